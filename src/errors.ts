@@ -1,0 +1,142 @@
+/**
+ * Every error that pileshuf raises on purpose. A message is one line: what failed, where (file and
+ * position), what was expected, what to do. The `kind` decides the command's exit code; the `code`
+ * is stable and meant for programs.
+ *
+ * An error raised in a worker thread crosses to the coordinator as the plain data of
+ * `encodeError`, because structured cloning drops the class and its fields.
+ */
+
+/** What went wrong, in the coarse classes that the exit codes tell apart. */
+export type ErrorKind =
+  | 'failed' // exit 1: the machine or its disks
+  | 'usage' // exit 2: what was asked for
+  | 'input' // exit 3: what the inputs hold
+  | 'verification' // exit 4: what was written is not what was read
+  | 'aborted' // stopped by the caller's AbortSignal
+  | 'closed-pipe'; // the reader of the output went away
+
+export type ErrorCode =
+  | 'ERR_OPTION'
+  | 'ERR_OUTPUT_EXISTS'
+  | 'ERR_OUTPUT_PLACE'
+  | 'ERR_INPUT_MISSING'
+  | 'ERR_INPUT_UNREADABLE'
+  | 'ERR_INPUT_CORRUPT'
+  | 'ERR_INPUT_CHANGED'
+  | 'ERR_RECORD_TOO_LONG'
+  | 'ERR_MEMORY_BUDGET'
+  | 'ERR_NO_SPACE'
+  | 'ERR_TEMP_DIR'
+  | 'ERR_IO'
+  | 'ERR_WORKER'
+  | 'ERR_VERIFICATION'
+  | 'ERR_ABORTED'
+  | 'ERR_CLOSED_PIPE';
+
+/** Base of all errors raised on purpose; `message` is one line meant for a person. */
+export class PileshufError extends Error {
+  readonly kind: ErrorKind;
+  readonly code: ErrorCode;
+
+  constructor(kind: ErrorKind, code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.kind = kind;
+    this.code = code;
+  }
+}
+
+/** The call itself cannot be carried out: an option, or a pair of paths that contradict each other. */
+export class UsageError extends PileshufError {
+  constructor(
+    message: string,
+    code: 'ERR_OPTION' | 'ERR_OUTPUT_EXISTS' | 'ERR_OUTPUT_PLACE' | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
+  ) {
+    super('usage', code, message);
+  }
+}
+
+/** An input is missing, unreadable, corrupt, changed during the job, or holds too long a record. */
+export class InputError extends PileshufError {
+  constructor(
+    code:
+      | 'ERR_INPUT_MISSING'
+      | 'ERR_INPUT_UNREADABLE'
+      | 'ERR_INPUT_CORRUPT'
+      | 'ERR_INPUT_CHANGED'
+      | 'ERR_RECORD_TOO_LONG',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super('input', code, message, options);
+  }
+}
+
+/** A disk, a directory, a thread or the operating system refused. */
+export class SystemError extends PileshufError {
+  constructor(
+    code: 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_WORKER',
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super('failed', code, message, options);
+  }
+}
+
+/** What was written is not what was read; no output is kept. */
+export class VerificationError extends PileshufError {
+  constructor(message: string) {
+    super('verification', 'ERR_VERIFICATION', `verification failed: ${message}`);
+  }
+}
+
+/** The caller's AbortSignal stopped the job. */
+export class AbortedError extends PileshufError {
+  constructor() {
+    super('aborted', 'ERR_ABORTED', 'stopped before the end; no output was written');
+  }
+}
+
+/** The reader of standard output (or of a pipe given as output) went away. */
+export class ClosedPipeError extends PileshufError {
+  constructor() {
+    super('closed-pipe', 'ERR_CLOSED_PIPE', 'the reader of the output closed it before the end');
+  }
+}
+
+/** A `PileshufError` as plain data that survives structured cloning. */
+export interface EncodedError {
+  readonly kind: ErrorKind;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly stack: string;
+}
+
+/** Turns any thrown value into plain data; what is no PileshufError becomes ERR_WORKER. */
+export function encodeError(thrown: unknown): EncodedError {
+  if (thrown instanceof PileshufError) {
+    return { kind: thrown.kind, code: thrown.code, message: thrown.message, stack: thrown.stack ?? '' };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
+  return { kind: 'failed', code: 'ERR_WORKER', message: `a task failed: ${message}`, stack };
+}
+
+const classOfKind: Record<ErrorKind, typeof PileshufError> = {
+  failed: SystemError as unknown as typeof PileshufError,
+  usage: UsageError as unknown as typeof PileshufError,
+  input: InputError as unknown as typeof PileshufError,
+  verification: VerificationError as unknown as typeof PileshufError,
+  aborted: AbortedError as unknown as typeof PileshufError,
+  'closed-pipe': ClosedPipeError as unknown as typeof PileshufError,
+};
+
+/** The inverse of `encodeError`: an instance of the class that `kind` names. */
+export function decodeError(encoded: EncodedError): PileshufError {
+  const error = new PileshufError(encoded.kind, encoded.code, encoded.message);
+  Object.setPrototypeOf(error, classOfKind[encoded.kind].prototype);
+  error.name = classOfKind[encoded.kind].name;
+  error.stack = encoded.stack;
+  return error;
+}

@@ -1,0 +1,82 @@
+/**
+ * What a caller asks for and what it gets back: the types of the library's one function.
+ * Nothing here asks the machine anything; `resolve-options.ts` does.
+ */
+
+/** How the output is cut into shards. Exactly one of the three. */
+export type ShardRule =
+  /** This many shards; their record counts differ by at most one. */
+  | { readonly by: 'count'; readonly shardCount: number }
+  /** This many records in each shard; the last one may hold fewer. */
+  | { readonly by: 'records'; readonly recordsPerShard: number }
+  /** Shards of nearly equal size, none above this many bytes; no record is cut. */
+  | { readonly by: 'bytes'; readonly maxShardBytes: number };
+
+/** Where a job stands. `bytesTotal` is undefined while it cannot be known (pipes). */
+export interface ShuffleProgress {
+  /** `scatter` is pass 1, `shuffle` is pass 2, `commit` makes the output durable and visible. */
+  readonly phase: 'scatter' | 'shuffle' | 'commit';
+  /** Bytes done in this phase: of the inputs as stored in pass 1, of the output in pass 2. */
+  readonly bytesDone: number;
+  readonly bytesTotal: number | undefined;
+  /** Seconds since this phase began. */
+  readonly phaseSeconds: number;
+}
+
+export interface ShuffleOptions {
+  /**
+   * Files, directories (all regular files below, sorted by path bytes), glob patterns (sorted
+   * likewise), or `-` for standard input. Their order is part of what the seed means.
+   */
+  readonly inputs: readonly string[];
+  /** A file; a directory when `shards` is given; `-` or absent: standard output. */
+  readonly output?: string | undefined;
+  readonly shards?: ShardRule | undefined;
+  /** First part of each shard's name; default `shard`. */
+  readonly shardPrefix?: string | undefined;
+  /** Any string. Absent: one is drawn, and is in the report. */
+  readonly seed?: string | undefined;
+  /** Memory for pile buffers, pile bytes and sort entries, in bytes. Default: half of what is available. */
+  readonly memoryBytes?: number | undefined;
+  /** Default: `$TMPDIR`, else the output's directory, for standard output /var/tmp. */
+  readonly tempDirs?: readonly string[] | undefined;
+  /** Worker threads. Default: the CPUs that this process may use. */
+  readonly workers?: number | undefined;
+  /** Path to the number of large I/O calls at one time on the device that holds it. */
+  readonly ioLimits?: Readonly<Record<string, number>> | undefined;
+  /** Records end in NUL, in and out, in place of newline. */
+  readonly zeroTerminated?: boolean | undefined;
+  /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */
+  readonly maxRecordBytes?: number | undefined;
+  /** Allow existing outputs to be replaced. */
+  readonly force?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
+  /** Called with one line for each thing the user should know and that is no error. */
+  readonly onWarning?: ((line: string) => void) | undefined;
+}
+
+export interface ShuffleReport {
+  readonly records: number;
+  /** Bytes of the output, all shards together. */
+  readonly bytes: number;
+  readonly seed: string;
+  /**
+   * Multiset checksum of the output: the sum modulo 2^64 of XXH64 (seed 0) of each record with its
+   * terminator, as 16 hex digits. The same for every order of the same records.
+   */
+  readonly checksum: string;
+  readonly seconds: {
+    readonly total: number;
+    readonly pass1: number;
+    readonly pass2: number;
+    readonly commit: number;
+  };
+  readonly inputCount: number;
+  readonly workers: number;
+  readonly piles: number;
+  /** Bytes that went through the temp directories; 0 when the job ran in memory. */
+  readonly tempBytes: number;
+  /** Paths of the shards in order; empty when the output is one file or standard output. */
+  readonly shards: readonly string[];
+}
