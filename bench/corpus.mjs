@@ -1,0 +1,233 @@
+// @ts-check
+// Makes the seeded corpora: plain files of lines that are all different, because each carries its number, so that a
+// lost, doubled or broken line cannot hide in the checksum. A line is a head with the number, a slice of one block of
+// text drawn once, and a tail: drawing a slice costs a few nanoseconds and copying it runs at memory speed, so the
+// disk sets the pace. `corpus.json` beside the files says what they are, is written last, and lets a later bench with
+// the same parameters reuse them; anything else is made anew.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import seedrandom from 'seedrandom';
+import { checksumLines } from './checksum.mjs';
+
+/** @import { LineChecksum } from './checksum.mjs' */
+
+/** @typedef {'sentences' | 'documents' | 'tiny'} CorpusKind */
+/** @typedef {() => number} Random uniform in [0, 1) */
+
+/**
+ * @typedef {object} CorpusParameters
+ * @property {CorpusKind} kind
+ * @property {string} seed
+ * @property {number} fileCount
+ * @property {number} sizeBytes the files are ended by the line that reaches their share of it
+ * @property {number | null} lineCount when given, every file is ended by its share of it instead
+ */
+
+/**
+ * @typedef {object} Corpus
+ * @property {CorpusParameters} parameters
+ * @property {string} folder name under the work directory
+ * @property {string[]} files absolute paths, in order
+ * @property {number} bytes
+ * @property {number} lines
+ */
+
+/**
+ * @typedef {object} LineShape
+ * @property {string} head starts with the lowest number
+ * @property {number} numberEnd offset in the head of the end of the number
+ * @property {10 | 36} base of the number
+ * @property {string} tail
+ * @property {(random: Random) => number} drawTextByteLength
+ */
+
+const formatVersion = 1; // counts up when the same parameters come to mean other bytes
+const fileCount = 8;
+const textByteLength = 1 << 20; // stays in the L2 or L3 cache, and is far longer than a line
+const blockByteLength = 1 << 20;
+const longestTextByteLength = 40_000;
+
+/** @type {Record<CorpusKind, LineShape>} */
+const shapes = {
+  // 20..190 bytes with the newline, each as likely: mean 105.
+  sentences: {
+    head: '0000000000 ',
+    numberEnd: 10,
+    base: 10,
+    tail: '\n',
+    drawTextByteLength: (random) => 8 + Math.floor(random() * 171),
+  },
+  // 30 bytes of JSON around 170 and an exponential of mean 2300: mean 2.5 KB, with a long tail as web pages have.
+  documents: {
+    head: '{"id":"0000000000","text":"',
+    numberEnd: 17,
+    base: 10,
+    tail: '"}\n',
+    drawTextByteLength: (random) => Math.min(longestTextByteLength, 170 + Math.floor(-2300 * Math.log(1 - random()))),
+  },
+  // 8 bytes with the newline; seven digits to base 36 number 78e9 lines.
+  tiny: { head: '0000000', numberEnd: 7, base: 36, tail: '\n', drawTextByteLength: () => 0 },
+};
+
+/**
+ * Makes the corpus under `workDir`, or finds it there.
+ *
+ * @param {string} workDir
+ * @param {{ kind: CorpusKind, seed: string, sizeBytes?: number, lineCount?: number | undefined }} wanted
+ * @returns {Corpus}
+ */
+export function makeCorpus(workDir, { kind, seed, sizeBytes = 0, lineCount }) {
+  /** @type {CorpusParameters} */
+  const parameters = {
+    kind,
+    seed,
+    fileCount: lineCount === undefined ? fileCount : 1,
+    sizeBytes,
+    lineCount: lineCount ?? null,
+  };
+  const folder = lineCount === undefined ? `${kind}-${sizeBytes}` : `${kind}-${lineCount}-lines`;
+  const corpusDir = path.join(workDir, folder);
+  const files = Array.from({ length: parameters.fileCount }, (_, i) => path.join(corpusDir, `part-${i}.txt`));
+  const sizes = readSizesOfSame(corpusDir, parameters, files) ?? writeCorpus(corpusDir, parameters, files);
+  return { parameters, folder, files, ...sizes };
+}
+
+/**
+ * The checksum of the corpus, counted on the files once and kept beside them.
+ *
+ * @param {Corpus} corpus
+ * @returns {LineChecksum}
+ */
+export function checksumCorpus(corpus) {
+  const file = path.join(path.dirname(/** @type {string} */ (corpus.files[0])), 'checksum.json');
+  if (!fs.existsSync(file)) fs.writeFileSync(file, `${JSON.stringify(checksumLines(corpus.files))}\n`);
+  return JSON.parse(fs.readFileSync(file, 'utf8'));
+}
+
+/**
+ * @param {string} corpusDir
+ * @param {CorpusParameters} parameters
+ * @param {string[]} files
+ * @returns {{ bytes: number, lines: number } | undefined} undefined when the files there are missing or others
+ */
+function readSizesOfSame(corpusDir, parameters, files) {
+  const file = path.join(corpusDir, 'corpus.json');
+  if (!fs.existsSync(file)) return undefined;
+  const found = JSON.parse(fs.readFileSync(file, 'utf8'));
+  if (JSON.stringify(found.parameters) !== JSON.stringify(parameters)) return undefined;
+  if (found.formatVersion !== formatVersion || !files.every((each) => fs.existsSync(each))) return undefined;
+  const bytes = files.reduce((sum, each) => sum + fs.statSync(each).size, 0);
+  return bytes === found.bytes ? { bytes, lines: found.lines } : undefined;
+}
+
+/**
+ * @param {string} corpusDir
+ * @param {CorpusParameters} parameters
+ * @param {string[]} files
+ * @returns {{ bytes: number, lines: number }}
+ */
+function writeCorpus(corpusDir, parameters, files) {
+  fs.rmSync(corpusDir, { recursive: true, force: true });
+  fs.mkdirSync(corpusDir, { recursive: true });
+  const random = seedrandom.alea(`${parameters.seed}/${parameters.kind}`);
+  const lines = lineMaker(shapes[parameters.kind], drawText(random), random);
+  const limits =
+    parameters.lineCount === null
+      ? { bytes: parameters.sizeBytes / files.length, lines: Number.POSITIVE_INFINITY }
+      : { bytes: Number.POSITIVE_INFINITY, lines: parameters.lineCount / files.length };
+  const total = { bytes: 0, lines: 0 };
+  for (const file of files) {
+    const written = writeFile(file, lines, limits);
+    total.bytes += written.bytes;
+    total.lines += written.lines;
+  }
+  const description = JSON.stringify({ formatVersion, parameters, ...total }, null, 2);
+  fs.writeFileSync(path.join(corpusDir, 'corpus.json'), `${description}\n`);
+  return total;
+}
+
+/**
+ * @param {string} file
+ * @param {(block: Buffer, offset: number) => number} appendLine
+ * @param {{ bytes: number, lines: number }} limits
+ */
+function writeFile(file, appendLine, limits) {
+  const block = Buffer.allocUnsafe(blockByteLength);
+  const fullAt = blockByteLength - longestTextByteLength - 64;
+  const fd = fs.openSync(file, 'wx');
+  const written = { bytes: 0, lines: 0 };
+  let end = 0;
+  while (written.bytes + end < limits.bytes && written.lines < limits.lines) {
+    end = appendLine(block, end);
+    written.lines++;
+    if (end < fullAt) continue;
+    writeAll(fd, block, end);
+    written.bytes += end;
+    end = 0;
+  }
+  writeAll(fd, block, end);
+  written.bytes += end;
+  fs.closeSync(fd);
+  return written;
+}
+
+/** @param {number} fd @param {Buffer} block @param {number} byteLength */
+function writeAll(fd, block, byteLength) {
+  let offset = 0;
+  while (offset < byteLength) offset += fs.writeSync(fd, block, offset, byteLength - offset);
+}
+
+/**
+ * A function that writes the next line into a block and returns where it ends.
+ *
+ * @param {LineShape} shape
+ * @param {Buffer} text
+ * @param {Random} random
+ */
+function lineMaker(shape, text, random) {
+  const head = Buffer.from(shape.head);
+  const tail = Buffer.from(shape.tail);
+  return (/** @type {Buffer} */ block, /** @type {number} */ offset) => {
+    let end = offset;
+    // A call of `copy` costs more than these few bytes do.
+    for (let i = 0; i < head.length; i++) block[end++] = /** @type {number} */ (head[i]);
+    const byteLength = shape.drawTextByteLength(random);
+    if (byteLength > 0) {
+      const start = Math.floor(random() * (text.length - byteLength));
+      end += text.copy(block, end, start, start + byteLength);
+    }
+    for (let i = 0; i < tail.length; i++) block[end++] = /** @type {number} */ (tail[i]);
+    addOne(head, shape);
+    return end;
+  };
+}
+
+const zero = 48;
+const nine = 57;
+const a = 97;
+const z = 122;
+
+/** @param {Buffer} head @param {LineShape} shape */
+function addOne(head, { numberEnd, base }) {
+  for (let i = numberEnd - 1; i >= 0; i--) {
+    const digit = head[i];
+    if (digit === nine && base === 36) head[i] = a;
+    else if (digit === nine || digit === z) head[i] = zero;
+    else head[i] = /** @type {number} */ (digit) + 1;
+    if (head[i] !== zero) return;
+  }
+}
+
+/** @param {Random} random @returns {Buffer} words, the low numbers often as in a language, in sentences */
+function drawText(random) {
+  const syllables = 'ba co du fe gi ha ju ka lo mi ne pu ra so ti vu we xi yo ze en st al or'.split(' ');
+  const draw = (/** @type {number} */ count) => Math.floor(random() * count);
+  const words = Array.from({ length: 4096 }, () =>
+    Array.from({ length: 1 + draw(4) }, () => syllables[draw(syllables.length)]).join(''),
+  );
+  let text = '';
+  while (text.length < textByteLength)
+    text += words[Math.floor(words.length * random() ** 3)] + (draw(12) ? ' ' : '. ');
+  return Buffer.from(text.slice(0, textByteLength));
+}

@@ -1,0 +1,211 @@
+// @ts-check
+// Runs one case: makes its corpus, lets the contestants run in turn in each round, the first one another each round,
+// and looks at every output. Sizes are compared after every run; the order-free checksum is compared for pileshuf in
+// the first round, and with `--check` for every shuffle in every round. A contestant that fails, is killed or writes
+// something wrong is out of the case; `isWrong` tells the caller whether that has to fail the bench.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { cgroupUnavailable, makeMemoryCgroup } from './cgroup.mjs';
+import { checksumLines } from './checksum.mjs';
+import { contestants, programs } from './contestants.mjs';
+import { checksumCorpus, makeCorpus } from './corpus.mjs';
+import { comparisonsOf, figuresOf } from './figures.mjs';
+import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
+
+/** @import { Case } from './cases.mjs' */
+/** @import { Contestant } from './contestants.mjs' */
+/** @import { Corpus } from './corpus.mjs' */
+/** @import { Comparison, Figures } from './figures.mjs' */
+/** @import { Run } from './measure.mjs' */
+/** @import { Options } from './options.mjs' */
+
+/**
+ * @typedef {object} ContestantResult
+ * @property {string} name
+ * @property {string} command
+ * @property {string} outcome `done`, or why there are no figures
+ * @property {string} detail of a failure, as the program told it: may hold paths, so it stays out of the JSON
+ * @property {boolean} isWrong
+ * @property {Figures | null} figures
+ * @property {Run[]} runs without the warm-up
+ */
+
+/**
+ * @typedef {object} CaseResult
+ * @property {Case} case
+ * @property {Corpus} corpus
+ * @property {number} rounds
+ * @property {ContestantResult[]} contestants
+ * @property {Comparison[]} comparisons
+ */
+
+/** @typedef {ContestantResult & { contestant: Contestant }} Entry */
+
+const comparedHeadBytes = 64 * 1024;
+const freeSpaceFactor = 4; // the output and the temp data of the worst case, 8-byte lines: 1 + 2.5, and some
+
+/**
+ * @param {Case} theCase
+ * @param {Options} options
+ * @param {(line: string) => void} say
+ * @returns {Promise<CaseResult | string>} or why the case was left out
+ */
+export async function runCase(theCase, options, say) {
+  if (theCase.cgroupLimitBytes !== undefined) {
+    const reason = await cgroupUnavailable();
+    if (reason) return reason;
+  }
+  const corpus = makeCorpus(options.workDir, {
+    kind: theCase.kind,
+    seed: options.seed,
+    sizeBytes: theCase.sizeBytes ?? Math.round((theCase.sizeShare ?? 0) * options.sizeBytes),
+    lineCount: theCase.lineCount,
+  });
+  assertSpace(options.workDir, corpus);
+  const rounds = options.rounds ?? theCase.rounds ?? 5;
+  const warmup = options.warmup ?? theCase.warmup ?? 1;
+  const entries = chooseContestants(theCase, corpus, options);
+  try {
+    for (let round = -warmup; round < rounds; round++) {
+      for (const entry of rotate(entries, round + warmup)) {
+        if (entry.outcome !== 'done') continue;
+        const run = await runOnce(entry, theCase, corpus, options, round);
+        const isFirst = round === -warmup;
+        judge(entry, run, () => findWrong(entry.contestant, corpus, options, isFirst));
+        if (round >= 0) entry.runs.push(run);
+        const label = round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`;
+        const ending = entry.outcome === 'done' ? '' : `, ${entry.outcome}`;
+        say(`${theCase.name}: ${label}: ${entry.name}: ${run.wallSeconds.toFixed(3)} s${ending}`);
+      }
+    }
+  } finally {
+    removeOutputs(options.workDir);
+  }
+  return resultOf(theCase, corpus, rounds, entries);
+}
+
+/** @param {Case} theCase @param {Corpus} corpus @param {Options} options @returns {Entry[]} */
+function chooseContestants(theCase, corpus, options) {
+  const place = { case: theCase, corpus, seed: options.seed };
+  return contestants
+    .filter(({ name }) => theCase.contestants?.includes(name) ?? true)
+    .filter(({ name }) => options.contestants.has(name))
+    .map((contestant) => {
+      const reason = contestant.skipReason(place);
+      return {
+        contestant,
+        name: contestant.name,
+        command: contestant.command(place),
+        detail: '',
+        outcome: reason ? `skipped: ${reason}` : 'done',
+        isWrong: false,
+        figures: null,
+        runs: [],
+      };
+    });
+}
+
+/**
+ * @param {Entry} entry
+ * @param {Case} theCase
+ * @param {Corpus} corpus
+ * @param {Options} options
+ * @param {number} round
+ */
+async function runOnce(entry, theCase, corpus, { workDir }, round) {
+  prepareRun(workDir, corpus.files);
+  const cgroup = theCase.cgroupLimitBytes === undefined ? undefined : makeMemoryCgroup(theCase.cgroupLimitBytes);
+  try {
+    return await measureRun({ workDir, command: entry.command, env: programs, round, cgroup });
+  } finally {
+    await cgroup?.remove();
+  }
+}
+
+/**
+ * A rival that the OOM killer ends is a finding about the rival; everything else that goes wrong fails the bench.
+ *
+ * @param {Entry} entry
+ * @param {Run} run
+ * @param {() => string | undefined} findWrongOutput
+ */
+function judge(entry, run, findWrongOutput) {
+  if (run.isKilled) {
+    entry.outcome = 'killed';
+    entry.isWrong = entry.name === 'pileshuf';
+  } else if (run.exitStatus !== 0) {
+    entry.outcome = `failed with exit status ${run.exitStatus}`;
+    entry.detail = run.stderrTail;
+    entry.isWrong = true;
+  } else {
+    const wrong = findWrongOutput();
+    if (wrong === undefined) return;
+    entry.outcome = `wrong output: ${wrong}`;
+    entry.isWrong = true;
+  }
+}
+
+/**
+ * @param {Contestant} contestant
+ * @param {Corpus} corpus
+ * @param {Options} options
+ * @param {boolean} isFirst
+ * @returns {string | undefined}
+ */
+function findWrong(contestant, corpus, options, isFirst) {
+  const out = path.join(options.workDir, 'out');
+  const outBytes = fs.existsSync(out) ? fs.statSync(out).size : -1;
+  if (outBytes === -1) return 'expected a file, got none';
+  if (outBytes !== corpus.bytes) return `expected ${corpus.bytes} bytes, got ${outBytes}`;
+  if (!contestant.shuffles) return undefined;
+  const [firstFile = ''] = corpus.files;
+  if (readHead(out).equals(readHead(firstFile))) return 'expected another order, got that of the inputs';
+  if (!options.check && !(contestant.name === 'pileshuf' && isFirst)) return undefined;
+  const expected = checksumCorpus(corpus);
+  const got = checksumLines([out]);
+  if (got.lines === expected.lines && got.sum === expected.sum) return undefined;
+  return `expected ${expected.lines} lines with checksum ${expected.sum}, got ${got.lines} with ${got.sum}`;
+}
+
+/** @param {string} file */
+function readHead(file) {
+  const head = Buffer.alloc(comparedHeadBytes);
+  const fd = fs.openSync(file, 'r');
+  const byteLength = fs.readSync(fd, head, 0, head.length, 0);
+  fs.closeSync(fd);
+  return head.subarray(0, byteLength);
+}
+
+/** @param {Case} theCase @param {Corpus} corpus @param {number} rounds @param {Entry[]} entries @returns {CaseResult} */
+function resultOf(theCase, corpus, rounds, entries) {
+  const finished = entries.filter((entry) => entry.outcome === 'done' && entry.runs.length > 0);
+  const runsByName = new Map(finished.map((entry) => [entry.name, entry.runs]));
+  return {
+    case: theCase,
+    corpus,
+    rounds,
+    contestants: entries.map(({ contestant: _, ...entry }) => ({
+      ...entry,
+      figures: runsByName.has(entry.name) ? figuresOf(entry.runs, corpus.bytes) : null,
+    })),
+    comparisons: comparisonsOf(runsByName, corpus.bytes, theCase.bars),
+  };
+}
+
+/** @param {Entry[]} entries @param {number} by */
+function rotate(entries, by) {
+  const start = by % Math.max(1, entries.length);
+  return [...entries.slice(start), ...entries.slice(0, start)];
+}
+
+/** @param {string} workDir @param {Corpus} corpus */
+function assertSpace(workDir, corpus) {
+  const { bavail, bsize } = fs.statfsSync(workDir);
+  const neededBytes = corpus.bytes * freeSpaceFactor;
+  if (bavail * bsize >= neededBytes) return;
+  const [free, needed] = [bavail * bsize, neededBytes].map((bytes) => (bytes / 1e9).toFixed(1));
+  throw new Error(
+    `the work directory has ${free} GB free, expected ${needed} GB; give a smaller --size or other --work`,
+  );
+}

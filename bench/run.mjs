@@ -1,0 +1,78 @@
+// @ts-check
+// The bench: `npm run bench -- --help`. Reads the options, runs the cases one after the other, prints a table for each
+// and writes the JSON. Tables go to stdout, progress to stderr. Exit status: 0 done, 1 a contestant failed or wrote
+// something wrong, 2 a mistake in the options, 130 or 143 interrupted. Never fails because something was slow.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { pileshufMissing } from './contestants.mjs';
+import { readMachineClass, readVersions } from './machine.mjs';
+import { Interrupted, stopOnSignals, touchMemory } from './measure.mjs';
+import { helpText, readOptions, UsageError } from './options.mjs';
+import { runCase } from './run-case.mjs';
+import { caseTable } from './table.mjs';
+
+/** @import { Options } from './options.mjs' */
+/** @import { CaseResult } from './run-case.mjs' */
+
+/** @param {string} line */
+const say = (line) => process.stderr.write(`${line}\n`);
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  say(`bench: ${/** @type {Error} */ (error).message}`);
+  process.exitCode = error instanceof UsageError ? 2 : error instanceof Interrupted ? error.exitStatus : 1;
+}
+
+/** @param {string[]} argv @returns {Promise<number>} the exit status */
+async function main(argv) {
+  const options = readOptions(argv);
+  if (options === 'help') {
+    process.stdout.write(helpText);
+    return 0;
+  }
+  const missing = options.contestants.has('pileshuf') ? pileshufMissing() : undefined;
+  if (missing) throw new Error(missing);
+
+  stopOnSignals();
+  fs.mkdirSync(options.workDir, { recursive: true });
+  if (options.touch) say(`touched ${(touchMemory() / 1e9).toFixed(1)} GB of memory`);
+
+  const results = [];
+  for (const theCase of options.cases) {
+    const result = await runCase(theCase, options, say);
+    if (typeof result === 'string') {
+      process.stdout.write(`${theCase.name}: skipped: ${result}\n\n`);
+      continue;
+    }
+    process.stdout.write(`${caseTable(result)}\n`);
+    results.push(result);
+  }
+  if (options.jsonFile !== undefined) writeJson(options.jsonFile, results, options);
+
+  const isWrong = results.some((result) => result.contestants.some((each) => each.isWrong));
+  if (options.quick) process.stdout.write(`bench smoke: ${isWrong ? 'failed' : 'ok'}\n`);
+  return isWrong ? 1 : 0;
+}
+
+/** @param {string} file @param {CaseResult[]} results @param {Options} options */
+function writeJson(file, results, options) {
+  const report = {
+    date: new Date().toISOString().slice(0, 10),
+    versions: readVersions(),
+    machine: readMachineClass(options.workDir),
+    note: 'commands ran in the work directory; $NODE, $PILESHUF and $TERASHUF were the programs',
+    cases: results.map(({ corpus, contestants, ...result }) => ({
+      ...result,
+      corpus: { ...corpus.parameters, bytes: corpus.bytes, lines: corpus.lines },
+      // What a program told on stderr may hold paths.
+      contestants: contestants.map(({ detail: _, runs, ...contestant }) => ({
+        ...contestant,
+        runs: runs.map(({ stderrTail: __, ...run }) => run),
+      })),
+    })),
+  };
+  fs.mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
+  fs.writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+}

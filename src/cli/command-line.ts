@@ -1,0 +1,116 @@
+/**
+ * What was typed, read and checked against itself: no file has been opened, and the machine was
+ * asked nothing but its memory, if a percentage of it was given. Contradictions between options are
+ * found here; what only the machine can contradict (paths, space, memory) is the library's.
+ */
+
+import { type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
+import type { InputList } from './input-list.js';
+import type { ProgressStyle } from './progress.js';
+
+/** The options as commander collects them, one field an option. */
+export interface OptionValues {
+  readonly output?: string;
+  readonly shards?: number;
+  readonly shardRecords?: number;
+  readonly shardBytes?: number;
+  readonly prefix?: string;
+  readonly seed?: string;
+  readonly memory?: number;
+  readonly tempDir?: readonly string[];
+  readonly workers?: number;
+  readonly ioLimit?: ReadonlyMap<string, number>;
+  readonly zeroTerminated?: boolean;
+  readonly maxRecord?: number;
+  readonly force?: boolean;
+  readonly progress: ProgressStyle;
+  readonly quiet?: boolean;
+}
+
+/** A call of the command that asks for a shuffle. */
+export interface CommandLine {
+  /** As typed; `-` where nothing was. The lists' entries come after them. */
+  readonly inputs: readonly string[];
+  /** In the order typed. */
+  readonly inputLists: readonly InputList[];
+  readonly options: Omit<ShuffleOptions, 'inputs' | 'signal' | 'onProgress' | 'onWarning'>;
+  readonly progress: ProgressStyle;
+  readonly quiet: boolean;
+}
+
+/** Throws UsageError where the arguments contradict each other. */
+export function checkCommandLine(
+  operands: readonly string[],
+  inputLists: readonly InputList[],
+  values: OptionValues,
+): CommandLine {
+  const shards = chooseShardRule(values);
+  if (shards !== undefined && (values.output === undefined || values.output === '-')) {
+    throw new UsageError('shards need a directory, not standard output: add --output DIR');
+  }
+  if (shards === undefined && values.prefix !== undefined) {
+    throw new UsageError(
+      '--prefix names shards, and none are asked for: add --shards, --shard-records or --shard-bytes, or leave it out',
+    );
+  }
+  if (operands.includes('')) {
+    throw new UsageError('an input is an empty string; expected a path, or - for standard input');
+  }
+  const inputs = operands.length === 0 && inputLists.length === 0 ? ['-'] : operands;
+  refuseStdinTwice(inputs, inputLists);
+  return {
+    inputs,
+    inputLists,
+    options: {
+      output: values.output,
+      shards,
+      shardPrefix: values.prefix,
+      seed: values.seed,
+      memoryBytes: values.memory,
+      tempDirs: values.tempDir,
+      workers: values.workers,
+      ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
+      zeroTerminated: values.zeroTerminated,
+      maxRecordBytes: values.maxRecord,
+      force: values.force,
+    },
+    progress: values.progress,
+    quiet: values.quiet ?? false,
+  };
+}
+
+function chooseShardRule({ shards, shardRecords, shardBytes }: OptionValues): ShardRule | undefined {
+  const asked: (readonly [option: string, rule: ShardRule])[] = [];
+  if (shards !== undefined) {
+    asked.push(['--shards', { by: 'count', shardCount: shards }]);
+  }
+  if (shardRecords !== undefined) {
+    asked.push(['--shard-records', { by: 'records', recordsPerShard: shardRecords }]);
+  }
+  if (shardBytes !== undefined) {
+    asked.push(['--shard-bytes', { by: 'bytes', maxShardBytes: shardBytes }]);
+  }
+  if (asked.length > 1) {
+    const names = asked.map(([option]) => option).join(' and ');
+    throw new UsageError(`${names} contradict each other; give one of them`);
+  }
+  return asked[0]?.[1];
+}
+
+/** Standard input can be read once: as one input, or as one list. */
+function refuseStdinTwice(inputs: readonly string[], inputLists: readonly InputList[]): void {
+  const listsFromStdin = inputLists.filter(({ path }) => path === '-');
+  const stdinInputs = inputs.filter((input) => input === '-');
+  if (listsFromStdin.length + stdinInputs.length <= 1) {
+    return;
+  }
+  const list = listsFromStdin[0];
+  if (list === undefined) {
+    throw new UsageError('standard input (-) is given twice as an input, and can be read only once; give it once');
+  }
+  throw new UsageError(
+    listsFromStdin.length > 1
+      ? 'two lists of inputs are to be read from standard input; give one of them as a file'
+      : `standard input cannot be both the list of inputs (${list.option} -) and an input (-); give one of them as a file`,
+  );
+}

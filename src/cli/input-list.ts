@@ -1,0 +1,97 @@
+/**
+ * Reads the lists of `--files-from` and `--files0-from`. A list is taken literally and in its order,
+ * which is part of what the seed means. Nothing in it is skipped: an empty name, or a list without
+ * any, is most likely a pipeline that went wrong, and a shuffle of less than was meant would look
+ * like success.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { AbortedError, InputError, UsageError } from '../index.js';
+
+export interface InputList {
+  readonly option: '--files-from' | '--files0-from';
+  /** A file, or `-` for standard input. */
+  readonly path: string;
+}
+
+/**
+ * The inputs that were typed, then the entries of the lists. Throws InputError for a list that cannot
+ * be read, UsageError for one that holds no usable names, AbortedError when `signal` says so.
+ */
+export async function resolveInputs(
+  typedInputs: readonly string[],
+  lists: readonly InputList[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const inputs = [...typedInputs];
+  const stdinIsList = lists.some(({ path }) => path === '-');
+  for (const list of lists) {
+    const names = splitList(await readList(list, signal), list);
+    if (names.includes('-') && (stdinIsList || inputs.includes('-'))) {
+      throw new UsageError(`${list.option} ${list.path}: names standard input (-), which is in use already`);
+    }
+    for (const name of names) {
+      inputs.push(name);
+    }
+  }
+  return inputs;
+}
+
+/** The names in a list, each with or without its end at the end of the list. Throws UsageError. */
+export function splitList(bytes: Uint8Array, { option, path }: InputList): string[] {
+  const refuse = (reason: string): UsageError => new UsageError(`${option} ${path}: ${reason}`);
+  const text = decode(bytes, refuse);
+  const terminator = option === '--files0-from' ? '\0' : '\n';
+  const names = text.split(terminator);
+  if (names.at(-1) === '') {
+    names.pop();
+  }
+  if (names.length === 0) {
+    throw refuse('the list is empty; expected at least one input');
+  }
+  for (const [index, name] of names.entries()) {
+    if (name === '') {
+      throw refuse(`entry ${index + 1} is empty; expected a path`);
+    }
+    if (name.includes('\0')) {
+      throw refuse(
+        `entry ${index + 1} holds a NUL; expected one path a line (for names that end in NUL: --files0-from)`,
+      );
+    }
+  }
+  if (names.filter((name) => name === '-').length > 1) {
+    throw refuse('names standard input (-) twice, and it can be read only once');
+  }
+  return names;
+}
+
+/** Names are handed on as strings, and what is no UTF-8 would name another file, or none. */
+function decode(bytes: Uint8Array, refuse: (reason: string) => UsageError): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    if (cause instanceof TypeError) {
+      throw refuse('a name is not valid UTF-8; rename the file, or give the directory that holds it as an input');
+    }
+    throw cause;
+  }
+}
+
+async function readList({ option, path }: InputList, signal: AbortSignal): Promise<Uint8Array> {
+  try {
+    return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
+  } catch (cause) {
+    if (signal.aborted) {
+      throw new AbortedError();
+    }
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
+    throw new InputError(
+      isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE',
+      `cannot read the list of inputs ${option} ${path}: ${reason}`,
+      { cause },
+    );
+  }
+}

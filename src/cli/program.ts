@@ -1,0 +1,113 @@
+/**
+ * argv to what was asked for, through commander. Parsing prints nothing, opens no input and never ends
+ * the process. Help and version come back as text, and every refusal, commander's own included, is a
+ * UsageError of one line.
+ */
+
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { UsageError } from '../index.js';
+import { type CommandLine, checkCommandLine, type OptionValues } from './command-line.js';
+import { helpEpilogue } from './help-text.js';
+import type { InputList } from './input-list.js';
+import { parseCount, parseIoLimit, parseOutput, parsePath, parsePrefix, parseProgressStyle } from './option-value.js';
+import { parseSize } from './size.js';
+
+export type Invocation =
+  | ({ readonly kind: 'shuffle' } & CommandLine)
+  /** `--help` or `--version`. */
+  | { readonly kind: 'print'; readonly text: string };
+
+/**
+ * Reads `argv` (without `node` and the script). `readTotalMemoryBytes` is asked only when `--memory`
+ * is a percentage. Throws UsageError.
+ */
+export function parseArguments(argv: readonly string[], readTotalMemoryBytes: () => number): Invocation {
+  const inputLists: InputList[] = [];
+  const program = declareOptions(inputLists, readTotalMemoryBytes);
+  let printed = '';
+  program.exitOverride().configureOutput({
+    writeOut: (text) => {
+      printed += text;
+    },
+    outputError: () => {},
+  });
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) {
+      throw thrown;
+    }
+    if (thrown.exitCode === 0) {
+      return { kind: 'print', text: printed };
+    }
+    throw usageErrorOf(thrown);
+  }
+  return { kind: 'shuffle', ...checkCommandLine(program.args, inputLists, program.opts<OptionValues>()) };
+}
+
+/**
+ * Whether errors should be JSON lines. Asked before parsing, because a program that reads JSON must
+ * be able to read why its arguments were refused.
+ */
+export function asksForJson(argv: readonly string[]): boolean {
+  const options = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const styles = options.map((word, index) => (word === '--progress' ? `--progress=${options[index + 1]}` : word));
+  return styles.findLast((word) => word.startsWith('--progress=')) === '--progress=json';
+}
+
+function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => number): Command {
+  const addList = (option: InputList['option']) => (text: string) => {
+    inputLists.push({ option, path: parsePath(text, option) });
+  };
+  const count = (option: string) => (text: string) => parseCount(text, option);
+  const size = (option: string) => (text: string) => parseSize(text, { option });
+
+  return new Command('pileshuf')
+    .description('Puts the lines of many files into one uniformly random order, far beyond memory.')
+    .argument('[inputs...]', 'files, directories, quoted globs, or - for standard input')
+    .option('-o, --output <PATH>', 'file, or directory for shards (default: standard output)', parseOutput)
+    .option('--shards <N>', 'N shards whose record counts differ by at most one', count('--shards'))
+    .option('--shard-records <N>', 'N records a shard, the last one fewer', count('--shard-records'))
+    .option('--shard-bytes <SIZE>', 'equal shards of at most SIZE, no record cut', size('--shard-bytes'))
+    .option('--prefix <NAME>', 'shards are NAME-00007-of-00128.EXT (default: shard)', parsePrefix)
+    .option('--seed <STRING>', 'any string; without it one is drawn, and printed in the summary')
+    .option(
+      '-S, --memory <SIZE>',
+      'memory for the records, also as in 50% (default: half of what is available)',
+      (text) => parseSize(text, { option: '-S', allowPercentOf: readTotalMemoryBytes }),
+    )
+    .option(
+      '-T, --temp-dir <DIR>',
+      "for temp files; may be repeated (default: $TMPDIR, else the output's directory, or /var/tmp for standard output)",
+      (text: string, previous: readonly string[] = []) => [...previous, parsePath(text, '--temp-dir')],
+    )
+    .option('--workers <N>', 'worker threads (default: one a CPU)', count('--workers'))
+    .option(
+      '--io-limit <PATH=N>',
+      'at most N large reads and writes at a time on the device that holds PATH; may be repeated',
+      parseIoLimit,
+    )
+    .option('-z, --zero-terminated', 'records end in NUL, in and out, not in newline')
+    .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB)', size('--max-record'))
+    .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
+    .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))
+    .option('--force', 'allow existing outputs to be replaced')
+    .option('--progress <STYLE>', 'auto, bar, plain, json or none, on standard error', parseProgressStyle, 'auto')
+    .option('-q, --quiet', 'print nothing but errors: no progress, warnings, summary')
+    .version(readVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', helpEpilogue);
+}
+
+/** `error: unknown option '--shard'\n(Did you mean --shards?)` becomes one line that ends in the hint. */
+function usageErrorOf({ message }: CommanderError): UsageError {
+  return new UsageError(`${message.replace(/^error: /, '').replaceAll('\n', ' ')}; see pileshuf --help`);
+}
+
+function readVersion(): string {
+  const description: { version: string } = JSON.parse(
+    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+  );
+  return description.version;
+}

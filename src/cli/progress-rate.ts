@@ -1,0 +1,57 @@
+/**
+ * From "bytes done" to speed and time left. The speed is that of the last ten seconds, not of the
+ * whole phase: a page cache that fills up halves it, and the time left should say so.
+ * Times come from the events themselves, so no clock is needed here.
+ */
+
+import type { ShuffleProgress } from '../index.js';
+
+const windowSeconds = 10;
+/** With the window this bounds the samples kept to 40, however often the library reports. */
+const sampleSpacingSeconds = 0.25;
+
+export interface MeasuredProgress extends ShuffleProgress {
+  /** Of the last seconds; 0 while unknown. */
+  readonly bytesPerSecond: number;
+  /** To the end of this phase; undefined while the total or the speed is unknown. */
+  readonly secondsLeft: number | undefined;
+}
+
+interface Sample {
+  readonly phaseSeconds: number;
+  readonly bytesDone: number;
+}
+
+export class RateMeter {
+  #phase: ShuffleProgress['phase'] | undefined;
+  #samples: Sample[] = [];
+
+  measure(progress: ShuffleProgress): MeasuredProgress {
+    if (progress.phase !== this.#phase) {
+      this.#phase = progress.phase;
+      this.#samples = [{ phaseSeconds: 0, bytesDone: 0 }];
+    }
+    const { bytesDone, bytesTotal, phaseSeconds } = progress;
+    const oldest = this.#dropOldSamples(phaseSeconds);
+    const elapsedSeconds = phaseSeconds - oldest.phaseSeconds;
+    const bytesPerSecond = elapsedSeconds > 0 ? Math.max(0, (bytesDone - oldest.bytesDone) / elapsedSeconds) : 0;
+    const bytesLeft = bytesTotal === undefined ? undefined : Math.max(0, bytesTotal - bytesDone);
+    const newest = this.#samples.at(-1) ?? oldest;
+    if (phaseSeconds - newest.phaseSeconds >= sampleSpacingSeconds) {
+      this.#samples.push({ phaseSeconds, bytesDone });
+    }
+    return {
+      ...progress,
+      bytesPerSecond,
+      secondsLeft: bytesLeft === undefined || bytesPerSecond === 0 ? undefined : bytesLeft / bytesPerSecond,
+    };
+  }
+
+  /** Keeps one sample at or before the window's start, so that the window is always covered. */
+  #dropOldSamples(phaseSeconds: number): Sample {
+    const start = phaseSeconds - windowSeconds;
+    const firstInside = this.#samples.findIndex((sample) => sample.phaseSeconds > start);
+    this.#samples.splice(0, (firstInside === -1 ? this.#samples.length : firstInside) - 1);
+    return this.#samples[0] ?? { phaseSeconds: 0, bytesDone: 0 };
+  }
+}

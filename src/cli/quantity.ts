@@ -1,0 +1,57 @@
+/**
+ * Numbers as people read them on a terminal. Bytes are in powers of 1000, because speeds of disks and
+ * networks are given so and the two stand side by side. Three significant digits; nothing here is
+ * meant to be read back by a program (`--progress json` is).
+ */
+
+const byteUnits = ['kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** `999 B`, `1.20 GB`, `345 MB`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 999.5) {
+    return `${Math.round(bytes)} B`;
+  }
+  let value = bytes;
+  let unit: string = 'B';
+  for (const larger of byteUnits) {
+    if (value < 999.5) {
+      break;
+    }
+    value /= 1000;
+    unit = larger;
+  }
+  return `${threeDigits(value)} ${unit}`;
+}
+
+/** A time that was measured: `0.42 s`, `6.1 s`, then as `formatWholeSeconds`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 9.95) {
+    return `${seconds.toFixed(seconds < 0.995 ? 2 : 1)} s`;
+  }
+  return formatWholeSeconds(Math.round(seconds));
+}
+
+/** `42 s`, `2 min 05 s`, `3 h 07 min`. */
+export function formatWholeSeconds(wholeSeconds: number): string {
+  if (wholeSeconds < 60) {
+    return `${wholeSeconds} s`;
+  }
+  if (wholeSeconds < 3600) {
+    return `${Math.floor(wholeSeconds / 60)} min ${twoDigits(wholeSeconds % 60)} s`;
+  }
+  const wholeMinutes = Math.round(wholeSeconds / 60);
+  return `${Math.floor(wholeMinutes / 60)} h ${twoDigits(wholeMinutes % 60)} min`;
+}
+
+/** `19,047,619`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function threeDigits(value: number): string {
+  return value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}

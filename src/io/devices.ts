@@ -1,0 +1,142 @@
+/**
+ * Resolves a path to the physical device that holds it, because the number of simultaneous large
+ * reads and writes is limited per device: two directories on one disk share its limit, whatever
+ * file systems, partitions or volumes lie between.
+ *
+ *     path -> st_dev -> block device -> its disk                         (disks.ts)
+ *                   \-> anonymous (major 0): the mount tells             (tmpfs, NFS, btrfs, overlay, ...)
+ *
+ * Trusts stat, /proc/self/mountinfo and sysfs. Promises an answer for every path that can be
+ * stat'ed, on any system; what cannot be found out is class `unknown`.
+ */
+
+import { posix } from 'node:path';
+import { defaultIoLimits } from './device-class.js';
+import { type DeviceProbe, type StatDevice, systemProbe } from './device-probe.js';
+import { type Disk, describeDisk } from './disks.js';
+import { isWithin, type Mount, parseMounts } from './mount-table.js';
+
+export type { DeviceClass } from './device-class.js';
+export type { DeviceProbe } from './device-probe.js';
+
+export interface Device extends Disk {
+  /** Of the path itself, like `overlay`, not of what lies under it; `unknown` when no mount fits. */
+  readonly fileSystemType: string;
+  /** Large I/O calls at one time by default; Infinity for memory. */
+  readonly ioLimit: number;
+}
+
+/**
+ * The device that holds an existing file or directory; for the special file of a block device, that
+ * device. Reads the mount table each time, so ask once for each distinct st_dev. Throws what stat throws.
+ */
+export function describeDevice(path: string, system: DeviceProbe = systemProbe): Device {
+  const stat = system.statDevice(path);
+  const mounts = parseMounts(system.readText('/proc/self/mountinfo') ?? '');
+  const mount = findMount(system.realPath(path) ?? path, stat, mounts);
+  const disk = describeHolder(stat, mount, mounts, system);
+  return { ...disk, fileSystemType: mount?.fileSystemType ?? 'unknown', ioLimit: defaultIoLimits[disk.deviceClass] };
+}
+
+/** `MAJOR:MINOR` of a dev_t, as gnu_dev_major and gnu_dev_minor of glibc cut it. */
+function formatDeviceNumber(device: bigint): string {
+  const bits = BigInt.asUintN(64, device);
+  const major = ((bits & 0x0000_0000_000f_ff00n) >> 8n) | ((bits & 0xffff_f000_0000_0000n) >> 32n);
+  const minor = (bits & 0x0000_0000_0000_00ffn) | ((bits & 0x0000_0fff_fff0_0000n) >> 12n);
+  return `${major}:${minor}`;
+}
+
+/** The mount that shows `path`: of those with its device number the deepest above it, else any with that number. */
+function findMount(path: string, stat: StatDevice, mounts: readonly Mount[]): Mount | undefined {
+  const deviceNumber = formatDeviceNumber(stat.block ?? stat.holder);
+  const sameDevice = mounts.filter((mount) => mount.deviceNumber === deviceNumber);
+  const found = findDeepest(path, sameDevice) ?? sameDevice.at(-1);
+  // Files of a btrfs subvolume or a lower overlay layer show numbers that no mount has: go by path alone.
+  return found ?? (isAnonymous(deviceNumber) ? findDeepest(path, mounts) : undefined);
+}
+
+function findDeepest(path: string, mounts: readonly Mount[]): Mount | undefined {
+  return mounts
+    .filter((mount) => isWithin(path, mount.mountPoint))
+    .reduce<Mount | undefined>(
+      // Of two at the same place the later one hides the earlier.
+      (deepest, mount) => (mount.mountPoint.length >= (deepest?.mountPoint.length ?? 0) ? mount : deepest),
+      undefined,
+    );
+}
+
+/** Major 0 marks a file system that no single block device backs. */
+function isAnonymous(deviceNumber: string): boolean {
+  return deviceNumber.startsWith('0:');
+}
+
+function describeHolder(
+  stat: StatDevice,
+  mount: Mount | undefined,
+  mounts: readonly Mount[],
+  system: DeviceProbe,
+): Disk {
+  const deviceNumber = formatDeviceNumber(stat.block ?? stat.holder);
+  if (!isAnonymous(deviceNumber)) {
+    const directory = system.realPath(`/sys/dev/block/${deviceNumber}`);
+    if (directory !== undefined) return describeDisk(directory, system);
+    const name = mount?.source.startsWith('/dev/') ? mount.source.slice('/dev/'.length) : deviceNumber;
+    return { id: deviceNumber, name, deviceClass: 'unknown' };
+  }
+
+  const id = `fs:${deviceNumber}`;
+  if (mount === undefined) return { id, name: id, deviceClass: 'unknown' };
+  const { fileSystemType: name, source } = mount;
+  if (/^(tmpfs|ramfs|devtmpfs)$/.test(name)) return { id, name, deviceClass: 'memory' };
+  if (networkFileSystem.test(name)) return { id, name: source, deviceClass: 'network' };
+  // Every dataset has a device number of its own, but the disks belong to the pool.
+  if (name === 'zfs') return { id: `zfs:${source.split('/', 1)[0]}`, name, deviceClass: 'unknown' };
+  const below = name === 'overlay' ? findLayerDisk(mount, mounts, system) : findSourceDisk(source, system);
+  return below ?? { id, name, deviceClass: 'unknown' };
+}
+
+const networkFileSystem =
+  /^(nfs\d*|cifs|smb3|smbfs|ceph|lustre|gpfs|beegfs|9p|virtiofs|k?afs|fuse\.(sshfs|ceph|glusterfs|s3fs|gcsfuse|rclone|juicefs))$/;
+
+/** The disk of the source of a mount, for btrfs and its like; of a file system on several disks that is the first. */
+function findSourceDisk(source: string, system: DeviceProbe): Disk | undefined {
+  if (!source.startsWith('/dev/')) return undefined;
+  // The special file may be missing in a container; sysfs is the same there as on the host.
+  const { block } = tryStat(source, system) ?? {};
+  const directory =
+    block === undefined
+      ? system.realPath(`/sys/class/block/${posix.basename(source)}`)
+      : system.realPath(`/sys/dev/block/${formatDeviceNumber(block)}`);
+  return directory === undefined ? undefined : describeDisk(directory, system);
+}
+
+/** The disk below an overlay: where new files go, or for a read-only overlay its lowest layer. */
+function findLayerDisk(overlay: Mount, mounts: readonly Mount[], system: DeviceProbe): Disk | undefined {
+  const lower = findOption(overlay, 'lowerdir') ?? findOption(overlay, 'lowerdir+');
+  // Overlay's own escapes: a colon within the name of a layer is \:
+  const lowest = lower?.match(/(?:\\.|[^:\\])+/g)?.at(-1);
+  const layer = findOption(overlay, 'upperdir') ?? lowest?.replace(/\\(.)/g, '$1');
+  // A relative layer starts from where the mounting program stood, which nobody knows.
+  if (layer === undefined || !layer.startsWith('/')) return undefined;
+  const stat = tryStat(layer, system);
+  if (stat === undefined) return undefined;
+
+  // In a container the path is the host's. What has that name inside may be in this very overlay.
+  const mount = findMount(system.realPath(layer) ?? layer, stat, mounts);
+  if (mount === overlay) return undefined;
+  const mountsBelow = mounts.filter((other) => other !== overlay); // fewer each time: this ends
+  return describeHolder(stat, mount, mountsBelow, system);
+}
+
+/** The last value of `name=value` among the mount's options. */
+function findOption(mount: Mount, name: string): string | undefined {
+  return mount.superOptions.findLast((option) => option.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+function tryStat(path: string, system: DeviceProbe): StatDevice | undefined {
+  try {
+    return system.statDevice(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Making files durable and visible: fsync, then one rename or link. `link` refuses a name that
+ * exists, where `rename` would silently replace it.
+ */
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { SystemError, UsageError } from '../errors.js';
+import { errnoOf, reasonOf } from './files.js';
+
+const fsync = promisify(fs.fsync);
+
+function failure(doing: string, path: string, error: unknown): SystemError {
+  const code = errnoOf(error) === 'ENOSPC' ? 'ERR_NO_SPACE' : 'ERR_IO';
+  return new SystemError(code, `cannot ${doing} ${path}: ${reasonOf(error)}`, { cause: error });
+}
+
+/**
+ * Waits until a file's or directory's bytes are on its device.
+ * A failed fsync is final: the kernel may have dropped the data, and a second call would succeed.
+ */
+export async function syncPath(path: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, fs.constants.O_RDONLY);
+  } catch (error) {
+    throw failure('open', path, error);
+  }
+  try {
+    await fsync(fd);
+  } catch (error) {
+    // Some network file systems cannot sync a directory and say so.
+    if (errnoOf(error) !== 'EINVAL' || !fs.fstatSync(fd).isDirectory()) throw failure('sync', path, error);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Size of a file in bytes, as the file system knows it. */
+export function byteLengthOf(path: string): number {
+  try {
+    return fs.statSync(path).size;
+  } catch (error) {
+    throw failure('examine', path, error);
+  }
+}
+
+/** Makes a file that must not exist, empty, with the mode that the umask gives. */
+export function createEmpty(path: string): void {
+  try {
+    fs.closeSync(fs.openSync(path, 'wx', 0o666));
+  } catch (error) {
+    throw failure('create', path, error);
+  }
+}
+
+/** Gives `from` the name `to`, which must not exist unless `mayReplace`. */
+export function moveIntoPlace(from: string, to: string, mayReplace: boolean): void {
+  try {
+    if (mayReplace) {
+      fs.renameSync(from, to);
+      return;
+    }
+    try {
+      fs.linkSync(from, to);
+      fs.unlinkSync(from);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
+      // The file system has no hard links: look, then rename.
+      if (fs.existsSync(to)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
+      fs.renameSync(from, to);
+    }
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') throw appeared(to);
+    throw failure('move the output to', to, error);
+  }
+}
+
+/** Gives the directory `from` the name `to`, which must not exist, with the mode that the umask gives. */
+export function moveDirectoryIntoPlace(from: string, to: string): void {
+  try {
+    fs.chmodSync(from, 0o777 & ~process.umask());
+    fs.renameSync(from, to);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw appeared(to);
+    throw failure('move the output to', to, error);
+  }
+}
+
+function appeared(path: string): UsageError {
+  return new UsageError(
+    `the output ${path} appeared during the job and was left alone; give --force to replace it`,
+    'ERR_OUTPUT_EXISTS',
+  );
+}
+
+/** Makes the names in the directory that holds `path` durable. */
+export async function syncParent(path: string): Promise<void> {
+  await syncPath(dirname(path));
+}

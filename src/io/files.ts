@@ -1,0 +1,219 @@
+/**
+ * Opening, reading and writing files: every byte that pileshuf reads or writes goes through here.
+ *
+ * All calls are synchronous: worker threads do them directly on their linear memory, where a
+ * synchronous call costs least. Short reads and writes are continued, interrupted calls repeated,
+ * and every error says which file, which position and what to do.
+ */
+import * as fs from 'node:fs';
+import { ClosedPipeError, InputError, SystemError } from '../errors.js';
+
+/** What a file is to the job; decides which error its failure becomes. */
+export type FileRole = 'input' | 'temp' | 'output';
+
+export interface OpenFile {
+  readonly fd: number;
+  readonly path: string;
+  readonly role: FileRole;
+}
+
+/** One call moves at most this much: the largest that Node passes on to the operating system. */
+const LARGEST_CALL_BYTES = 2 ** 30;
+
+const sleepWord = new Int32Array(new SharedArrayBuffer(4));
+
+function sleep(milliseconds: number): void {
+  Atomics.wait(sleepWord, 0, 0, milliseconds);
+}
+
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+const ERRNO_TEXT: Record<string, string> = {
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the device reports an input/output error',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  EMFILE: 'too many open files (raise `ulimit -n`)',
+  ENFILE: 'too many open files in the system',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'it is a directory',
+  EFBIG: 'the file would exceed the largest size allowed',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
+  ESTALE: 'the network file system lost the file',
+};
+
+/** The operating system's reason in words. */
+export function reasonOf(error: unknown): string {
+  const errno = errnoOf(error);
+  if (errno === '') return error instanceof Error ? error.message : String(error);
+  return ERRNO_TEXT[errno] ?? errno;
+}
+
+function ioError(doing: string, role: FileRole, path: string, error: unknown): Error {
+  const errno = errnoOf(error);
+  const message = `cannot ${doing} ${role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : ''}${path}: ${reasonOf(error)}`;
+  if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
+    const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
+    return new InputError(code, message, { cause: error });
+  }
+  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
+    const advice = role === 'temp' ? 'free some space or name other disks with --temp-dir' : 'free some space';
+    return new SystemError('ERR_NO_SPACE', `${message}; ${advice}`, { cause: error });
+  }
+  return new SystemError('ERR_IO', message, { cause: error });
+}
+
+function open(path: string, role: FileRole, flags: number, mode?: number): OpenFile {
+  try {
+    return { fd: fs.openSync(path, flags, mode), path, role };
+  } catch (error) {
+    throw ioError(flags & fs.constants.O_CREAT ? 'create' : 'open', role, path, error);
+  }
+}
+
+/** Opens an existing file for reading. */
+export function openForRead(path: string, role: FileRole): OpenFile {
+  return open(path, role, fs.constants.O_RDONLY);
+}
+
+/** Creates a file that must not exist; never follows a symbolic link planted under its name. */
+export function createTempFile(path: string): OpenFile {
+  return open(
+    path,
+    'temp',
+    fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_NOFOLLOW,
+    0o600,
+  );
+}
+
+/** Opens a staged output for writing at given positions, creating it (mode by umask) when missing. */
+export function openStagedOutput(path: string): OpenFile {
+  return open(path, 'output', fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_NOFOLLOW, 0o666);
+}
+
+/** Opens a device or pipe that is to be written in place. */
+export function openStreamOutput(path: string): OpenFile {
+  return open(path, 'output', fs.constants.O_WRONLY);
+}
+
+export function closeFile(file: OpenFile): void {
+  try {
+    fs.closeSync(file.fd);
+  } catch (error) {
+    throw ioError('close', file.role, file.path, error);
+  }
+}
+
+/** Runs `use` on an open file and closes it, whatever happens. */
+export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
+  try {
+    return use(file);
+  } finally {
+    closeFile(file);
+  }
+}
+
+/**
+ * Reads up to `byteLength` bytes into `bytes` at `offset`; fewer only at the end of the file.
+ * @param position byte position in the file, or null to go on where the last read ended.
+ * @returns bytes read.
+ */
+export function readAt(
+  file: OpenFile,
+  bytes: Uint8Array,
+  offset: number,
+  byteLength: number,
+  position: number | null,
+): number {
+  let done = 0;
+  while (done < byteLength) {
+    const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
+    try {
+      const count = fs.readSync(file.fd, bytes, offset + done, length, position === null ? null : position + done);
+      if (count === 0) break;
+      done += count;
+      // A pipe hands over what it has; waiting for a full buffer would only delay the work.
+      if (position === null) break;
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'EINTR') continue;
+      if (errno === 'EAGAIN') sleep(5);
+      else if (errno === 'EOF') break;
+      else throw ioError(`read at byte ${(position ?? 0) + done} of`, file.role, file.path, error);
+    }
+  }
+  return done;
+}
+
+/**
+ * Writes all `byteLength` bytes of `bytes` at `offset`.
+ * @param position byte position in the file, or null to write behind what was written last.
+ */
+export function writeAt(
+  file: OpenFile,
+  bytes: Uint8Array,
+  offset: number,
+  byteLength: number,
+  position: number | null,
+): void {
+  let done = 0;
+  while (done < byteLength) {
+    const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
+    try {
+      done += fs.writeSync(file.fd, bytes, offset + done, length, position === null ? null : position + done);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'EINTR') continue;
+      if (errno === 'EAGAIN') sleep(1);
+      else if (errno === 'EPIPE') throw new ClosedPipeError();
+      else if (position === null) throw ioError('write to', file.role, file.path, error);
+      else throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
+    }
+  }
+}
+
+/** What identifies a version of a file: a different one means that the file was changed or replaced. */
+export interface FileVersion {
+  readonly deviceId: bigint;
+  readonly inode: bigint;
+  readonly byteLength: number;
+  readonly modifiedNanoseconds: bigint;
+}
+
+export function versionOf(file: OpenFile): FileVersion {
+  try {
+    const stat = fs.fstatSync(file.fd, { bigint: true });
+    return {
+      deviceId: stat.dev,
+      inode: stat.ino,
+      byteLength: Number(stat.size),
+      modifiedNanoseconds: stat.mtimeNs,
+    };
+  } catch (error) {
+    throw ioError('examine', file.role, file.path, error);
+  }
+}
+
+export function sameVersion(a: FileVersion, b: FileVersion): boolean {
+  return (
+    a.deviceId === b.deviceId &&
+    a.inode === b.inode &&
+    a.byteLength === b.byteLength &&
+    a.modifiedNanoseconds === b.modifiedNanoseconds
+  );
+}
+
+/** Removes a file; one that does not exist is as good as removed. */
+export function removeFile(path: string): void {
+  try {
+    fs.unlinkSync(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw ioError('remove', 'temp', path, error);
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * How many bytes can still be written below a directory.
+ *
+ * Trusts statfs. Promises what an unprivileged process gets (the blocks kept for root are not
+ * counted), as of now: others write too, and a quota may stop a writer earlier.
+ */
+
+import { statfsSync } from 'node:fs';
+
+/** Throws what statfs throws, as when the directory does not exist. */
+export function readFreeBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize;
+}

@@ -1,0 +1,114 @@
+/**
+ * The stored bytes of one input, wherever they come from: a regular file (read at positions, through
+ * the gate of its device) or a stream (pipe, terminal, device), which only goes forward.
+ *
+ * A regular file is checked against the version that was planned with, when it is opened and again
+ * when it was read: one that changes during the job is an error, never a guess. Streams are read
+ * through the event loop, so that a worker waiting for a silent pipe can still be stopped.
+ */
+
+import { fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { isatty, ReadStream as TerminalStream } from 'node:tty';
+import { InputError } from '../errors.js';
+import { closeFile, type FileVersion, type OpenFile, openForRead, readAt, sameVersion, versionOf } from './files.js';
+import type { GateNumber, JobControl } from './job-control.js';
+
+/** Path that stands for standard input. */
+export const STANDARD_INPUT = '-';
+
+const STREAM_PIECE_BYTES = 256 * 1024;
+
+/** A regular file as it was when the job was planned. */
+export class RegularInput {
+  readonly path: string;
+  readonly #file: OpenFile;
+  readonly #version: FileVersion;
+  readonly #control: JobControl;
+  readonly #gate: GateNumber;
+
+  constructor(path: string, version: FileVersion, control: JobControl, gate: GateNumber) {
+    this.path = path;
+    this.#version = version;
+    this.#control = control;
+    this.#gate = gate;
+    this.#file = openForRead(path, 'input');
+    try {
+      this.requireUnchanged();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Reads up to `byteLength` bytes at `position`; fewer only at the end of the file. */
+  readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
+    return this.#control.during(this.#gate, () => readAt(this.#file, bytes, offset, byteLength, position));
+  }
+
+  /** @throws InputError ERR_INPUT_CHANGED when size, time or identity differ from the plan's. */
+  requireUnchanged(): void {
+    const now = versionOf(this.#file);
+    if (sameVersion(now, this.#version)) return;
+    const sizes =
+      now.byteLength === this.#version.byteLength
+        ? 'it was written to or replaced'
+        : `its size was ${this.#version.byteLength} bytes and is ${now.byteLength}`;
+    throw new InputError(
+      'ERR_INPUT_CHANGED',
+      `${this.path}: the input changed during the job (${sizes}); start again when nothing writes to it`,
+    );
+  }
+
+  close(): void {
+    closeFile(this.#file);
+  }
+}
+
+/** A stream, piece by piece; an empty piece is its end. */
+export interface StreamInput {
+  readonly path: string;
+  next(): Promise<Uint8Array>;
+  close(): void;
+}
+
+/** Opens standard input (`-`), a named pipe, a terminal or another device. */
+export function openStreamInput(path: string): StreamInput {
+  const file: OpenFile =
+    path === STANDARD_INPUT ? { fd: 0, path: 'standard input', role: 'input' } : openForRead(path, 'input');
+  const stat = fstatSync(file.fd);
+  if (stat.isFIFO() || stat.isSocket()) return readableInput(file.path, new Socket({ fd: file.fd, writable: false }));
+  if (isatty(file.fd)) return readableInput(file.path, new TerminalStream(file.fd));
+  return {
+    path: file.path,
+    next: async () => {
+      const bytes = new Uint8Array(STREAM_PIECE_BYTES);
+      return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, null));
+    },
+    close: () => {
+      if (file.fd !== 0) closeFile(file);
+    },
+  };
+}
+
+function readableInput(path: string, stream: Socket): StreamInput {
+  const pieces = stream[Symbol.asyncIterator]();
+  return {
+    path,
+    next: async () => {
+      try {
+        const { done, value } = await pieces.next();
+        return done === true ? new Uint8Array() : value;
+      } catch (error) {
+        throw new InputError(
+          'ERR_INPUT_UNREADABLE',
+          `cannot read ${path}: ${error instanceof Error ? error.message : error}`,
+          {
+            cause: error,
+          },
+        );
+      }
+    },
+    close: () => stream.destroy(),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Finding input files: what a path is, and what lies below a directory or matches a pattern.
+ */
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { InputError } from '../errors.js';
+import { errnoOf, reasonOf } from './files.js';
+
+/** `stat`, following symbolic links; undefined when there is nothing. */
+export function statPath(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
+    throw new InputError('ERR_INPUT_UNREADABLE', `cannot examine ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * All regular files below a directory, and symbolic links to regular files, sorted by the bytes of
+ * their paths. Links to directories are not followed, so no file is met twice through a cycle.
+ */
+export function listDirectory(directory: string): string[] {
+  const paths: string[] = [];
+  const visit = (folder: string) => {
+    let entries: Dirent[];
+    try {
+      entries = readdirSync(folder, { withFileTypes: true });
+    } catch (error) {
+      throw new InputError('ERR_INPUT_UNREADABLE', `cannot list the directory ${folder}: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) visit(path);
+      else if (entry.isFile() || (entry.isSymbolicLink() && statPath(path)?.isFile() === true)) paths.push(path);
+    }
+  };
+  visit(directory);
+  return sortByBytes(paths);
+}
+
+/** Files that match a glob pattern, sorted by the bytes of their paths. */
+export async function listMatches(pattern: string): Promise<string[]> {
+  const { glob } = await import('tinyglobby');
+  return sortByBytes(
+    await glob(pattern, { dot: false, expandDirectories: false, onlyFiles: true, followSymbolicLinks: true }),
+  );
+}
+
+/** Whether a path holds characters that make it a pattern. */
+export function isPattern(path: string): boolean {
+  return /[*?[\]{}]/.test(path);
+}
+
+/** UTF-16 order differs from byte order above U+FFFF; byte order is what `LC_ALL=C sort` gives. */
+function sortByBytes(paths: string[]): string[] {
+  return paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}

@@ -1,0 +1,34 @@
+/**
+ * Directories that belong to one job alone (mode 0700, a name nobody else has), and their removal.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SystemError } from '../errors.js';
+import { errnoOf, reasonOf } from './files.js';
+
+/** @param purpose begins the message when it cannot be made. */
+export function makePrivateDirectory(parent: string, prefix: string, purpose: 'temp' | 'output'): string {
+  try {
+    return mkdtempSync(join(parent, prefix));
+  } catch (error) {
+    const reason = errnoOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
+    if (purpose === 'temp') {
+      throw new SystemError(
+        'ERR_TEMP_DIR',
+        `cannot make a directory in the temp directory ${parent}: ${reason}; name one that can be written with --temp-dir`,
+        { cause: error },
+      );
+    }
+    throw new SystemError(
+      'ERR_IO',
+      `cannot make the output in ${parent}: ${reason}; expected a directory that can be written`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+export function removeDirectory(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+}

@@ -1,0 +1,67 @@
+/**
+ * Brings the request, the inputs and the machine together and has the pure planners decide.
+ */
+
+import { framingOf } from '../formats/framing.js';
+import { readOpenFileLimit } from '../io/open-file-limit.js';
+import { type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { planSplitBytes, planSplits, type Split } from '../plan/splits.js';
+import { estimateInputs } from './estimate.js';
+import type { JobInput } from './job-inputs.js';
+import type { JobRequest } from './job-request.js';
+import { deriveDrawSeed } from './key-derivation.js';
+
+export interface JobPlan {
+  readonly memory: MemoryPlan;
+  readonly splits: readonly Split[];
+  /** Whether one thread does it all, faster than others could be started. */
+  readonly inline: boolean;
+  /** Stored bytes of all inputs; undefined with streams. */
+  readonly inputBytes: number | undefined;
+  /** Bytes of the output, as far as they are known to be needed. */
+  readonly leastOutputBytes: number;
+  /** Bytes of temp data, as far as they are known to be needed. */
+  readonly leastTempBytes: number;
+}
+
+/** A job of this much is done before two threads have started. */
+const INLINE_BYTES = 8 * 2 ** 20;
+const INLINE_INPUTS = 1000;
+
+export function planJob(request: JobRequest, inputs: readonly JobInput[], tuning: Tuning): JobPlan {
+  const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
+  const hasStreams = inputs.some((input) => input.kind === 'stream');
+  const inline =
+    tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
+  const memory = planMemory(
+    {
+      budgetBytes: request.memoryBytes,
+      workers: inline ? 1 : request.workers,
+      recordBytes: Math.max(1, estimate.recordBytes),
+      meanRecordBytes: estimate.meanRecordBytes,
+      exact: estimate.exact,
+      tempDiskCount: request.tempDirs.length,
+      openFileLimit: readOpenFileLimit(),
+    },
+    tuning,
+  );
+  const cuttable = framingOf(request.framing).cut === 'anywhere';
+  const splits = planSplits(
+    inputs.map((input, ordinal) => ({
+      cuttable: cuttable && input.kind === 'file' && input.codec === undefined,
+      byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
+      decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
+    })),
+    tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount),
+  );
+  // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
+  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
+  return {
+    memory,
+    splits,
+    inline,
+    inputBytes: hasStreams ? undefined : knownBytes,
+    leastOutputBytes: knownBytes,
+    leastTempBytes: memory.ramPoolBytes > 0 ? 0 : estimate.exact ? memory.storedBytes : knownBytes,
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * Tells the caller, a few times a second, how far the job has come. The threads count into shared
+ * memory; only this looks at a clock.
+ */
+import type { Counter, JobControl } from '../io/job-control.js';
+import type { ShuffleProgress } from './shuffle-options.js';
+
+const REPORT_MILLISECONDS = 200;
+
+type Phase = ShuffleProgress['phase'];
+
+const COUNTER_OF_PHASE: Record<Phase, Counter | undefined> = {
+  scatter: 'scatteredBytes',
+  shuffle: 'shuffledBytes',
+  commit: undefined,
+};
+
+export class JobProgress {
+  readonly #control: JobControl;
+  readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
+
+  constructor(control: JobControl, onProgress: ((progress: ShuffleProgress) => void) | undefined) {
+    this.#control = control;
+    this.#onProgress = onProgress;
+  }
+
+  /** Runs one phase and reports on it. @returns its result and how long it took. */
+  async during<T>(
+    phase: Phase,
+    bytesTotal: number | undefined,
+    work: () => Promise<T>,
+  ): Promise<{ value: T; seconds: number }> {
+    const began = performance.now();
+    const seconds = () => (performance.now() - began) / 1000;
+    const counter = COUNTER_OF_PHASE[phase];
+    const report = () =>
+      this.#onProgress?.({
+        phase,
+        bytesDone: counter === undefined ? 0 : this.#control.counted(counter),
+        bytesTotal,
+        phaseSeconds: seconds(),
+      });
+    report();
+    const timer = this.#onProgress === undefined ? undefined : setInterval(report, REPORT_MILLISECONDS);
+    try {
+      const value = await work();
+      report();
+      return { value, seconds: seconds() };
+    } finally {
+      clearInterval(timer);
+    }
+  }
+}

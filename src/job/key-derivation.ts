@@ -1,0 +1,32 @@
+/**
+ * From the seed, any string, to the generator's keys. The seed goes through SHA-256 because small
+ * string-seeded generators map many strings to one state.
+ *
+ *     input key = first 8 bytes, little-endian, of SHA-256(
+ *                   u64 byte length of the seed | seed in UTF-8 | u64 byte length of the id | id in UTF-8)
+ *
+ * The id of an input is its ordinal in the list, in decimal. This is part of the order's contract.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+
+function lengthPrefixed(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8');
+  const prefix = Buffer.alloc(8);
+  prefix.writeBigUInt64LE(BigInt(bytes.byteLength));
+  return Buffer.concat([prefix, bytes]);
+}
+
+/** The 64-bit generator key of all records of one input. */
+export function deriveInputKey(seed: string, inputId: string): bigint {
+  return createHash('sha256').update(lengthPrefixed(seed)).update(lengthPrefixed(inputId)).digest().readBigUInt64LE();
+}
+
+/** The seed as `seedrandom` is fed with it, for the coordinator's own small draws. */
+export function deriveDrawSeed(seed: string): string {
+  return createHash('sha256').update(lengthPrefixed(seed)).digest('hex');
+}
+
+/** A seed for a job that was given none. */
+export function drawSeed(): string {
+  return randomBytes(8).toString('hex');
+}

@@ -1,0 +1,72 @@
+/**
+ * Pass 1, as the coordinator sees it: one task a split, and the totals of the merged piles.
+ */
+
+import type { ScatterResult, ScatterTask } from '../../workers/scatter.js';
+import type { Coverage, InputPart } from '../../workers/scatter-part.js';
+import { UNGATED } from '../io/job-control.js';
+import type { PileSet } from '../pile-store/pile-set-writer.js';
+import type { PileTotals } from '../plan/pile-runs.js';
+import type { SplitPart } from '../plan/splits.js';
+import type { JobContext, ScatteredPiles } from './job-context.js';
+import { deriveInputKey } from './key-derivation.js';
+import { runTasks } from './task-pool.js';
+import { verifyCoverage } from './verify.js';
+
+/** @throws VerificationError when what the splits read does not tile every input. */
+export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
+  const { pileCount } = job.plan.memory;
+  const totals: PileTotals = {
+    records: new Float64Array(pileCount),
+    recordBytes: new Float64Array(pileCount),
+    checksums: new BigUint64Array(pileCount),
+  };
+  const pileSets: PileSet[] = [];
+  const coverage: Coverage[] = [];
+  let longestRecordBytes = 0;
+
+  function* tasks(): Generator<{ ordinal: number; task: ScatterTask }> {
+    for (const [ordinal, split] of job.plan.splits.entries()) {
+      const parts = split.map((part) => inputPart(job, part));
+      yield { ordinal, task: { job: job.share, pileSetName: `set-${String(ordinal).padStart(6, '0')}`, parts } };
+    }
+  }
+  const take = (result: ScatterResult, { ordinal }: { ordinal: number }) => {
+    pileSets[ordinal] = result.pileSet;
+    coverage.push(...result.coverage);
+    longestRecordBytes = Math.max(longestRecordBytes, result.longestRecordBytes);
+    for (let pile = 0; pile < pileCount; pile++) {
+      totals.records[pile] = (totals.records[pile] ?? 0) + (result.records[pile] ?? 0);
+      totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + (result.recordBytes[pile] ?? 0);
+      // The array keeps sums modulo 2^64.
+      totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + (result.checksums[pile] ?? 0n);
+    }
+  };
+  await runTasks(tasks(), ({ task }) => job.pool.scatter(task), take, 2 * job.pool.threadCount, job.stop);
+  verifyCoverage(job.inputs, coverage);
+  return {
+    pileSets,
+    totals,
+    records: totals.records.reduce((sum, records) => sum + records, 0),
+    bytes: totals.recordBytes.reduce((sum, bytes) => sum + bytes, 0),
+    checksum: BigInt.asUintN(
+      64,
+      totals.checksums.reduce((sum, checksum) => sum + checksum, 0n),
+    ),
+    longestRecordBytes,
+    tempBytes: pileSets.reduce((sum, pileSet) => sum + pileSet.diskBytes, 0),
+  };
+}
+
+function inputPart(job: JobContext, { inputOrdinal, start, end }: SplitPart): InputPart {
+  const input = job.inputs[inputOrdinal];
+  if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
+  const { path } = input;
+  const inputKey = deriveInputKey(job.seed, String(inputOrdinal));
+  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey };
+  const { version, codec } = input;
+  const gate = job.inputGates[inputOrdinal] ?? UNGATED;
+  if (codec !== undefined)
+    return { kind: 'compressed', inputOrdinal, path, inputKey, codec: codec.name, version, gate };
+  return { kind: 'range', inputOrdinal, path, inputKey, start, end: end ?? version.byteLength, version, gate };
+}

@@ -1,0 +1,165 @@
+/**
+ * Start reading here: the whole of a job.
+ *
+ *     plan      inputs -> splits, piles, memory and disk budget       job-plan.ts, plan/
+ *     pass 1    one task a split -> its pile set                      scatter-inputs.ts, workers/scatter.ts
+ *     merge     pile j = its segments over all pile sets              no bytes move: pile-store/merged-pile.ts
+ *     pass 2    one task a run of piles -> its part of the output     shuffle-piles.ts, workers/shuffle.ts
+ *     commit    verify what was written, make it durable and visible  output/staged-output.ts
+ *
+ * Every step is verified before anything is deleted or becomes visible; whatever happens, nothing
+ * stays behind.
+ */
+import type { JobShare } from '../../workers/job-share.js';
+import { AbortedError } from '../errors.js';
+import { JobControl, UNGATED } from '../io/job-control.js';
+import { directoryOfOutput, type OutputPlace, requireOutside, resolveOutput } from '../output/output-place.js';
+import { commonExtension } from '../output/shard-names.js';
+import { StagedOutput } from '../output/staged-output.js';
+import { createRamPool } from '../pile-store/ram-pool.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
+import { DeviceGates } from './device-gates.js';
+import { requireFreeSpace, type SpaceNeed } from './free-space.js';
+import type { JobContext, ScatteredPiles } from './job-context.js';
+import { type JobInputs, listInputs } from './job-inputs.js';
+import { type JobPlan, planJob } from './job-plan.js';
+import { JobProgress } from './job-progress.js';
+import { completeRequest, type JobRequest } from './job-request.js';
+import { JobStop } from './job-stop.js';
+import { scatterInputs } from './scatter-inputs.js';
+import type { ShuffleOptions, ShuffleReport } from './shuffle-options.js';
+import { shufflePiles } from './shuffle-piles.js';
+import { openTaskPool } from './task-pool.js';
+import { TempPlaces } from './temp-places.js';
+
+/** One output is one shard of everything. */
+const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
+
+export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
+  const began = performance.now();
+  if (options.signal?.aborted === true) throw new AbortedError();
+  const request = completeRequest(options);
+  const jobInputs = await listInputs(request.inputs, request.onWarning);
+  const place = placeOutput(request, jobInputs);
+  const gates = new DeviceGates(request.ioLimits);
+  const inputGates = jobInputs.inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path) : UNGATED));
+  const tempPlaces = new TempPlaces(request.tempDirs, gates);
+  const plan = planJob(request, jobInputs.inputs, tuning);
+  checkDisks(request, plan, place, gates);
+
+  const outputDirectory = directoryOfOutput(place);
+  const outputGate = outputDirectory === undefined ? UNGATED : gates.gateOf(outputDirectory);
+  const control = JobControl.create(gates.permits, plan.memory.spareBytes);
+  const stop = new JobStop(control, request.signal);
+  const progress = new JobProgress(control, request.onProgress);
+  let staged: StagedOutput | undefined;
+  const pool = await openTaskPool(plan.inline ? 0 : plan.memory.workers);
+  try {
+    staged = place.kind === 'stream' ? undefined : new StagedOutput(place, outputGate);
+    const share = shareOf(request, plan, control, tempPlaces);
+    const job: JobContext = {
+      seed: request.seed,
+      inputs: jobInputs.inputs,
+      inputGates,
+      plan,
+      share,
+      control,
+      stop,
+      pool,
+    };
+
+    const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
+    const scattered = pass1.value;
+    const cuts = planShardCuts(shardRequest(request), scattered);
+    const target = staged?.target(cuts) ?? { kind: 'stream' as const, path: place.path };
+
+    const pass2 = await progress.during('shuffle', scattered.bytes, () => shufflePiles(job, scattered, target));
+
+    const commit = await progress.during('commit', undefined, async () => {
+      staged?.verify(pass2.value, cuts.shardCount, scattered.bytes);
+      return staged?.commit(cuts.shardCount) ?? [];
+    });
+    return {
+      ...summarize(scattered),
+      seed: request.seed,
+      seconds: {
+        total: (performance.now() - began) / 1000,
+        pass1: pass1.seconds,
+        pass2: pass2.seconds,
+        commit: commit.seconds,
+      },
+      inputCount: jobInputs.inputs.length,
+      workers: plan.memory.workers,
+      piles: plan.memory.pileCount,
+      shards: commit.value,
+    };
+  } finally {
+    stop.release();
+    await pool.destroy();
+    staged?.remove();
+    tempPlaces.remove();
+  }
+}
+
+/** Where the output will appear, after every reason why it must not. */
+function placeOutput(request: JobRequest, { inputs, directories }: JobInputs): OutputPlace {
+  const naming =
+    request.shards === undefined
+      ? undefined
+      : { prefix: request.shardPrefix, extension: commonExtension(inputs.map((input) => input.path)) };
+  const place = resolveOutput(
+    request.output,
+    naming,
+    request.force,
+    inputs.map((input) => input.path),
+  );
+  if (place.kind !== 'stream') requireOutside(place.path, 'the output', directories);
+  for (const directory of request.tempDirs) requireOutside(directory, 'the temp directory', directories);
+  return place;
+}
+
+function checkDisks(request: JobRequest, plan: JobPlan, place: OutputPlace, gates: DeviceGates): void {
+  if (plan.memory.maySpill) {
+    for (const directory of request.tempDirs) {
+      if (gates.deviceOf(directory).deviceClass !== 'memory') continue;
+      request.onWarning(
+        `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with --temp-dir`,
+      );
+    }
+  }
+  const needs: SpaceNeed[] = request.tempDirs.map((directory) => ({
+    directory,
+    byteLength: plan.leastTempBytes / request.tempDirs.length,
+    what: 'temp data',
+  }));
+  const directory = directoryOfOutput(place);
+  if (directory !== undefined) needs.push({ directory, byteLength: plan.leastOutputBytes, what: 'output' });
+  // Each stripe of temp data is deleted when its part of the output is written.
+  const shared = Math.min(plan.leastTempBytes, plan.leastOutputBytes) * (1 - 1 / plan.memory.stripeCount);
+  requireFreeSpace(needs, shared, gates);
+}
+
+function shareOf(request: JobRequest, plan: JobPlan, control: JobControl, tempPlaces: TempPlaces): JobShare {
+  const { memory } = plan;
+  return {
+    control: control.buffer,
+    layout: { pileCount: memory.pileCount, stripeCount: memory.stripeCount, tempPlaces: tempPlaces.make() },
+    ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
+    framing: request.framing,
+    bufferBytes: memory.bufferBytes,
+    readBytes: memory.readBytes,
+    outputBytes: memory.outputBytes,
+    arenaBytes: memory.arenaBytes,
+    maxRecordBytes: request.maxRecordBytes,
+  };
+}
+
+function shardRequest({ shards }: JobRequest): ShardRequest {
+  return shards ?? ONE_OUTPUT;
+}
+
+function summarize(scattered: ScatteredPiles) {
+  const { records, bytes, tempBytes } = scattered;
+  return { records, bytes, tempBytes, checksum: scattered.checksum.toString(16).padStart(16, '0') };
+}

@@ -1,0 +1,164 @@
+/**
+ * Pass 2, as the coordinator sees it: one task a run of merged piles, each checked against pass 1
+ * before the stripe it came from is deleted.
+ */
+import type { ShuffleResult, ShuffleTask } from '../../workers/shuffle.js';
+import { removeFile } from '../io/files.js';
+import type { SinkStart } from '../output/output-sink.js';
+import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
+import { dataFilePath, pilesOfStripe, stripeOfPile } from '../pile-store/store-layout.js';
+import { type PileRun, planPileRuns } from '../plan/pile-runs.js';
+import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
+import type { JobContext, ScatteredPiles } from './job-context.js';
+import { runTasks } from './task-pool.js';
+import { verifyRun } from './verify.js';
+
+/** Tasks of at least this much output are worth handing out. */
+const RUN_BYTES = 4 * 2 ** 20;
+/** With shards, tasks a thread: each may need one pile to be measured first. */
+const SHARDED_RUNS_PER_THREAD = 8;
+
+/** @throws VerificationError when a pile does not come out as it went in. */
+export async function shufflePiles(
+  job: JobContext,
+  scattered: ScatteredPiles,
+  target: OutputTarget,
+): Promise<WrittenRegion[]> {
+  const { totals } = scattered;
+  const { layout } = job.share;
+  const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  const sharded = target.kind === 'files' && target.cuts.shardCount > 1;
+  const runBytes = sharded
+    ? Math.max(RUN_BYTES, scattered.bytes / (SHARDED_RUNS_PER_THREAD * job.pool.threadCount))
+    : RUN_BYTES;
+  const runs = planPileRuns(totals, runBytes, sharded ? () => false : isStripeEnd).filter(
+    (run) => target.kind === 'stream' || totals.recordBytes.subarray(run.first, run.end).some((bytes) => bytes > 0),
+  );
+  const starts = await findStarts(job, scattered, target, runs);
+
+  const regions: WrittenRegion[] = [];
+  const stripes = new StripeRemoval(job, scattered);
+  const tasks = runs.map((run, turn): { run: PileRun; task: ShuffleTask } => {
+    const start = starts[turn];
+    if (start === undefined) throw new RangeError(`run ${turn} has no place to begin`);
+    return { run, task: { kind: 'write', ...common(job, scattered, `run-${turn}`), run, target, start } };
+  });
+  const take = (result: ShuffleResult, { run }: { run: PileRun }) => {
+    verifyRun(totals, run, result);
+    regions.push(...result.regions);
+    stripes.pilesDone(run);
+  };
+  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, 2 * job.pool.threadCount, job.stop);
+  return regions;
+}
+
+function common(job: JobContext, scattered: ScatteredPiles, attemptName: string) {
+  const { pileSets, longestRecordBytes } = scattered;
+  return { job: job.share, pileSets, longestRecordBytes, attemptName };
+}
+
+/**
+ * Where each run begins in the output. A run that begins inside a shard must know at which byte of
+ * the output that shard began, and that depends on the order inside the pile that holds the cut:
+ * such piles, at most one a run, are loaded once just to measure.
+ */
+async function findStarts(
+  job: JobContext,
+  scattered: ScatteredPiles,
+  target: OutputTarget,
+  runs: readonly PileRun[],
+): Promise<SinkStart[]> {
+  if (target.kind === 'stream') return runs.map((_, turn) => ({ shard: 0, shardByte: 0, turn }));
+  const { cuts } = target;
+  if (cuts.shardCount === 1) return runs.map((run, turn) => ({ shard: 0, shardByte: run.firstByte, turn }));
+
+  const shards = runs.map((run) => shardAt(cuts, cuts.by === 'rank' ? run.firstRank : run.firstByte));
+  const unknown = new Set<number>();
+  for (const [i, run] of runs.entries()) {
+    const shard = shards[i] ?? 0;
+    if (cutAt(cuts, shard) !== (cuts.by === 'rank' ? run.firstRank : run.firstByte)) unknown.add(shard);
+  }
+  const firstByteOfShard = await measureCuts(job, scattered, cuts, unknown);
+  return runs.map((run, turn) => {
+    const shard = shards[turn] ?? 0;
+    const firstByte = firstByteOfShard.get(shard);
+    return { shard, shardByte: firstByte === undefined ? 0 : run.firstByte - firstByte, turn };
+  });
+}
+
+/** The byte of the whole output at which each of `shards` begins. */
+async function measureCuts(
+  job: JobContext,
+  scattered: ScatteredPiles,
+  cuts: ShardCuts,
+  shards: ReadonlySet<number>,
+): Promise<Map<number, number>> {
+  const { totals } = scattered;
+  const firstByteOfShard = new Map<number, number>();
+  const tasks: { shard: number; pileByte: number; task: ShuffleTask }[] = [];
+  let rank = 0;
+  let byte = 0;
+  let pile = 0;
+  for (const shard of [...shards].sort((a, b) => a - b)) {
+    const at = cutAt(cuts, shard);
+    for (;;) {
+      const records = totals.records[pile] ?? 0;
+      const bytes = totals.recordBytes[pile] ?? 0;
+      if (pile + 1 === totals.records.length || at < (cuts.by === 'rank' ? rank + records : byte + bytes)) break;
+      rank += records;
+      byte += bytes;
+      pile += 1;
+    }
+    const limit = at - (cuts.by === 'rank' ? rank : byte);
+    if (limit === 0) firstByteOfShard.set(shard, byte);
+    else {
+      const task: ShuffleTask = {
+        kind: 'measure',
+        ...common(job, scattered, `cut-${shard}`),
+        pile,
+        by: cuts.by,
+        limit,
+      };
+      tasks.push({ shard, pileByte: byte, task });
+    }
+  }
+  const take = (result: ShuffleResult, { shard, pileByte }: { shard: number; pileByte: number }) => {
+    firstByteOfShard.set(shard, pileByte + result.measuredBytes);
+  };
+  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, 2 * job.pool.threadCount, job.stop);
+  return firstByteOfShard;
+}
+
+/** Deletes the data files of a stripe as soon as all its piles came out right. */
+class StripeRemoval {
+  readonly #job: JobContext;
+  readonly #pileSets: ScatteredPiles['pileSets'];
+  readonly #pilesLeft: number[];
+
+  constructor(job: JobContext, scattered: ScatteredPiles) {
+    const { layout } = job.share;
+    this.#job = job;
+    this.#pileSets = scattered.pileSets.filter((pileSet) => pileSet.diskBytes > 0);
+    this.#pilesLeft = Array.from({ length: layout.stripeCount }, (_, stripe) => {
+      const { first, end } = pilesOfStripe(layout, stripe);
+      return end - first;
+    });
+  }
+
+  pilesDone(run: PileRun): void {
+    const { layout } = this.#job.share;
+    for (let pile = run.first; pile < run.end; pile++) {
+      const stripe = stripeOfPile(layout, pile);
+      const left = (this.#pilesLeft[stripe] ?? 0) - 1;
+      this.#pilesLeft[stripe] = left;
+      if (left === 0) this.#remove(stripe);
+    }
+  }
+
+  #remove(stripe: number): void {
+    const { layout } = this.#job.share;
+    for (const { name } of this.#pileSets) {
+      for (let disk = 0; disk < layout.tempPlaces.length; disk++) removeFile(dataFilePath(layout, name, stripe, disk));
+    }
+  }
+}

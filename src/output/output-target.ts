@@ -1,0 +1,33 @@
+/**
+ * What the tasks of pass 2 write to, as plain data: staged files that are cut by arithmetic and
+ * written in parallel at known places, or a stream that is written in order.
+ */
+import { join } from 'node:path';
+import type { GateNumber } from '../io/job-control.js';
+import type { ShardCuts } from '../plan/shard-cuts.js';
+
+export type OutputTarget =
+  | {
+      readonly kind: 'files';
+      /** Where the files lie until all is verified. */
+      readonly stagingDirectory: string;
+      readonly cuts: ShardCuts;
+      readonly gate: GateNumber;
+    }
+  /** Standard output, or a device or pipe given by name. */
+  | { readonly kind: 'stream'; readonly path: string };
+
+/** Path that stands for standard output. */
+export const STANDARD_OUTPUT = '-';
+
+/** Path of a shard (of the one output file: shard 0) until it gets its final name. */
+export function stagedPath(stagingDirectory: string, shard: number): string {
+  return join(stagingDirectory, `${shard}.part`);
+}
+
+/** Bytes [start, end) of one shard, written by one task. */
+export interface WrittenRegion {
+  readonly shard: number;
+  readonly start: number;
+  readonly end: number;
+}

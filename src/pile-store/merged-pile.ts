@@ -1,0 +1,119 @@
+/**
+ * The merged pile j: its segments over all pile sets, in split order. Nothing was moved to merge
+ * it; reading its segments one behind the other gives its stored records, and among records of equal
+ * key the order of the inputs.
+ */
+import { VerificationError } from '../errors.js';
+import { type OpenFile, openForRead, readAt, withFile } from '../io/files.js';
+import type { GateNumber, JobControl } from '../io/job-control.js';
+import { type PileEntry, readPileEntries, type Segment } from './pile-set-index.js';
+import type { PileSet } from './pile-set-writer.js';
+import type { RamPool } from './ram-pool.js';
+import { dataFilePath, diskOfPile, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
+
+/** The parts of one merged pile, one a pile set that holds something of it. */
+export interface MergedPile {
+  readonly pile: number;
+  readonly parts: readonly { readonly pileSetName: string; readonly segments: readonly Segment[] }[];
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly checksum: bigint;
+  /** Bytes of all segments: what loading the pile takes. */
+  readonly storedBytes: number;
+}
+
+/** Reads the indexes and merges piles [first, end). */
+export function mergePiles(pileSets: readonly PileSet[], first: number, end: number): MergedPile[] {
+  const entriesOfSet = pileSets.map((pileSet) => readPileEntries(pileSet.index, first, end));
+  return Array.from({ length: end - first }, (_, i) =>
+    mergeEntries(
+      first + i,
+      pileSets.map((pileSet, k) => ({ name: pileSet.name, entry: entriesOfSet[k]?.[i] })),
+    ),
+  );
+}
+
+function mergeEntries(pile: number, entries: readonly { name: string; entry: PileEntry | undefined }[]): MergedPile {
+  const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
+  let records = 0;
+  let recordBytes = 0;
+  let checksum = 0n;
+  let storedBytes = 0;
+  for (const { name, entry } of entries) {
+    if (entry === undefined || entry.segments.length === 0) continue;
+    parts.push({ pileSetName: name, segments: entry.segments });
+    records += entry.records;
+    recordBytes += entry.recordBytes;
+    checksum = BigInt.asUintN(64, checksum + entry.checksum);
+    for (const segment of entry.segments) storedBytes += segment.byteLength;
+  }
+  return { pile, parts, records, recordBytes, checksum, storedBytes };
+}
+
+/** Where the next bytes of a pile go. */
+export interface ReadTarget {
+  readonly target: Uint8Array;
+  readonly offset: number;
+  /** How many are taken now; at most as many as were offered. */
+  readonly byteLength: number;
+}
+
+/** Reads the bytes of merged piles. */
+export class MergedPileReader {
+  readonly #ramPool: RamPool | undefined;
+  readonly #control: JobControl;
+
+  constructor(ramPool: RamPool | undefined, control: JobControl) {
+    this.#ramPool = ramPool;
+    this.#control = control;
+  }
+
+  /**
+   * Reads the pile from its first to its last byte. `place` is asked, before each piece, where up to
+   * `byteLength` bytes may go; `taken` is told when they are there.
+   */
+  read(
+    pile: MergedPile,
+    layout: StoreLayout,
+    place: (byteLength: number) => ReadTarget,
+    taken: (byteLength: number) => void,
+  ): void {
+    for (const { pileSetName, segments } of pile.parts) {
+      if (segments.every((segment) => segment.medium === 'ram')) {
+        for (const segment of segments) this.#readSegment(segment, undefined, place, taken);
+        continue;
+      }
+      const disk = diskOfPile(layout, pile.pile);
+      const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile.pile), disk);
+      const { gate } = tempPlace(layout, disk);
+      withFile(openForRead(path, 'temp'), (file) => {
+        for (const segment of segments) this.#readSegment(segment, { file, gate }, place, taken);
+      });
+    }
+  }
+
+  #readSegment(
+    segment: Segment,
+    data: { readonly file: OpenFile; readonly gate: GateNumber } | undefined,
+    place: (byteLength: number) => ReadTarget,
+    taken: (byteLength: number) => void,
+  ): void {
+    for (let done = 0; done < segment.byteLength; ) {
+      const { target, offset, byteLength } = place(segment.byteLength - done);
+      const position = segment.place + done;
+      if (segment.medium === 'ram') {
+        this.#ramPool?.load(position, byteLength, target, offset);
+      } else if (data !== undefined) {
+        const { file, gate } = data;
+        const count = this.#control.during(gate, () => readAt(file, target, offset, byteLength, position));
+        if (count !== byteLength) {
+          throw new VerificationError(
+            `${file.path} ends at byte ${position + count}, expected ${position + byteLength}`,
+          );
+        }
+      }
+      done += byteLength;
+      taken(byteLength);
+    }
+  }
+}

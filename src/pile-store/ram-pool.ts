@@ -1,0 +1,84 @@
+/**
+ * The memory in which pile segments stay when a job fits its budget: slabs of shared memory from
+ * which threads take chunks, and lay segments out inside a chunk. Nothing is ever given back: the
+ * pool lives as long as its job. When it is full, segments go to disk.
+ *
+ * A place in the pool is one number, its byte offset over all slabs; a segment never crosses a chunk.
+ */
+
+/** What a thread takes from the pool at one time; also the longest segment the pool can hold. */
+export const CHUNK_BYTES = 1024 * 1024;
+
+/** A typed array on Node 20 spans at most 4 GiB; slabs stay well below. */
+const SLAB_BYTES = 1024 * CHUNK_BYTES;
+
+/** The pool as it travels to other threads. */
+export interface RamPoolShare {
+  readonly slabs: readonly SharedArrayBuffer[];
+  /** One u64: bytes taken so far. */
+  readonly taken: SharedArrayBuffer;
+  readonly capacityBytes: number;
+}
+
+/**
+ * Reserves a pool of at least `wantedBytes`. The operating system provides a page when it is first
+ * written, so what stays unused costs address space only.
+ */
+export function createRamPool(wantedBytes: number): RamPoolShare {
+  const capacityBytes = Math.ceil(wantedBytes / CHUNK_BYTES) * CHUNK_BYTES;
+  const slabs: SharedArrayBuffer[] = [];
+  for (let reserved = 0; reserved < capacityBytes; reserved += SLAB_BYTES) {
+    slabs.push(new SharedArrayBuffer(Math.min(SLAB_BYTES, capacityBytes - reserved)));
+  }
+  return { slabs, taken: new SharedArrayBuffer(8), capacityBytes };
+}
+
+/** One thread's view of the pool. */
+export class RamPool {
+  readonly #slabs: readonly Uint8Array[];
+  readonly #taken: BigInt64Array;
+  readonly #capacityBytes: number;
+  #next = 0;
+  #chunkEnd = 0;
+
+  constructor(share: RamPoolShare) {
+    this.#slabs = share.slabs.map((slab) => new Uint8Array(slab));
+    this.#taken = new BigInt64Array(share.taken);
+    this.#capacityBytes = share.capacityBytes;
+  }
+
+  /**
+   * Copies a segment into the pool.
+   * @returns its place, or undefined when the pool is full.
+   */
+  store(bytes: Uint8Array, offset: number, byteLength: number): number | undefined {
+    if (byteLength > CHUNK_BYTES) return undefined;
+    if (byteLength > this.#chunkEnd - this.#next && !this.#takeChunk()) return undefined;
+    const place = this.#next;
+    this.#slab(place).set(bytes.subarray(offset, offset + byteLength), place % SLAB_BYTES);
+    this.#next += byteLength;
+    return place;
+  }
+
+  /** Copies `byteLength` bytes from `place` to `target` at `offset`. */
+  load(place: number, byteLength: number, target: Uint8Array, offset: number): void {
+    const start = place % SLAB_BYTES;
+    target.set(this.#slab(place).subarray(start, start + byteLength), offset);
+  }
+
+  #slab(place: number): Uint8Array {
+    const slab = this.#slabs[Math.floor(place / SLAB_BYTES)];
+    if (slab === undefined) throw new RangeError(`no slab of the memory pool holds byte ${place}`);
+    return slab;
+  }
+
+  #takeChunk(): boolean {
+    // Looking before adding keeps the counter from growing without end once the pool is full.
+    if (Number(Atomics.load(this.#taken, 0)) >= this.#capacityBytes) return false;
+    const start = Number(Atomics.add(this.#taken, 0, BigInt(CHUNK_BYTES)));
+    if (start >= this.#capacityBytes) return false;
+    this.#next = start;
+    this.#chunkEnd = start + CHUNK_BYTES;
+    return true;
+  }
+}

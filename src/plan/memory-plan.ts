@@ -1,0 +1,225 @@
+/**
+ * Divides the memory budget: how many piles, how large a pile buffer, how many workers, how much
+ * stays in memory. Pure.
+ *
+ * With a budget B, W workers, pile buffers of b bytes and N bytes to store, one level of piles needs
+ *
+ *     pass 1   M * (b + 96) + windows          <= B / W       (M pile buffers with slack and tally)
+ *     pass 2   (N / M) * c + output buffer     <= B / W       (c: sort entries and skew on top)
+ *
+ * so N <= (B / W)^2 / (b * c), about. When the data is larger than that with the smallest buffers
+ * worth having, fewer workers are tried down to half of them; beyond that piles are too large to
+ * load and pass 2 splits each by the next part of its keys: two levels, or as many as it takes.
+ *
+ * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
+ */
+import { UsageError } from '../errors.js';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Bytes of a stored record besides its own: key and length. */
+export const STORED_HEADER_BYTES = 12;
+/** Bytes of pass 2 a record: two u64 entries, and a u32 count for every record in the worst case. */
+export const ENTRY_BYTES = 2 * 8 + 4;
+/** Behind a pile buffer or an output buffer: short copies write up to 15 bytes too far. */
+export const SLACK_BYTES = 64;
+/** Bytes of one pile's tally in the kernel. */
+export const TALLY_BYTES = 32;
+/** Records marked by one call of the framing. */
+export const BOUNDARY_COUNT = 1024;
+/** The boundary table, with the three entries of slack that scattering four at a time reads. */
+export const BOUNDARY_TABLE_BYTES = (BOUNDARY_COUNT + 4) * 8;
+
+/** The smallest budget that a worker can do anything useful with. */
+const SMALLEST_SHARE_BYTES = 4 * MIB;
+/** Below this a write is too small to be sequential on any disk. */
+const SMALLEST_BUFFER_BYTES = 32 * KIB;
+/** Above this a larger write gains nothing. */
+const LARGEST_BUFFER_BYTES = 256 * KIB;
+/** Piles larger than this only cost cache misses. */
+const PREFERRED_PILE_BYTES = 24 * MIB;
+/** Pile sizes scatter around their mean, the more the fewer records they hold. */
+const PILE_SKEW = 1.2;
+const MOST_PILES = 65536;
+/** 32-bit addresses, less what the kernel keeps for itself. */
+const LARGEST_ARENA_BYTES = 4 * 1024 * MIB - 4 * MIB;
+
+/** Sizes that tests shrink so that rare paths are common; no user needs to. */
+export interface Tuning {
+  readonly pileCount?: number;
+  readonly bufferBytes?: number;
+  readonly readBytes?: number;
+  readonly outputBytes?: number;
+  readonly splitBytes?: number;
+  readonly stripeCount?: number;
+  /** Most memory that one worker's arena may take; smaller ones force piles to be split again. */
+  readonly arenaBytes?: number;
+  /** Whether segments may stay in memory. */
+  readonly keepInRam?: boolean;
+  /** Whether a small job is done on the calling thread. */
+  readonly inline?: boolean;
+}
+
+export interface MemoryNeed {
+  readonly budgetBytes: number;
+  /** Threads wanted. */
+  readonly workers: number;
+  /** Estimated bytes of all records; a guess when `exact` is false. */
+  readonly recordBytes: number;
+  /** Estimated bytes of one record. */
+  readonly meanRecordBytes: number;
+  /** Whether `recordBytes` is the true size (plain regular files). */
+  readonly exact: boolean;
+  readonly tempDiskCount: number;
+  readonly openFileLimit: number;
+}
+
+export interface MemoryPlan {
+  readonly workers: number;
+  readonly pileCount: number;
+  readonly stripeCount: number;
+  readonly bufferBytes: number;
+  readonly readBytes: number;
+  readonly outputBytes: number;
+  /** What one worker's arena is planned to need. */
+  readonly arenaBytes: number;
+  /** The part of the budget that no worker was promised; for long records and uneven piles. */
+  readonly spareBytes: number;
+  /** Capacity of the pool that keeps segments in memory; 0: all of them go to disk. */
+  readonly ramPoolBytes: number;
+  /** Whether some segment may have to go to disk, as far as is known. */
+  readonly maySpill: boolean;
+  /** Bytes that the pile sets will take, as far as is known. */
+  readonly storedBytes: number;
+}
+
+interface Sizes {
+  readonly readBytes: number;
+  readonly outputBytes: number;
+  readonly pileCount: number;
+  readonly bufferBytes: number;
+  /** Whether each pile is expected to fit when it is loaded. */
+  readonly oneLevel: boolean;
+}
+
+export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
+  const { budgetBytes } = need;
+  const recordCount = need.recordBytes / need.meanRecordBytes;
+  const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
+  const perStoredByte = storedByteCost(need.meanRecordBytes);
+
+  const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
+  if (affordableWorkers < 1) {
+    throw new UsageError(
+      `a memory budget of ${budgetBytes} bytes is too small: expected at least ${SMALLEST_SHARE_BYTES / MIB}M; give more with --memory`,
+      'ERR_MEMORY_BUDGET',
+    );
+  }
+  const mostWorkers = Math.min(need.workers, affordableWorkers);
+
+  // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
+  const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, 64 * KIB);
+  const cachedArena = arenaFor(cached, storedBytes, perStoredByte);
+  const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
+  const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
+  const mayFit = fits || !need.exact;
+
+  if (mayFit && tuning.keepInRam !== false) {
+    const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
+    const share = (budgetBytes - ramPoolBytes) / mostWorkers;
+    const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, SMALLEST_BUFFER_BYTES);
+    return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
+  }
+
+  let workers = mostWorkers;
+  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, SMALLEST_BUFFER_BYTES);
+  for (let fewer = workers - 1; !sizes.oneLevel && fewer >= Math.ceil(mostWorkers / 2); fewer--) {
+    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, SMALLEST_BUFFER_BYTES);
+    if (roomier.oneLevel) {
+      workers = fewer;
+      sizes = roomier;
+    }
+  }
+  return finish(sizes, workers, budgetBytes / workers, 0, true, storedBytes, need, tuning);
+}
+
+/** Bytes of arena in pass 2 for each stored byte of a pile. */
+function storedByteCost(meanRecordBytes: number): number {
+  return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
+}
+
+/** Chooses piles and buffers for one worker's share of the budget. */
+function divide(storedBytes: number, share: number, perStoredByte: number, smallestBuffer: number): Sizes {
+  const usable = Math.min(share, LARGEST_ARENA_BYTES);
+  const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
+  const outputBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
+  const forBuffers = usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB;
+  const mostPiles = Math.max(2, Math.floor(forBuffers / (smallestBuffer + SLACK_BYTES + TALLY_BYTES)));
+  const largestPileBytes = (usable - outputBytes - 64 * KIB) / perStoredByte;
+  const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
+  // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
+  const pleasantPiles = Math.min(
+    Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
+    Math.floor(forBuffers / 2 / (LARGEST_BUFFER_BYTES + SLACK_BYTES)),
+  );
+  const pileCount = clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
+  const bufferBytes = roundDown(
+    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, 4 * KIB, LARGEST_BUFFER_BYTES),
+    4 * KIB,
+  );
+  return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };
+}
+
+function arenaFor(sizes: Sizes, storedBytes: number, perStoredByte: number): number {
+  const pass1 = sizes.pileCount * (sizes.bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * sizes.readBytes + 128 * KIB;
+  const pass2 = (storedBytes / sizes.pileCount) * perStoredByte + sizes.outputBytes + 128 * KIB;
+  return Math.max(pass1, pass2);
+}
+
+function finish(
+  sizes: Sizes,
+  workers: number,
+  share: number,
+  ramPoolBytes: number,
+  maySpill: boolean,
+  storedBytes: number,
+  need: MemoryNeed,
+  tuning: Tuning,
+): MemoryPlan {
+  const pileCount = tuning.pileCount ?? sizes.pileCount;
+  const perStoredByte = storedByteCost(need.meanRecordBytes);
+  const plannedArena = Math.min(share, arenaFor(sizes, storedBytes, perStoredByte), LARGEST_ARENA_BYTES);
+  const arenaBytes = tuning.arenaBytes ?? Math.floor(plannedArena);
+  return {
+    workers,
+    pileCount,
+    stripeCount: Math.min(tuning.stripeCount ?? planStripes(need, workers), pileCount),
+    bufferBytes: tuning.bufferBytes ?? sizes.bufferBytes,
+    readBytes: tuning.readBytes ?? sizes.readBytes,
+    outputBytes: tuning.outputBytes ?? sizes.outputBytes,
+    arenaBytes,
+    spareBytes: tuning.arenaBytes === undefined ? Math.max(0, Math.floor((share - arenaBytes) * workers)) : 0,
+    ramPoolBytes: Math.floor(ramPoolBytes),
+    maySpill: tuning.keepInRam === false || maySpill,
+    storedBytes,
+  };
+}
+
+/**
+ * Stripes bound the disk space that temp data and output take together to (1 + 1/S) times the data;
+ * each costs every worker one open file a disk.
+ */
+function planStripes(need: MemoryNeed, workers: number): number {
+  const filesPerStripe = workers * Math.max(1, need.tempDiskCount);
+  const filesForStripes = Math.max(0, need.openFileLimit - 64) / 2;
+  return clamp(Math.floor(filesForStripes / filesPerStripe), 1, 16);
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.max(least, Math.min(value, most));
+}
+
+function roundDown(value: number, unit: number): number {
+  return Math.floor(value / unit) * unit;
+}

@@ -1,0 +1,40 @@
+/**
+ * Groups the merged piles into the tasks of pass 2: runs of neighbouring piles, each at a known
+ * place of the global order. Pure.
+ */
+
+/** Totals of the merged piles, one column each. */
+export interface PileTotals {
+  readonly records: Float64Array;
+  readonly recordBytes: Float64Array;
+  readonly checksums: BigUint64Array;
+}
+
+/** Piles [first, end), whose output begins at this rank and byte of the whole. */
+export interface PileRun {
+  readonly first: number;
+  readonly end: number;
+  readonly firstRank: number;
+  readonly firstByte: number;
+}
+
+/** Runs end where they hold `runBytes` or more, and at the last pile of each stripe. */
+export function planPileRuns(totals: PileTotals, runBytes: number, isStripeEnd: (pile: number) => boolean): PileRun[] {
+  const runs: PileRun[] = [];
+  let first = 0;
+  let firstRank = 0;
+  let firstByte = 0;
+  let rank = 0;
+  let byte = 0;
+  const pileCount = totals.records.length;
+  for (let pile = 0; pile < pileCount; pile++) {
+    rank += totals.records[pile] ?? 0;
+    byte += totals.recordBytes[pile] ?? 0;
+    if (byte - firstByte < runBytes && !isStripeEnd(pile) && pile + 1 < pileCount) continue;
+    runs.push({ first, end: pile + 1, firstRank, firstByte });
+    first = pile + 1;
+    firstRank = rank;
+    firstByte = byte;
+  }
+  return runs;
+}

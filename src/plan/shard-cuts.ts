@@ -1,0 +1,76 @@
+/**
+ * Where the global order is cut into shards. Pure. Shard i begins at the record of rank `rank(i)`,
+ * or at the first record that starts at byte `byte(i)` of the whole output or later. All cuts are
+ * arithmetic, so a task needs no list of them, however many shards there are.
+ */
+import { InputError } from '../errors.js';
+
+/** Plain data; crosses threads. */
+export type ShardCuts =
+  | {
+      readonly by: 'rank';
+      readonly shardCount: number;
+      readonly totalRecords: number;
+      readonly recordsPerShard?: number;
+    }
+  | { readonly by: 'byte'; readonly shardCount: number; readonly totalBytes: number };
+
+export type ShardRequest =
+  | { readonly by: 'count'; readonly shardCount: number }
+  | { readonly by: 'records'; readonly recordsPerShard: number }
+  | { readonly by: 'bytes'; readonly maxShardBytes: number };
+
+/** @throws InputError ERR_RECORD_TOO_LONG when a record alone is longer than a shard may be. */
+export function planShardCuts(
+  request: ShardRequest,
+  totals: { readonly records: number; readonly bytes: number; readonly longestRecordBytes: number },
+): ShardCuts {
+  switch (request.by) {
+    case 'count':
+      return { by: 'rank', shardCount: request.shardCount, totalRecords: totals.records };
+    case 'records':
+      return {
+        by: 'rank',
+        shardCount: Math.max(1, Math.ceil(totals.records / request.recordsPerShard)),
+        totalRecords: totals.records,
+        recordsPerShard: request.recordsPerShard,
+      };
+    case 'bytes': {
+      // Cuts at i * total / N are moved on to the next record start, by at most longest - 1 bytes;
+      // N is the smallest number for which total / N plus that still fits.
+      const room = request.maxShardBytes - Math.max(1, totals.longestRecordBytes) + 1;
+      if (room < 1) {
+        throw new InputError(
+          'ERR_RECORD_TOO_LONG',
+          `the longest record has ${totals.longestRecordBytes} bytes and no shard may have more than ${request.maxShardBytes}; expected --shard-bytes of at least the longest record`,
+        );
+      }
+      return { by: 'byte', shardCount: Math.max(1, Math.ceil(totals.bytes / room)), totalBytes: totals.bytes };
+    }
+  }
+}
+
+/** floor(index * total / count), exact for every product. */
+function proportion(index: number, total: number, count: number): number {
+  return Number((BigInt(index) * BigInt(total)) / BigInt(count));
+}
+
+/** The limit at which shard `shard` begins: a rank or a byte, as `cuts.by` says. */
+export function cutAt(cuts: ShardCuts, shard: number): number {
+  if (shard >= cuts.shardCount) return Number.POSITIVE_INFINITY;
+  if (cuts.by === 'byte') return proportion(shard, cuts.totalBytes, cuts.shardCount);
+  if (cuts.recordsPerShard !== undefined) return shard * cuts.recordsPerShard;
+  return proportion(shard, cuts.totalRecords, cuts.shardCount);
+}
+
+/** The last shard whose cut lies at or before `rank` or `byte`. */
+export function shardAt(cuts: ShardCuts, rankOrByte: number): number {
+  let low = 0;
+  let high = cuts.shardCount - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (cutAt(cuts, middle) <= rankOrByte) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

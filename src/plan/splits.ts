@@ -1,0 +1,75 @@
+/**
+ * Cuts the inputs into splits, what one task of pass 1 reads: ranges of large plain files, whole
+ * compressed files and streams, groups of small files. Pure. How the splits are cut changes
+ * nothing of the output.
+ */
+
+/** One input as far as planning is concerned. */
+export interface PlannedInput {
+  /** Whether a split may begin inside it. */
+  readonly cuttable: boolean;
+  /** Stored bytes; undefined for a stream. */
+  readonly byteLength: number | undefined;
+  /** Bytes once decoded, estimated for compressed inputs. */
+  readonly decodedBytes: number;
+}
+
+/** Records that begin in stored bytes [start, end) of one input; `end` undefined: all there is. */
+export interface SplitPart {
+  readonly inputOrdinal: number;
+  readonly start: number;
+  readonly end: number | undefined;
+}
+
+/** Parts in the order of the inputs. */
+export type Split = readonly SplitPart[];
+
+const MIB = 1024 * 1024;
+
+/** A split leaves each pile a segment of at least this much, so that pass 2 reads large pieces. */
+const SEGMENT_BYTES = 256 * 1024;
+const LARGEST_SPLIT_BYTES = 4096 * MIB;
+
+/**
+ * Decoded bytes that a split should hold: small enough that all workers are busy to the end, large
+ * enough that segments stay large.
+ */
+export function planSplitBytes(totalBytes: number, workers: number, pileCount: number): number {
+  const forBalance = totalBytes / (8 * workers);
+  const forSegments = Math.min(pileCount * SEGMENT_BYTES, totalBytes / (2 * workers));
+  return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), LARGEST_SPLIT_BYTES));
+}
+
+export function planSplits(inputs: readonly PlannedInput[], splitBytes: number): Split[] {
+  const splits: Split[] = [];
+  let group: SplitPart[] = [];
+  let groupBytes = 0;
+  const closeGroup = () => {
+    if (group.length > 0) splits.push(group);
+    group = [];
+    groupBytes = 0;
+  };
+  for (const [inputOrdinal, input] of inputs.entries()) {
+    const { byteLength } = input;
+    if (byteLength === undefined || input.decodedBytes >= splitBytes) {
+      closeGroup();
+      splits.push(...cut(inputOrdinal, byteLength, input.cuttable, splitBytes));
+      continue;
+    }
+    if (groupBytes + input.decodedBytes > splitBytes) closeGroup();
+    group.push({ inputOrdinal, start: 0, end: byteLength });
+    groupBytes += input.decodedBytes;
+  }
+  closeGroup();
+  return splits;
+}
+
+/** Equal ranges of one input of its own. */
+function cut(inputOrdinal: number, byteLength: number | undefined, cuttable: boolean, splitBytes: number): Split[] {
+  if (byteLength === undefined || !cuttable) return [[{ inputOrdinal, start: 0, end: byteLength }]];
+  const count = Math.max(1, Math.round(byteLength / splitBytes));
+  const edge = (i: number) => Math.floor((byteLength / count) * i);
+  return Array.from({ length: count }, (_, i) => [
+    { inputOrdinal, start: edge(i), end: i + 1 === count ? byteLength : edge(i + 1) },
+  ]);
+}

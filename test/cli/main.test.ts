@@ -1,0 +1,58 @@
+/**
+ * The executable as a shell sees it: streams, exit codes and one line a refusal, for calls that end
+ * before any record is read.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+function pileshuf(argv: readonly string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...argv], { input, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('pileshuf', () => {
+  it('prints help and version on standard output', () => {
+    expect(pileshuf(['--help'])).toEqual({ status: 0, stdout: expect.stringMatching(/^Usage: pileshuf /), stderr: '' });
+    expect(pileshuf(['--version'])).toEqual({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/), stderr: '' });
+  });
+
+  it.each([
+    [['--sharts', '4'], 2, "pileshuf: unknown option '--sharts' (Did you mean --shards?); see pileshuf --help\n"],
+    [['-S', '5\n\x1b[2J'], 2, /^pileshuf: -S 5\\n\\x1b\[2J: expected a number and a unit: .*\n$/],
+    [['-q', '--shards', '0'], 2, 'pileshuf: --shards 0: expected a whole number of at least 1\n'],
+    [['--files-from', '-'], 2, 'pileshuf: --files-from -: the list is empty; expected at least one input\n'],
+    [
+      ['--files-from', '/nowhere/list'],
+      3,
+      'pileshuf: cannot read the list of inputs --files-from /nowhere/list: no such file; check the path\n',
+    ],
+    [
+      ['--progress', 'json', '--files-from', '-'],
+      2,
+      '{"event":"error","code":"ERR_OPTION","message":"--files-from -: the list is empty; expected at least one input"}\n',
+    ],
+  ])('%j ends with %d and one line', (argv, status, line) => {
+    const result = pileshuf(argv);
+    expect(result).toMatchObject({ status, stdout: '' });
+    expect(result.stderr).toMatch(line);
+    expect(result.stderr.split('\n')).toHaveLength(2);
+  });
+
+  it('survives messages that nobody can read', () => {
+    const shell = (script: string) => spawnSync('sh', ['-c', script, process.execPath, main]).status;
+    expect(shell('"$0" "$1" --shards 0 2>&-')).toBe(2);
+    expect(shell('"$0" "$1" --shards 0 2>/dev/full')).toBe(2);
+  });
+
+  it('does not call help printed that was not', () => {
+    const { status, stderr } = spawnSync('sh', ['-c', '"$0" "$1" --help >/dev/full', process.execPath, main], {
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^pileshuf: cannot write to standard output: ENOSPC.*\n$/);
+  });
+});

@@ -1,0 +1,340 @@
+/**
+ * What the command says while it works and at the end, with a played stream and clock: pace of the
+ * displays, the words, the JSON, and that messages and a bar do not run into each other.
+ */
+
+import { Writable } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
+import { RateMeter } from '#src/cli/progress-rate.js';
+import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/cli/quantity.js';
+import {
+  AbortedError,
+  ClosedPipeError,
+  InputError,
+  type ShuffleProgress,
+  type ShuffleReport,
+  VerificationError,
+} from '#src/index.js';
+
+class PlayedStream extends Writable {
+  readonly isTTY: boolean;
+  readonly columns = 80;
+  text = '';
+
+  constructor(isTTY: boolean) {
+    super({ decodeStrings: false });
+    this.isTTY = isTTY;
+  }
+
+  override _write(text: string, _encoding: string, done: () => void): void {
+    this.text += text;
+    done();
+  }
+
+  lines(): string[] {
+    return this.text.split('\n').slice(0, -1);
+  }
+}
+
+function play(options: Partial<ReporterOptions>, isTTY = false) {
+  const stream = new PlayedStream(isTTY);
+  const clock = { seconds: 50 };
+  const reporter = createReporter({ style: 'auto', quiet: false, ...options }, stream, () => clock.seconds);
+  return { stream, clock, reporter };
+}
+
+const scatter = (bytesDone: number, phaseSeconds: number, bytesTotal: number | undefined = 4e9): ShuffleProgress => ({
+  phase: 'scatter',
+  bytesDone,
+  bytesTotal,
+  phaseSeconds,
+});
+const ofPipe = (bytesDone: number, phaseSeconds: number): ShuffleProgress => ({
+  phase: 'scatter',
+  bytesDone,
+  bytesTotal: undefined,
+  phaseSeconds,
+});
+
+const report: ShuffleReport = {
+  records: 19_047_619,
+  bytes: 2_000_000_000,
+  seed: '42',
+  checksum: '0123456789abcdef',
+  seconds: { total: 6.1, pass1: 3, pass2: 3, commit: 0.1 },
+  inputCount: 8,
+  workers: 2,
+  piles: 48,
+  tempBytes: 0,
+  shards: [],
+};
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe('plain progress', () => {
+  it.each(['auto', 'plain', 'bar'] as const)('of style %s without a terminal: after 2 s, then every 10 s', (style) => {
+    const { stream, clock, reporter } = play({ style });
+    for (let tenths = 0; tenths <= 250; tenths++) {
+      clock.seconds = 50 + tenths / 10;
+      reporter.progress(scatter(tenths * 1e7, tenths / 10));
+    }
+    expect(stream.lines()).toEqual([
+      'pileshuf: pass 1: 200 MB of 4.00 GB (5%), 100 MB/s, 38 s left',
+      'pileshuf: pass 1: 1.20 GB of 4.00 GB (30%), 100 MB/s, 28 s left',
+      'pileshuf: pass 1: 2.20 GB of 4.00 GB (55%), 100 MB/s, 18 s left',
+    ]);
+  });
+
+  it('prints nothing but the summary for a short job', () => {
+    const { stream, clock, reporter } = play({});
+    reporter.progress(scatter(4e9, 0.5));
+    clock.seconds += 1.9;
+    reporter.progress({ phase: 'commit', bytesDone: 0, bytesTotal: 0, phaseSeconds: 0 });
+    reporter.summary(report);
+    expect(stream.lines()).toHaveLength(1);
+  });
+
+  it('gives no percentage and no time left where the total is not known', () => {
+    const { stream, clock, reporter } = play({ style: 'plain' });
+    clock.seconds += 2;
+    reporter.progress(ofPipe(300e6, 2));
+    expect(stream.text).toBe('pileshuf: pass 1: 300 MB, 150 MB/s\n');
+  });
+
+  it('names the phases and leaves out what is not known yet', () => {
+    const { stream, clock, reporter } = play({ style: 'plain' });
+    for (const phase of ['scatter', 'shuffle', 'commit'] as const) {
+      clock.seconds += 20;
+      reporter.progress({ phase, bytesDone: 0, bytesTotal: 1000, phaseSeconds: 0 });
+    }
+    expect(stream.lines()).toEqual([
+      'pileshuf: pass 1: 0 B of 1.00 kB (0%)',
+      'pileshuf: pass 2: 0 B of 1.00 kB (0%)',
+      'pileshuf: commit: 0 B of 1.00 kB (0%)',
+    ]);
+  });
+});
+
+describe('JSON progress', () => {
+  it('prints one object a line, at most one a second, and the ends of phases', () => {
+    const { stream, clock, reporter } = play({ style: 'json' });
+    for (let tenths = 1; tenths <= 15; tenths++) {
+      clock.seconds = 50 + tenths / 10;
+      reporter.progress(scatter(tenths * 1e7, tenths / 10, 15e7));
+      reporter.progress(scatter(tenths * 1e7, tenths / 10, 15e7));
+    }
+    reporter.progress({ phase: 'shuffle', bytesDone: 0, bytesTotal: undefined, phaseSeconds: 0 });
+    const event = { event: 'progress', phase: 'scatter', bytesTotal: 15e7, bytesPerSecond: 1e8 };
+    expect(stream.lines().map((line) => JSON.parse(line))).toEqual([
+      { ...event, bytesDone: 1e7, secondsLeft: 1.4 },
+      { ...event, bytesDone: 11e7, secondsLeft: 0.4 },
+      { ...event, bytesDone: 15e7, secondsLeft: 0 },
+      { event: 'progress', phase: 'shuffle', bytesDone: 0, bytesTotal: null, bytesPerSecond: 0, secondsLeft: null },
+    ]);
+  });
+
+  it('prints warnings, the summary and errors as objects', () => {
+    const { stream, reporter } = play({ style: 'json' });
+    reporter.warning('a\nb');
+    reporter.summary(report);
+    reporter.failure(new InputError('ERR_INPUT_CORRUPT', 'x.gz: broken'), undefined);
+    reporter.failure(new TypeError('oops'), undefined);
+    expect(stream.lines().map((line) => JSON.parse(line))).toEqual([
+      { event: 'warning', message: 'a\nb' },
+      { event: 'summary', ...report },
+      { event: 'error', code: 'ERR_INPUT_CORRUPT', message: 'x.gz: broken' },
+      {
+        event: 'error',
+        code: 'ERR_INTERNAL',
+        message: 'internal error: oops (DEBUG=pileshuf in the environment shows where)',
+      },
+    ]);
+  });
+});
+
+describe('bar', () => {
+  const clearLine = '\x1b[1G\x1b[2K';
+
+  /** Reports until the bar, which is loaded on demand, has been drawn. */
+  async function playUntilDrawn(progress: ShuffleProgress) {
+    vi.stubEnv('TERM', 'xterm');
+    const played = play({ style: 'auto' }, true);
+    played.reporter.progress(progress);
+    expect(played.stream.text).toBe('');
+    played.clock.seconds += 0.6;
+    await vi.waitFor(() => {
+      played.reporter.progress(progress);
+      expect(played.stream.text).toContain('pass 1');
+    });
+    return played;
+  }
+
+  it('is drawn on a terminal, within 80 columns, and gone before the summary', async () => {
+    const { stream, reporter } = await playUntilDrawn(scatter(12e8, 8));
+    expect(stream.text).toContain('pass 1 [====------------]  30%  1.20 GB of 4.00 GB  150 MB/s  19 s left');
+    reporter.summary(report);
+    reporter.progress(scatter(13e8, 9));
+    reporter.close();
+    const [bar = '', summary] = stream.text.split(clearLine);
+    expect(bar.endsWith('\x1b8')).toBe(true);
+    expect(summary).toMatch(/^pileshuf: 19,047,619 records, .*\n$/);
+  });
+
+  it('fits 80 columns with the longest numbers', async () => {
+    const { stream, reporter } = await playUntilDrawn(scatter(999e9, 722, 9.99e12));
+    expect(stream.text).toContain('pass 1 [=---------------]  10%  999 GB of 9.99 TB  1.38 GB/s  1 h 48 min left');
+    reporter.close();
+  });
+
+  it('shows no percentage where the total is not known', async () => {
+    const { stream, reporter } = await playUntilDrawn(ofPipe(12e8, 8));
+    expect(stream.text).toContain('pass 1  1.20 GB  150 MB/s');
+    reporter.close();
+    expect(stream.text).not.toContain('%');
+  });
+
+  it('steps aside for a warning and comes back', async () => {
+    const { stream, reporter } = await playUntilDrawn(scatter(12e8, 8));
+    reporter.warning('something to know');
+    expect(stream.text.endsWith(`${clearLine}pileshuf: warning: something to know\n`)).toBe(true);
+    reporter.progress({ phase: 'shuffle', bytesDone: 1e9, bytesTotal: 2e9, phaseSeconds: 10 });
+    expect(stream.text.split('something to know\n')[1]).toContain('pass 2 [========--------]  50%');
+    reporter.close();
+  });
+
+  it('gives way to lines on a terminal that cannot move its cursor', () => {
+    vi.stubEnv('TERM', 'dumb');
+    const { stream, clock, reporter } = play({ style: 'bar' }, true);
+    clock.seconds += 2;
+    reporter.progress(scatter(4e8, 2));
+    expect(stream.text).toBe('pileshuf: pass 1: 400 MB of 4.00 GB (10%), 200 MB/s, 18 s left\n');
+  });
+});
+
+describe('messages', () => {
+  it('keep warnings and the summary with style none, and lose both when quiet', () => {
+    for (const quiet of [false, true]) {
+      const { stream, clock, reporter } = play({ style: quiet ? 'plain' : 'none', quiet });
+      clock.seconds += 60;
+      reporter.progress(scatter(1e9, 60));
+      reporter.warning('something to know');
+      reporter.summary(report);
+      reporter.failure(new VerificationError('1 record missing'), undefined);
+      const all = [
+        'pileshuf: warning: something to know',
+        'pileshuf: 19,047,619 records, 2.00 GB (2,000,000,000 bytes) in 6.1 s, 328 MB/s, seed 42, checksum 0123456789abcdef',
+        'pileshuf: verification failed: 1 record missing',
+      ];
+      expect(stream.lines()).toEqual(quiet ? all.slice(2) : all);
+    }
+  });
+
+  it.each([
+    [{ records: 0, bytes: 0, seconds: { ...report.seconds, total: 0 } }, '0 records, 0 bytes in 0.00 s, seed 42,'],
+    [{ records: 1, bytes: 1 }, '1 record, 1 byte in 6.1 s, 0 B/s, seed 42,'],
+    [{ records: 9, bytes: 1000 }, '9 records, 1.00 kB (1,000 bytes) in 6.1 s,'],
+    [{ seed: '' }, 'seed "",'],
+    [{ seed: 'a b' }, 'seed "a b",'],
+    [{ seed: 'a\n\u2028' }, 'seed "a\\n\\u2028",'],
+    [{ seed: '3f2a-11:x' }, 'seed 3f2a-11:x,'],
+  ])('sum up %o', (fields, words) => {
+    const { stream, reporter } = play({});
+    reporter.summary({ ...report, ...fields });
+    expect(stream.lines()).toHaveLength(1);
+    expect(stream.text).toContain(words);
+  });
+
+  it('stay on one line whatever a file is called', () => {
+    const { stream, reporter } = play({});
+    reporter.warning('a\nb\r\x1b[2J\u2028\t\0');
+    expect(stream.text).toBe('pileshuf: warning: a\\nb\\r\\x1b[2J\\u2028\\t\\0\n');
+  });
+
+  it('say which signal stopped the job', () => {
+    const { stream, reporter } = play({});
+    reporter.failure(new AbortedError(), 'SIGTERM');
+    expect(stream.text).toBe('pileshuf: interrupted by SIGTERM: stopped before the end; no output was written\n');
+  });
+
+  it('are silent when the reader of the output went away', () => {
+    for (const style of ['auto', 'json'] as const) {
+      const { stream, reporter } = play({ style });
+      reporter.failure(new ClosedPipeError(), undefined);
+      expect(stream.text).toBe('');
+    }
+  });
+
+  it('show a stack only to those who debug', () => {
+    vi.stubEnv('DEBUG', 'other,pileshuf');
+    const { stream, reporter } = play({});
+    reporter.failure(new TypeError('oops'), undefined);
+    expect(stream.lines()[0]).toBe('pileshuf: internal error: oops');
+    expect(stream.lines()[2]).toMatch(/^ {4}at /);
+  });
+});
+
+describe('RateMeter', () => {
+  it('measures the last ten seconds, not the whole phase', () => {
+    const meter = new RateMeter();
+    for (let seconds = 1; seconds <= 100; seconds++) {
+      meter.measure(scatter(seconds * 1e6, seconds, 1e9));
+    }
+    const slower = 100e6;
+    for (let seconds = 1; seconds <= 20; seconds++) {
+      meter.measure(scatter(slower + seconds * 1e5, 100 + seconds, 1e9));
+    }
+    expect(meter.measure(scatter(slower + 21e5, 121, 1e9))).toMatchObject({ bytesPerSecond: 1e5, secondsLeft: 8979 });
+  });
+
+  it('begins anew with each phase, and never runs backwards', () => {
+    const meter = new RateMeter();
+    expect(meter.measure(scatter(5e8, 1))).toMatchObject({ bytesPerSecond: 5e8, secondsLeft: 7 });
+    expect(meter.measure({ ...scatter(1e6, 1), phase: 'shuffle' })).toMatchObject({ bytesPerSecond: 1e6 });
+    expect(meter.measure({ ...scatter(0, 30), phase: 'shuffle' })).toMatchObject({
+      bytesPerSecond: 0,
+      secondsLeft: undefined,
+    });
+    expect(meter.measure({ ...scatter(9e9, 40), phase: 'shuffle' })).toMatchObject({ secondsLeft: 0 });
+  });
+});
+
+describe('quantities', () => {
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1000, '1.00 kB'],
+    [9994, '9.99 kB'],
+    [9995, '10.0 kB'],
+    [99_949, '99.9 kB'],
+    [99_950, '100 kB'],
+    [999_499, '999 kB'],
+    [999_500, '1.00 MB'],
+    [1_320_000_000_000, '1.32 TB'],
+    [9_007_199_254_740_991, '9.01 PB'],
+  ])('formatBytes(%d) is %s', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text);
+  });
+
+  it.each([
+    [0.042, '0.04 s'],
+    [0.994, '0.99 s'],
+    [0.996, '1.0 s'],
+    [9.94, '9.9 s'],
+    [9.96, '10 s'],
+    [59.6, '1 min 00 s'],
+    [125, '2 min 05 s'],
+    [3599.6, '1 h 00 min'],
+    [11_220, '3 h 07 min'],
+    [90_000, '25 h 00 min'],
+  ])('formatSeconds(%d) is %s', (seconds, text) => {
+    expect(formatSeconds(seconds)).toBe(text);
+  });
+
+  it('formats whole seconds and counts', () => {
+    expect([0, 7, 59, 60].map(formatWholeSeconds)).toEqual(['0 s', '7 s', '59 s', '1 min 00 s']);
+    expect([0, 999, 1000, 19_047_619].map(formatCount)).toEqual(['0', '999', '1,000', '19,047,619']);
+  });
+});

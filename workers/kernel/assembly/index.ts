@@ -1,0 +1,20 @@
+// The kernel's exports: the loops that touch every byte or every record. Memory comes from the host;
+// nothing here allocates. Addresses are u32, so one memory holds at most 4 GiB.
+
+export {
+  gather,
+  gatheredByteLength,
+  hashInPlace,
+  measureUpTo,
+  orderChecksum,
+  orderWalked,
+  prepareOrder,
+  recordAddress,
+  recordByteLength,
+  walkedCount,
+  walkStored,
+} from './order';
+export { philoxBlock, philoxKeys4 } from './philox';
+export { scanDelimiter } from './scan';
+export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { xxh64 } from './xxh64';

@@ -1,0 +1,198 @@
+// Pass 2: the records of one loaded pile, put in the order of their keys and gathered.
+//
+// Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the
+// stored record. One counting step puts each entry into one of 2^bits ranges (about two records
+// each), one insertion sort over the nearly sorted whole does the rest. Equal upper bits are told
+// apart by the whole key, equal keys by address: piles are loaded in split order, so that is the
+// order of (input ordinal, position). Cost: two sequential passes over the entries, one random.
+
+import { copyRecord } from './copy';
+import { scaleToIndex } from './scatter';
+import { xxh64 } from './xxh64';
+
+const HEADER_BYTES: u32 = 12;
+
+let parentScale: u64 = 1;
+let ownScale: u64 = 1;
+let ownPile: u32 = 0;
+let ownPileCount: u32 = 1;
+let counts: usize = 0;
+let bucketBits: u64 = 1;
+let arrived: usize = 0;
+let sorted: usize = 0;
+let entryCapacity: u32 = 0;
+let entryCount: u32 = 0;
+
+let gatheredBytes: u32 = 0;
+let gatheredChecksum: u64 = 0;
+
+/**
+ * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and
+ * `sortedAt` hold `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under
+ * `scaleOfParent`; bits is 1 to 31.
+ */
+export function prepareOrder(
+  countsAt: usize,
+  bits: u32,
+  arrivedAt: usize,
+  sortedAt: usize,
+  capacity: u32,
+  pile: u32,
+  pileCount: u32,
+  scaleOfParent: u64,
+): void {
+  counts = countsAt;
+  bucketBits = bits;
+  arrived = arrivedAt;
+  sorted = sortedAt;
+  entryCapacity = capacity;
+  entryCount = 0;
+  ownPile = pile;
+  ownPileCount = pileCount;
+  parentScale = scaleOfParent;
+  ownScale = scaleOfParent * (pileCount as u64);
+  gatheredChecksum = 0;
+  memory.fill(countsAt, 0, (4 as usize) << bits);
+}
+
+/**
+ * Takes in the complete stored records in [from, to), right after they were read, while they are in
+ * the cache. Returns the address of the first incomplete one, or 0 when a record does not belong to
+ * this pile or there are more of them than announced.
+ */
+export function walkStored(from: usize, to: usize): usize {
+  const shift = 64 - bucketBits;
+  let p = from;
+  let n = entryCount;
+  while (to - p >= HEADER_BYTES) {
+    const byteLength = load<u32>(p, 8);
+    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
+    const key = load<u64>(p);
+    if (n == entryCapacity || scaleToIndex(key * parentScale, ownPileCount) != ownPile) return 0;
+    const place = key * ownScale;
+    store<u64>(arrived + ((n as usize) << 3), (place & 0xffffffff00000000) | (p as u64));
+    const slot = counts + (((place >> shift) as usize) << 2);
+    store<u32>(slot, load<u32>(slot) + 1);
+    n += 1;
+    p += HEADER_BYTES + byteLength;
+  }
+  entryCount = n;
+  return p;
+}
+
+/** Number of records walked since `prepareOrder`. */
+export function walkedCount(): u32 {
+  return entryCount;
+}
+
+function comesAfter(a: u64, b: u64): bool {
+  if (a >> 32 != b >> 32) return a > b;
+  const placeA = load<u64>(a as u32 as usize) * ownScale;
+  const placeB = load<u64>(b as u32 as usize) * ownScale;
+  if (placeA != placeB) return placeA > placeB;
+  return (a as u32) > (b as u32);
+}
+
+/** Sorts the walked records by key. */
+export function orderWalked(): void {
+  const shift = 64 - bucketBits;
+  const bucketEnd = counts + ((4 as usize) << (bucketBits as usize));
+  let sum: u32 = 0;
+  for (let slot = counts; slot < bucketEnd; slot += 4) {
+    const count = load<u32>(slot);
+    store<u32>(slot, sum);
+    sum += count;
+  }
+  const arrivedEnd = arrived + ((entryCount as usize) << 3);
+  for (let p = arrived; p < arrivedEnd; p += 8) {
+    const entry = load<u64>(p);
+    const slot = counts + (((entry >> shift) as usize) << 2);
+    const index = load<u32>(slot);
+    store<u32>(slot, index + 1);
+    store<u64>(sorted + ((index as usize) << 3), entry);
+  }
+  const sortedEnd = sorted + ((entryCount as usize) << 3);
+  for (let p = sorted + 8; p < sortedEnd; p += 8) {
+    const entry = load<u64>(p);
+    let hole = p;
+    while (hole > sorted && comesAfter(load<u64>(hole - 8), entry)) {
+      store<u64>(hole, load<u64>(hole - 8));
+      hole -= 8;
+    }
+    store<u64>(hole, entry);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function storedAt(index: u32): usize {
+  return load<u32>(sorted + ((index as usize) << 3)) as usize;
+}
+
+let touched: u32 = 0;
+
+/**
+ * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16
+ * more. Stops before a record that does not fit, and before the first one that would start at
+ * `startLimit` or later (bytes from the beginning of this call). Returns the index it stopped at;
+ * `gatheredByteLength` tells the bytes copied. The checksum is taken of the copy.
+ */
+export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
+  const lookAhead: u32 = 16;
+  let fill: u32 = 0;
+  let checksum = gatheredChecksum;
+  let seen: u32 = touched;
+  while (index < endIndex) {
+    // A plain load stands in for the prefetch instruction that WebAssembly does not have: records
+    // lie at random in the pile and each one's first line would be a cache miss.
+    if (index + lookAhead < endIndex) seen += load<u8>(storedAt(index + lookAhead), 8);
+    const stored = storedAt(index);
+    const byteLength = load<u32>(stored, 8);
+    if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
+    const target = out + fill;
+    copyRecord(target, stored + HEADER_BYTES, byteLength);
+    checksum += xxh64(target, byteLength);
+    fill += byteLength;
+    index += 1;
+  }
+  touched = seen;
+  gatheredBytes = fill;
+  gatheredChecksum = checksum;
+  return index;
+}
+
+/** Bytes copied by the last `gather`. */
+export function gatheredByteLength(): u32 {
+  return gatheredBytes;
+}
+
+/** Multiset checksum of all records gathered or hashed since `prepareOrder`. */
+export function orderChecksum(): u64 {
+  return gatheredChecksum;
+}
+
+/** Address of the bytes of the record at `index`, for one too long to be gathered. */
+export function recordAddress(index: u32): usize {
+  return storedAt(index) + HEADER_BYTES;
+}
+
+/** Byte length of the record at `index`. */
+export function recordByteLength(index: u32): u32 {
+  return load<u32>(storedAt(index), 8);
+}
+
+/** Adds the record at `index`, written from where it lies, to the checksum. */
+export function hashInPlace(index: u32): void {
+  gatheredChecksum += xxh64(recordAddress(index), recordByteLength(index));
+}
+
+/**
+ * Bytes of the records before the first one, in order, whose index is `rankLimit` or that starts at
+ * byte `startLimit` or later: where a shard is cut inside this pile.
+ */
+export function measureUpTo(rankLimit: u32, startLimit: u64): u64 {
+  let bytes: u64 = 0;
+  const end = min<u32>(rankLimit, entryCount);
+  for (let index: u32 = 0; index < end && bytes < startLimit; index++) bytes += load<u32>(storedAt(index), 8) as u64;
+  return bytes;
+}

@@ -1,0 +1,83 @@
+// Philox4x32-10: the counter-based generator that gives every record its key.
+// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11; the
+// constants and known-answer vectors are those of Random123.
+// A key is the first two of the four output words, word 0 in the low half.
+
+const MULTIPLIER_0: u64 = 0xd2511f53;
+const MULTIPLIER_1: u64 = 0xcd9e8d57;
+const WEYL_0: u32 = 0x9e3779b9;
+const WEYL_1: u32 = 0xbb67ae85;
+
+/** The whole block: four words for a 128-bit counter and a 64-bit key, stored at `out` (16 bytes). */
+export function philoxBlock(c0: u32, c1: u32, c2: u32, c3: u32, k0: u32, k1: u32, out: usize): void {
+  for (let round = 0; round < 10; round++) {
+    const product0 = MULTIPLIER_0 * (c0 as u64);
+    const product1 = MULTIPLIER_1 * (c2 as u64);
+    const next0 = ((product1 >> 32) as u32) ^ c1 ^ k0;
+    const next2 = ((product0 >> 32) as u32) ^ c3 ^ k1;
+    c1 = product1 as u32;
+    c3 = product0 as u32;
+    c0 = next0;
+    c2 = next2;
+    k0 += WEYL_0;
+    k1 += WEYL_1;
+  }
+  store<u32>(out, c0, 0);
+  store<u32>(out, c1, 4);
+  store<u32>(out, c2, 8);
+  store<u32>(out, c3, 12);
+}
+
+/**
+ * Keys of four records at once, one a lane: record i has position `basePosition` + `offset`i.
+ * Stores four u64 keys at `out` (32 bytes).
+ */
+export function philoxKeys4(
+  basePosition: u64,
+  offset0: u32,
+  offset1: u32,
+  offset2: u32,
+  offset3: u32,
+  copy: u32,
+  purpose: u32,
+  inputKey: u64,
+  out: usize,
+): void {
+  const position0 = basePosition + offset0;
+  const position1 = basePosition + offset1;
+  const position2 = basePosition + offset2;
+  const position3 = basePosition + offset3;
+  const multiplier0 = i32x4.splat(0xd2511f53);
+  const multiplier1 = i32x4.splat(0xcd9e8d57);
+  const weyl0 = i32x4.splat(WEYL_0);
+  const weyl1 = i32x4.splat(WEYL_1);
+  let c0 = i32x4.splat(position0 as u32);
+  c0 = i32x4.replace_lane(c0, 1, position1 as u32);
+  c0 = i32x4.replace_lane(c0, 2, position2 as u32);
+  c0 = i32x4.replace_lane(c0, 3, position3 as u32);
+  let c1 = i32x4.splat((position0 >> 32) as u32);
+  c1 = i32x4.replace_lane(c1, 1, (position1 >> 32) as u32);
+  c1 = i32x4.replace_lane(c1, 2, (position2 >> 32) as u32);
+  c1 = i32x4.replace_lane(c1, 3, (position3 >> 32) as u32);
+  let c2 = i32x4.splat(copy);
+  let c3 = i32x4.splat(purpose);
+  let k0 = i32x4.splat(inputKey as u32);
+  let k1 = i32x4.splat((inputKey >> 32) as u32);
+  for (let round = 0; round < 10; round++) {
+    const even0 = i64x2.extmul_low_i32x4_u(c0, multiplier0);
+    const odd0 = i64x2.extmul_high_i32x4_u(c0, multiplier0);
+    const even1 = i64x2.extmul_low_i32x4_u(c2, multiplier1);
+    const odd1 = i64x2.extmul_high_i32x4_u(c2, multiplier1);
+    const high0 = v128.shuffle<u32>(even0, odd0, 1, 3, 5, 7);
+    const high1 = v128.shuffle<u32>(even1, odd1, 1, 3, 5, 7);
+    c0 = v128.xor(v128.xor(high1, c1), k0);
+    c2 = v128.xor(v128.xor(high0, c3), k1);
+    c1 = v128.shuffle<u32>(even1, odd1, 0, 2, 4, 6);
+    c3 = v128.shuffle<u32>(even0, odd0, 0, 2, 4, 6);
+    k0 = i32x4.add(k0, weyl0);
+    k1 = i32x4.add(k1, weyl1);
+  }
+  // key = word 0 in the low half, word 1 in the high half
+  v128.store(out, v128.shuffle<u32>(c0, c1, 0, 4, 1, 5), 0);
+  v128.store(out, v128.shuffle<u32>(c0, c1, 2, 6, 3, 7), 16);
+}

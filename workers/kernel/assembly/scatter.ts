@@ -1,0 +1,150 @@
+// Pass 1, and the split of an oversized pile: each record goes to the buffer of its pile.
+//
+//   stored record   key u64 | byteLength u32 | bytes
+//   pile buffers    pile j at buffers + j * stride; a full buffer leaves through the host's flush()
+//   tallies         pile j at tallies + 32 * j:
+//                   0 fill u32 | 4 unused u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
+//
+// Buffers are flushed exactly full, so a stored record may straddle two segments; the segments of a
+// pile in one pile set are read back one behind the other, which puts it together again.
+
+import { copyRecord } from './copy';
+import { philoxKeys4 } from './philox';
+import { xxh64 } from './xxh64';
+
+// @ts-ignore: decorator
+@external('host', 'flush')
+declare function flush(pile: u32, byteLength: u32): void;
+
+const HEADER_BYTES: u32 = 12;
+const KEY_SCRATCH: usize = memory.data(32, 16);
+const HEADER_SCRATCH: usize = memory.data(16, 16);
+
+let tallies: usize = 0;
+let buffers: usize = 0;
+let stride: usize = 0;
+let bufferBytes: u32 = 0;
+let pileCount: u32 = 0;
+let keyScale: u64 = 1;
+let longest: u32 = 0;
+
+/**
+ * Prepares for scattering on `count` piles. `scale` is the product, modulo 2^64, of the pile counts
+ * of the levels above (1 on the first): `key * scale` is the key's place inside its pile of the
+ * level above, as a fraction of 2^64.
+ */
+export function prepareScatter(
+  count: u32,
+  talliesAt: usize,
+  buffersAt: usize,
+  bytesPerBuffer: u32,
+  bytesPerStride: u32,
+  scale: u64,
+): void {
+  pileCount = count;
+  tallies = talliesAt;
+  buffers = buffersAt;
+  bufferBytes = bytesPerBuffer;
+  stride = bytesPerStride;
+  keyScale = scale;
+  longest = 0;
+  memory.fill(talliesAt, 0, (count as usize) << 5);
+}
+
+/** Byte length of the longest record since `prepareScatter`. */
+export function longestRecord(): u32 {
+  return longest;
+}
+
+/** floor(fraction * count / 2^64), exact for count < 2^32. */
+// @ts-ignore: decorator
+@inline
+export function scaleToIndex(fraction: u64, count: u32): u32 {
+  const high = (fraction >> 32) * (count as u64);
+  const low = (fraction & 0xffffffff) * (count as u64);
+  return ((high + (low >> 32)) >> 32) as u32;
+}
+
+function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
+  const tally = tallies + ((pile as usize) << 5);
+  const buffer = buffers + (pile as usize) * stride;
+  let fill = load<u32>(tally);
+  while (byteLength > 0) {
+    const piece = min<u32>(byteLength, bufferBytes - fill);
+    memory.copy(buffer + fill, source, piece);
+    fill += piece;
+    source += piece;
+    byteLength -= piece;
+    if (fill == bufferBytes) {
+      flush(pile, fill);
+      fill = 0;
+    }
+  }
+  store<u32>(tally, fill);
+}
+
+// @ts-ignore: decorator
+@inline
+function scatterRecord(key: u64, start: usize, byteLength: u32): void {
+  const pile = scaleToIndex(key * keyScale, pileCount);
+  const tally = tallies + ((pile as usize) << 5);
+  store<u64>(tally, load<u64>(tally, 8) + 1, 8);
+  store<u64>(tally, load<u64>(tally, 16) + (byteLength as u64), 16);
+  store<u64>(tally, load<u64>(tally, 24) + xxh64(start, byteLength), 24);
+  longest = max<u32>(longest, byteLength);
+  const fill = load<u32>(tally);
+  if ((byteLength as u64) + (HEADER_BYTES as u64) < ((bufferBytes - fill) as u64)) {
+    const target = buffers + (pile as usize) * stride + fill;
+    store<u64>(target, key);
+    store<u32>(target, byteLength, 8);
+    copyRecord(target + HEADER_BYTES, start, byteLength);
+    store<u32>(tally, fill + HEADER_BYTES + byteLength);
+  } else {
+    store<u64>(HEADER_SCRATCH, key);
+    store<u32>(HEADER_SCRATCH, byteLength, 8);
+    appendAcrossBuffers(pile, HEADER_SCRATCH, HEADER_BYTES);
+    appendAcrossBuffers(pile, start, byteLength);
+  }
+}
+
+/**
+ * Scatters the `count` records of the boundary table. A record at address a has position
+ * `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
+ */
+export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
+  for (let i: u32 = 0; i < count; i += 4) {
+    const entry = table + ((i as usize) << 3);
+    philoxKeys4(
+      basePosition,
+      load<u32>(entry, 0) - (base as u32),
+      load<u32>(entry, 8) - (base as u32),
+      load<u32>(entry, 16) - (base as u32),
+      load<u32>(entry, 24) - (base as u32),
+      0,
+      0,
+      inputKey,
+      KEY_SCRATCH,
+    );
+    const lanes = min<u32>(4, count - i);
+    for (let l: u32 = 0; l < lanes; l++) {
+      const start = load<u32>(entry + ((l as usize) << 3), 0);
+      const end = load<u32>(entry + ((l as usize) << 3), 4);
+      scatterRecord(load<u64>(KEY_SCRATCH + ((l as usize) << 3)), start, end - start);
+    }
+  }
+}
+
+/**
+ * Scatters the complete stored records in [from, to) by the next level of their keys.
+ * Returns the address of the first incomplete one.
+ */
+export function rescatterStored(from: usize, to: usize): usize {
+  let p = from;
+  while (to - p >= HEADER_BYTES) {
+    const byteLength = load<u32>(p, 8);
+    if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
+    scatterRecord(load<u64>(p), p + HEADER_BYTES, byteLength);
+    p += HEADER_BYTES + byteLength;
+  }
+  return p;
+}

@@ -1,0 +1,136 @@
+/**
+ * One kernel instance: the compiled loops, and the linear memory they work on.
+ *
+ * A thread keeps one instance for its life and lays its arena out anew for each task: memory once
+ * touched is reused, since the first touch of a page can cost more than the work done on it.
+ * `bytes` is the memory as `fs` calls take it, so data goes between disk and kernel without a copy.
+ */
+import { readFileSync } from 'node:fs';
+
+/** Bytes of one linear memory page. */
+const PAGE_BYTES = 65536;
+
+/** First address that belongs to the arena; the kernel's own few bytes lie below. */
+export const ARENA_START = PAGE_BYTES;
+
+/** One linear memory holds at most this much (32-bit addresses; the last page is left out so that an end fits). */
+export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
+
+/** Called when the buffer of `pile` is full: its first `byteLength` bytes must be taken away. */
+export type FlushFunction = (pile: number, byteLength: number) => void;
+
+/** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
+export interface KernelFunctions {
+  philoxBlock(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number, out: number): void;
+  philoxKeys4(
+    basePosition: bigint,
+    offset0: number,
+    offset1: number,
+    offset2: number,
+    offset3: number,
+    copy: number,
+    purpose: number,
+    inputKey: bigint,
+    out: number,
+  ): void;
+  xxh64(start: number, byteLength: number): bigint;
+  scanDelimiter(
+    from: number,
+    to: number,
+    recordStart: number,
+    delimiter: number,
+    table: number,
+    maxCount: number,
+  ): number;
+  prepareScatter(
+    pileCount: number,
+    tallies: number,
+    buffers: number,
+    bufferBytes: number,
+    strideBytes: number,
+    keyScale: bigint,
+  ): void;
+  scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
+  longestRecord(): number;
+  rescatterStored(from: number, to: number): number;
+  prepareOrder(
+    counts: number,
+    bits: number,
+    arrived: number,
+    sorted: number,
+    capacity: number,
+    pile: number,
+    pileCount: number,
+    parentScale: bigint,
+  ): void;
+  walkStored(from: number, to: number): number;
+  walkedCount(): number;
+  orderWalked(): void;
+  gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
+  gatheredByteLength(): number;
+  orderChecksum(): bigint;
+  recordAddress(index: number): number;
+  recordByteLength(index: number): number;
+  hashInPlace(index: number): void;
+  measureUpTo(rankLimit: number, startLimit: bigint): bigint;
+}
+
+let compiledModule: WebAssembly.Module | undefined;
+
+function compileOnce(): WebAssembly.Module {
+  compiledModule ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url)));
+  return compiledModule;
+}
+
+export class Kernel {
+  readonly run: KernelFunctions;
+  /** The whole linear memory. Replaced when the memory grows: never keep it across `ensureArena`. */
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Same memory, for tables and tallies. */
+  view: DataView;
+  /** Takes away the full buffers of `scatterRecords` and `rescatterStored`. */
+  flush: FlushFunction = () => {
+    throw new Error('a pile buffer was flushed outside of a scatter');
+  };
+  readonly #memory: WebAssembly.Memory;
+
+  /** @param maxArenaBytes the most that `ensureArena` will be asked for; reserves address space only. */
+  constructor(maxArenaBytes: number = MAX_ARENA_BYTES) {
+    this.#memory = new WebAssembly.Memory({
+      initial: 1,
+      maximum: 1 + Math.ceil(Math.min(maxArenaBytes, MAX_ARENA_BYTES) / PAGE_BYTES),
+    });
+    this.bytes = new Uint8Array(this.#memory.buffer);
+    this.view = new DataView(this.#memory.buffer);
+    const instance = new WebAssembly.Instance(compileOnce(), {
+      env: {
+        memory: this.#memory,
+        abort: () => {
+          throw new Error('the kernel aborted');
+        },
+      },
+      host: { flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0) },
+    });
+    this.run = instance.exports as unknown as KernelFunctions;
+  }
+
+  /**
+   * Makes the arena [ARENA_START, ARENA_START + byteLength) usable; contents are kept.
+   * @throws RangeError when the operating system does not give the memory.
+   */
+  ensureArena(byteLength: number): void {
+    const missingBytes = ARENA_START + byteLength - this.bytes.byteLength;
+    if (missingBytes <= 0) return;
+    this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES));
+    this.bytes = new Uint8Array(this.#memory.buffer);
+    this.view = new DataView(this.#memory.buffer);
+  }
+}
+
+let threadKernel: Kernel | undefined;
+
+/** The kernel of this thread, made on first use. */
+export function kernelOfThread(): Kernel {
+  threadKernel ??= new Kernel();
+  return threadKernel;
+}

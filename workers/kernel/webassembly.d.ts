@@ -1,0 +1,15 @@
+/** The part of the WebAssembly JavaScript interface that the kernel uses; TypeScript declares it only with the DOM. */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    readonly exports: Record<string, unknown>;
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>);
+  }
+  class Memory {
+    readonly buffer: ArrayBuffer;
+    constructor(descriptor: { initial: number; maximum: number });
+    grow(pages: number): number;
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Loads one merged pile and puts its records in the order of their keys.
+ *
+ * When the pile does not fit the arena, its records are scattered once more, on sub-piles by the next
+ * part of their keys, and these are ordered one after the other; and so on. Since a sub-pile is a
+ * range of keys inside the pile, the order comes out the same.
+ *
+ *     arena    output buffer | slack | stored records | slack | counts u32 | arrived u64 | sorted u64
+ */
+import { SystemError, VerificationError } from '../src/errors.js';
+import { removeFile } from '../src/io/files.js';
+import type { JobControl } from '../src/io/job-control.js';
+import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
+import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
+import { SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import { type Arena, ArenaLayout } from './arena.js';
+import type { KernelFunctions } from './kernel/kernel.js';
+import { ScatterArena } from './scatter-arena.js';
+
+/** A merged pile and its place in the key space. */
+export interface LevelPile {
+  readonly merged: MergedPile;
+  readonly layout: StoreLayout;
+  /** Product modulo 2^64 of the pile counts of the levels above this one. */
+  readonly parentScale: bigint;
+  readonly pileCount: number;
+}
+
+export interface OrdererParts {
+  readonly arena: Arena;
+  readonly control: JobControl;
+  readonly reader: MergedPileReader;
+  readonly bufferBytes: number;
+  readonly readBytes: number;
+  readonly outputBytes: number;
+  readonly longestRecordBytes: number;
+  readonly attemptName: string;
+}
+
+/** Buffers of a pile that is split again may shrink to this, so that a long record still fits beside them. */
+const SMALLEST_SUB_BUFFER_BYTES = 4096;
+/** Sub-piles are planned to take this share of the arena. */
+const SUB_PILE_FILL = 0.5;
+const MOST_SUB_PILES = 1024;
+
+export class PileOrderer {
+  readonly run: KernelFunctions;
+  readonly outputAddress: number;
+  readonly #parts: OrdererParts;
+  readonly #storedAddress: number;
+  #splits = 0;
+
+  constructor(parts: OrdererParts) {
+    this.#parts = parts;
+    this.run = parts.arena.kernel.run;
+    const layout = new ArenaLayout();
+    this.outputAddress = layout.take(parts.outputBytes + SLACK_BYTES, 4096);
+    this.#storedAddress = layout.take(0, 4096);
+  }
+
+  /** The linear memory. */
+  get bytes(): Uint8Array {
+    return this.#parts.arena.kernel.bytes;
+  }
+
+  /** Calls `emit` with the number of ordered records, once for each part of the pile that fits. */
+  order(pile: LevelPile, emit: (recordCount: number) => void): void {
+    this.#parts.control.throwIfAborted();
+    if (pile.merged.records === 0) return;
+    if (this.#load(pile)) emit(pile.merged.records);
+    else this.#split(pile, emit);
+  }
+
+  /** @returns false, and nothing done, when the pile does not fit. */
+  #load({ merged, layout, parentScale, pileCount }: LevelPile): boolean {
+    const { arena, reader } = this.#parts;
+    const { records, storedBytes } = merged;
+    const bits = bucketBits(records);
+    const behindStored = new ArenaLayout();
+    behindStored.take(this.#storedAddress - behindStored.end + storedBytes + SLACK_BYTES, 1);
+    const counts = behindStored.take(4 * 2 ** bits);
+    const arrived = behindStored.take(8 * records);
+    const sorted = behindStored.take(8 * records);
+    if (!arena.reserve(behindStored.end)) return false;
+
+    const { run } = this;
+    run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, pileCount, parentScale);
+    let filled = this.#storedAddress;
+    let walked = this.#storedAddress;
+    reader.read(
+      merged,
+      layout,
+      (byteLength) => ({ target: this.bytes, offset: filled, byteLength }),
+      (byteLength) => {
+        filled += byteLength;
+        walked = run.walkStored(walked, filled) >>> 0;
+        if (walked === 0) throw foreignRecord(merged);
+      },
+    );
+    if (walked !== filled || run.walkedCount() >>> 0 !== records) {
+      throw new VerificationError(
+        `pile ${merged.pile} holds ${run.walkedCount() >>> 0} records and ${filled - walked} stray bytes, expected ${records} records`,
+      );
+    }
+    run.orderWalked();
+    return true;
+  }
+
+  #split(pile: LevelPile, emit: (recordCount: number) => void): void {
+    const { arena, control, reader, attemptName, readBytes, longestRecordBytes } = this.#parts;
+    const { merged, layout } = pile;
+    const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(pile.pileCount));
+    if (merged.records === 1 || layout.tempPlaces.length === 0) throw this.#tooLong(merged);
+
+    const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
+    const subPileCount = this.#planSubPiles(merged, windowBytes);
+    const subLayout: StoreLayout = { pileCount: subPileCount.count, stripeCount: 1, tempPlaces: layout.tempPlaces };
+    this.#splits += 1;
+    const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
+    const writer = new PileSetWriter(name, subLayout, undefined, control);
+    try {
+      const scatterArena = new ScatterArena(arena, writer, {
+        pileCount: subPileCount.count,
+        bufferBytes: subPileCount.bufferBytes,
+        windowBytes,
+        maxRecordBytes: windowBytes,
+        keyScale,
+      });
+      const { window } = scatterArena;
+      const nextPlace = (byteLength: number) => {
+        const room = window.makeRoom();
+        if (typeof room !== 'number') throw this.#tooLong(merged);
+        return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
+      };
+      reader.read(merged, layout, nextPlace, (byteLength) => {
+        window.filledEnd += byteLength;
+        window.recordStart = this.run.rescatterStored(window.recordStart, window.filledEnd) >>> 0;
+      });
+      if (window.pendingBytes !== 0) {
+        throw new VerificationError(
+          `pile ${merged.pile} ends inside a record, ${window.pendingBytes} bytes after its beginning`,
+        );
+      }
+      const { pileSet } = scatterArena.commit();
+      for (const sub of mergePiles([pileSet], 0, subPileCount.count)) {
+        this.order({ merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPileCount.count }, emit);
+      }
+    } finally {
+      writer.close();
+      for (const path of pileSetFiles(subLayout, name)) removeFile(path);
+    }
+  }
+
+  /** As many sub-piles as it takes, in buffers as large as the arena allows beside the window. */
+  #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
+    const { arena, bufferBytes, outputBytes } = this.#parts;
+    const neededBytes = merged.storedBytes + 20 * merged.records;
+    const roomBytes = Math.max(1, arena.allowanceBytes - outputBytes);
+    const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
+    const forBuffers = arena.allowanceBytes - windowBytes - 2 ** 16;
+    const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
+    if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
+    const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));
+    return { count: Math.max(2, affordable), bufferBytes: Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES) };
+  }
+
+  #tooLong(merged: MergedPile): SystemError {
+    const neededBytes = merged.storedBytes + this.#parts.outputBytes;
+    return new SystemError(
+      'ERR_IO',
+      `a record of ${this.#parts.longestRecordBytes} bytes does not fit the memory budget in pass 2; expected --memory of at least ${Math.ceil((neededBytes * 4) / 2 ** 20)}M`,
+    );
+  }
+}
+
+/** log2 of the number of ranges in the counting step: about two records each. */
+function bucketBits(records: number): number {
+  return Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
+}
+
+function foreignRecord(merged: MergedPile): VerificationError {
+  return new VerificationError(
+    `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * The arena of pass 1, and of the split of an oversized pile: tallies, boundary table, one buffer a
+ * pile, and the read window at the end. Wires the kernel's full buffers to a pile set writer.
+ */
+
+import type { PileTally } from '../src/pile-store/pile-set-index.js';
+import type { PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import { type Arena, ArenaLayout } from './arena.js';
+import { ReadWindow } from './read-window.js';
+
+export interface ScatterSizes {
+  readonly pileCount: number;
+  readonly bufferBytes: number;
+  readonly windowBytes: number;
+  readonly maxRecordBytes: number;
+  /** Product modulo 2^64 of the pile counts of the levels above. */
+  readonly keyScale: bigint;
+}
+
+export class ScatterArena {
+  readonly window: ReadWindow;
+  readonly table: number;
+  readonly #arena: Arena;
+  readonly #writer: PileSetWriter;
+  readonly #pileCount: number;
+  readonly #tallies: number;
+  readonly #buffers: number;
+  readonly #strideBytes: number;
+
+  constructor(arena: Arena, writer: PileSetWriter, sizes: ScatterSizes) {
+    const { pileCount, bufferBytes } = sizes;
+    const layout = new ArenaLayout();
+    this.#arena = arena;
+    this.#writer = writer;
+    this.#pileCount = pileCount;
+    this.#strideBytes = bufferBytes + SLACK_BYTES;
+    this.#tallies = layout.take(pileCount * TALLY_BYTES);
+    this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
+    const window = layout.take(0, 4096);
+    this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
+
+    const { kernel } = arena;
+    kernel.run.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
+    kernel.flush = (pile, byteLength) => {
+      writer.append(pile, kernel.bytes, this.#buffers + pile * this.#strideBytes, byteLength);
+    };
+  }
+
+  /** Writes what is left in the buffers, and completes the pile set. */
+  commit(): { readonly pileSet: PileSet; readonly tallies: readonly PileTally[] } {
+    const { view } = this.#arena.kernel;
+    const tallies: PileTally[] = [];
+    for (let pile = 0; pile < this.#pileCount; pile++) {
+      const at = this.#tallies + pile * TALLY_BYTES;
+      const fill = view.getUint32(at, true);
+      if (fill > 0) this.#arena.kernel.flush(pile, fill);
+      tallies.push({
+        records: Number(view.getBigUint64(at + 8, true)),
+        recordBytes: Number(view.getBigUint64(at + 16, true)),
+        checksum: view.getBigUint64(at + 24, true),
+      });
+    }
+    return { pileSet: this.#writer.commit(tallies), tallies };
+  }
+}

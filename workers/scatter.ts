@@ -1,0 +1,72 @@
+/**
+ * Pass 1: one split -> one pile set. Reads the parts of the split one after the other, decodes them,
+ * has the framing mark the records and the kernel throw each on its pile.
+ *
+ * The default export is what a worker thread runs; the coordinator calls it directly when a job is
+ * small enough for one thread.
+ */
+import { type EncodedError, encodeError } from '../src/errors.js';
+import { framingOf } from '../src/formats/framing.js';
+import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import { type JobShare, threadStateOf } from './job-share.js';
+import { ScatterArena } from './scatter-arena.js';
+import { type Coverage, type InputPart, scatterPart } from './scatter-part.js';
+
+export interface ScatterTask {
+  readonly job: JobShare;
+  /** Name of the pile set; no other attempt may use it. */
+  readonly pileSetName: string;
+  readonly parts: readonly InputPart[];
+}
+
+export interface ScatterResult {
+  readonly pileSet: PileSet;
+  /** What was read of each part, in the order of the parts. */
+  readonly coverage: readonly Coverage[];
+  /** One entry a pile. */
+  readonly records: Float64Array;
+  readonly recordBytes: Float64Array;
+  readonly checksums: BigUint64Array;
+  readonly longestRecordBytes: number;
+}
+
+export type Outcome<T> = { readonly result: T } | { readonly error: EncodedError };
+
+export default async function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
+  try {
+    return { result: await scatterSplit(task) };
+  } catch (error) {
+    return { error: encodeError(error) };
+  }
+}
+
+async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
+  const { job } = task;
+  const { control, ramPool, arena } = threadStateOf(job);
+  const writer = new PileSetWriter(task.pileSetName, job.layout, ramPool, control);
+  try {
+    const scatterArena = new ScatterArena(arena, writer, {
+      pileCount: job.layout.pileCount,
+      bufferBytes: job.bufferBytes,
+      windowBytes: job.readBytes,
+      maxRecordBytes: job.maxRecordBytes,
+      keyScale: 1n,
+    });
+    const framing = framingOf(job.framing);
+    const coverage: Coverage[] = [];
+    for (const part of task.parts) {
+      coverage.push(await scatterPart(part, framing, scatterArena, arena.kernel, control, job.maxRecordBytes));
+    }
+    const { pileSet, tallies } = scatterArena.commit();
+    return {
+      pileSet,
+      coverage,
+      records: Float64Array.from(tallies, (tally) => tally.records),
+      recordBytes: Float64Array.from(tallies, (tally) => tally.recordBytes),
+      checksums: BigUint64Array.from(tallies, (tally) => tally.checksum),
+      longestRecordBytes: arena.kernel.run.longestRecord() >>> 0,
+    };
+  } finally {
+    writer.close();
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Pass 2: a run of merged piles -> their part of the output. Loads each pile, puts its records in the
+ * order of their keys and writes them; a pile too large to load is first split by the next part of
+ * its keys. Also measures, for a shard that begins inside a pile, at which byte.
+ *
+ * The default export is what a worker thread runs; the coordinator calls it directly when a job is
+ * small enough for one thread.
+ */
+import { encodeError } from '../src/errors.js';
+import { type OutputSink, openSink, type SinkStart } from '../src/output/output-sink.js';
+import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
+import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
+import type { PileSet } from '../src/pile-store/pile-set-writer.js';
+import type { PileRun } from '../src/plan/pile-runs.js';
+import { type JobShare, threadStateOf } from './job-share.js';
+import { type LevelPile, PileOrderer } from './pile-orderer.js';
+import type { Outcome } from './scatter.js';
+
+export type ShuffleTask = {
+  readonly job: JobShare;
+  readonly pileSets: readonly PileSet[];
+  /** Begins the names of temp files; no other attempt may use it. */
+  readonly attemptName: string;
+  readonly longestRecordBytes: number;
+} & (
+  | { readonly kind: 'write'; readonly run: PileRun; readonly target: OutputTarget; readonly start: SinkStart }
+  /** Find the first record of `pile` at or behind a cut, given from the pile's beginning. */
+  | { readonly kind: 'measure'; readonly pile: number; readonly by: 'rank' | 'byte'; readonly limit: number }
+);
+
+export interface ShuffleResult {
+  /** Of each pile of the run, as gathered; empty when measuring. */
+  readonly records: Float64Array;
+  readonly recordBytes: Float64Array;
+  readonly checksums: BigUint64Array;
+  readonly regions: readonly WrittenRegion[];
+  /** Bytes of the pile before the cut that was measured. */
+  readonly measuredBytes: number;
+}
+
+export default async function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
+  try {
+    return { result: task.kind === 'write' ? writeRun(task) : measureCut(task) };
+  } catch (error) {
+    return { error: encodeError(error) };
+  }
+}
+
+/** The byte of the whole output that a stream of records has come to. */
+interface OutputPlace {
+  rank: number;
+  byte: number;
+}
+
+function writeRun(task: ShuffleTask & { kind: 'write' }): ShuffleResult {
+  const { run, job } = task;
+  const { control } = threadStateOf(job);
+  const pileCount = run.end - run.first;
+  const records = new Float64Array(pileCount);
+  const recordBytes = new Float64Array(pileCount);
+  const checksums = new BigUint64Array(pileCount);
+  const place: OutputPlace = { rank: run.firstRank, byte: run.firstByte };
+  const orderer = ordererOf(task);
+  const sink = openSink(task.target, task.start, control);
+  for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
+    const before = { ...place };
+    orderer.order({ merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount }, (recordCount) => {
+      emit(orderer, recordCount, job.outputBytes, sink, place);
+      checksums[i] = BigInt.asUintN(64, (checksums[i] ?? 0n) + orderer.run.orderChecksum());
+    });
+    records[i] = place.rank - before.rank;
+    recordBytes[i] = place.byte - before.byte;
+    control.count('shuffledBytes', place.byte - before.byte);
+  }
+  return { records, recordBytes, checksums, regions: sink.close(), measuredBytes: 0 };
+}
+
+/** Writes the ordered records, cutting shards where the sink says. */
+function emit(
+  orderer: PileOrderer,
+  recordCount: number,
+  outputBytes: number,
+  sink: OutputSink,
+  place: OutputPlace,
+): void {
+  const { run, outputAddress } = orderer;
+  for (let index = 0; index < recordCount; ) {
+    const { by, at } = sink.nextCut;
+    const position = by === 'rank' ? place.rank : place.byte;
+    if (position >= at) {
+      sink.cut();
+      continue;
+    }
+    const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
+    const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
+    const next = run.gather(index, endIndex, outputAddress, outputBytes, startLimit) >>> 0;
+    if (next > index) {
+      const byteLength = run.gatheredByteLength() >>> 0;
+      sink.write(orderer.bytes, outputAddress, byteLength);
+      place.rank += next - index;
+      place.byte += byteLength;
+      index = next;
+    } else {
+      // Longer than the output buffer: written from where it lies.
+      const byteLength = run.recordByteLength(index) >>> 0;
+      run.hashInPlace(index);
+      sink.write(orderer.bytes, run.recordAddress(index) >>> 0, byteLength);
+      place.rank += 1;
+      place.byte += byteLength;
+      index += 1;
+    }
+  }
+}
+
+const NO_LIMIT = (1n << 63n) - 1n;
+
+function measureCut(task: ShuffleTask & { kind: 'measure' }): ShuffleResult {
+  const { job, by } = task;
+  const orderer = ordererOf(task);
+  const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);
+  if (merged === undefined) throw new RangeError(`there is no pile ${task.pile}`);
+  let left = task.limit;
+  let measuredBytes = 0;
+  const level: LevelPile = { merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount };
+  orderer.order(level, (recordCount) => {
+    const ranks = by === 'rank' ? Math.min(left, recordCount) : recordCount;
+    const startLimit = by === 'byte' ? BigInt(Math.max(0, left)) : NO_LIMIT;
+    const byteLength = Number(orderer.run.measureUpTo(ranks, startLimit));
+    measuredBytes += byteLength;
+    left -= by === 'rank' ? ranks : byteLength;
+  });
+  return {
+    records: new Float64Array(),
+    recordBytes: new Float64Array(),
+    checksums: new BigUint64Array(),
+    regions: [],
+    measuredBytes,
+  };
+}
+
+function ordererOf(task: ShuffleTask): PileOrderer {
+  const { job } = task;
+  const { control, ramPool, arena } = threadStateOf(job);
+  return new PileOrderer({
+    arena,
+    control,
+    reader: new MergedPileReader(ramPool, control),
+    bufferBytes: job.bufferBytes,
+    readBytes: job.readBytes,
+    outputBytes: job.outputBytes,
+    longestRecordBytes: task.longestRecordBytes,
+    attemptName: task.attemptName,
+  });
+}
