@@ -40,7 +40,11 @@ export class Arena {
 
 /** Lays regions out one behind the other. */
 export class ArenaLayout {
-  #next = ARENA_START;
+  #next: number;
+
+  constructor(startAddress = ARENA_START) {
+    this.#next = startAddress;
+  }
 
   /** @returns the region's first address, a multiple of `alignment`. */
   take(byteLength: number, alignment = 16): number {

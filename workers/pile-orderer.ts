@@ -9,6 +9,7 @@
  */
 import { SystemError, VerificationError } from '../src/errors.js';
 import { removeFile } from '../src/io/files.js';
+import type { SinkBuffer } from '../src/output/output-sink.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
@@ -46,7 +47,8 @@ const MOST_SUB_PILES = 1024;
 
 export class PileOrderer {
   readonly run: KernelFunctions;
-  readonly outputAddress: number;
+  /** Stays as it is while piles come and go. */
+  readonly sinkBuffer: SinkBuffer;
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
   #splits = 0;
@@ -55,7 +57,11 @@ export class PileOrderer {
     this.#parts = parts;
     this.run = parts.arena.kernel.run;
     const layout = new ArenaLayout();
-    this.outputAddress = layout.take(parts.outputBytes + SLACK_BYTES, 4096);
+    this.sinkBuffer = {
+      address: layout.take(parts.outputBytes + SLACK_BYTES, 4096),
+      capacityBytes: parts.outputBytes,
+      memory: () => this.bytes,
+    };
     this.#storedAddress = layout.take(0, 4096);
   }
 
@@ -77,8 +83,7 @@ export class PileOrderer {
     const { arena, reader } = this.#parts;
     const { records, storedBytes } = merged;
     const bits = bucketBits(records);
-    const behindStored = new ArenaLayout();
-    behindStored.take(this.#storedAddress - behindStored.end + storedBytes + SLACK_BYTES, 1);
+    const behindStored = new ArenaLayout(this.#storedAddress + storedBytes + SLACK_BYTES);
     const counts = behindStored.take(4 * 2 ** bits);
     const arrived = behindStored.take(8 * records);
     const sorted = behindStored.take(8 * records);
@@ -121,6 +126,7 @@ export class PileOrderer {
     const writer = new PileSetWriter(name, subLayout, undefined, control);
     try {
       const scatterArena = new ScatterArena(arena, writer, {
+        startAddress: this.#storedAddress,
         pileCount: subPileCount.count,
         bufferBytes: subPileCount.bufferBytes,
         windowBytes,

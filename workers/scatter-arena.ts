@@ -10,6 +10,8 @@ import { type Arena, ArenaLayout } from './arena.js';
 import { ReadWindow } from './read-window.js';
 
 export interface ScatterSizes {
+  /** What lies below is left alone; absent: the whole arena. */
+  readonly startAddress?: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
   readonly windowBytes: number;
@@ -30,7 +32,7 @@ export class ScatterArena {
 
   constructor(arena: Arena, writer: PileSetWriter, sizes: ScatterSizes) {
     const { pileCount, bufferBytes } = sizes;
-    const layout = new ArenaLayout();
+    const layout = new ArenaLayout(sizes.startAddress);
     this.#arena = arena;
     this.#writer = writer;
     this.#pileCount = pileCount;

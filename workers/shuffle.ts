@@ -46,14 +46,14 @@ export default async function runShuffleTask(task: ShuffleTask): Promise<Outcome
   }
 }
 
-/** The byte of the whole output that a stream of records has come to. */
+/** The place in the whole output that a stream of records has come to. */
 interface OutputPlace {
   rank: number;
   byte: number;
 }
 
 function writeRun(task: ShuffleTask & { kind: 'write' }): ShuffleResult {
-  const { run, job } = task;
+  const { run, job, target, start } = task;
   const { control } = threadStateOf(job);
   const pileCount = run.end - run.first;
   const records = new Float64Array(pileCount);
@@ -61,29 +61,27 @@ function writeRun(task: ShuffleTask & { kind: 'write' }): ShuffleResult {
   const checksums = new BigUint64Array(pileCount);
   const place: OutputPlace = { rank: run.firstRank, byte: run.firstByte };
   const orderer = ordererOf(task);
-  const sink = openSink(task.target, task.start, control);
-  for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
-    const before = { ...place };
-    orderer.order({ merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount }, (recordCount) => {
-      emit(orderer, recordCount, job.outputBytes, sink, place);
-      checksums[i] = BigInt.asUintN(64, (checksums[i] ?? 0n) + orderer.run.orderChecksum());
-    });
-    records[i] = place.rank - before.rank;
-    recordBytes[i] = place.byte - before.byte;
-    control.count('shuffledBytes', place.byte - before.byte);
+  const sink = openSink(target, start, orderer.sinkBuffer, control);
+  try {
+    for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
+      const before = { ...place };
+      orderer.order({ merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount }, (recordCount) => {
+        emit(orderer, recordCount, sink, place);
+        checksums[i] = (checksums[i] ?? 0n) + orderer.run.orderChecksum();
+      });
+      records[i] = place.rank - before.rank;
+      recordBytes[i] = place.byte - before.byte;
+      control.count('shuffledBytes', place.byte - before.byte);
+    }
+    return { records, recordBytes, checksums, regions: sink.close(), measuredBytes: 0 };
+  } finally {
+    sink.abandon();
   }
-  return { records, recordBytes, checksums, regions: sink.close(), measuredBytes: 0 };
 }
 
-/** Writes the ordered records, cutting shards where the sink says. */
-function emit(
-  orderer: PileOrderer,
-  recordCount: number,
-  outputBytes: number,
-  sink: OutputSink,
-  place: OutputPlace,
-): void {
-  const { run, outputAddress } = orderer;
+/** Puts the ordered records into the sink, cutting shards where it says. */
+function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink, place: OutputPlace): void {
+  const { run } = orderer;
   for (let index = 0; index < recordCount; ) {
     const { by, at } = sink.nextCut;
     const position = by === 'rank' ? place.rank : place.byte;
@@ -93,23 +91,35 @@ function emit(
     }
     const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
     const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
-    const next = run.gather(index, endIndex, outputAddress, outputBytes, startLimit) >>> 0;
+    const next = run.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit) >>> 0;
     if (next > index) {
       const byteLength = run.gatheredByteLength() >>> 0;
-      sink.write(orderer.bytes, outputAddress, byteLength);
+      sink.filled(byteLength);
       place.rank += next - index;
       place.byte += byteLength;
       index = next;
-    } else {
-      // Longer than the output buffer: written from where it lies.
-      const byteLength = run.recordByteLength(index) >>> 0;
-      run.hashInPlace(index);
-      sink.write(orderer.bytes, run.recordAddress(index) >>> 0, byteLength);
+    } else if (!sink.flush()) {
+      place.byte += emitLong(orderer, index, sink);
       place.rank += 1;
-      place.byte += byteLength;
       index += 1;
     }
   }
+}
+
+/** Passes a record that is longer than the sink's buffer through it in pieces. */
+function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): number {
+  const { run } = orderer;
+  const address = run.recordAddress(index) >>> 0;
+  const byteLength = run.recordByteLength(index) >>> 0;
+  run.hashInPlace(index);
+  for (let done = 0; done < byteLength; ) {
+    const count = Math.min(sink.roomBytes, byteLength - done);
+    orderer.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
+    sink.filled(count);
+    done += count;
+    sink.flush();
+  }
+  return byteLength;
 }
 
 const NO_LIMIT = (1n << 63n) - 1n;

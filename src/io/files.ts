@@ -97,6 +97,21 @@ export function openStagedOutput(path: string): OpenFile {
   return open(path, 'output', fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_NOFOLLOW, 0o666);
 }
 
+/** Direct writes must begin and end at multiples of this, in memory and in the file. */
+export const DIRECT_ALIGNMENT = 4096;
+
+/** Opens a staged output for `writeDirect`; undefined where the file system or the system has no such thing. */
+export function openDirectOutput(path: string): OpenFile | undefined {
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_DIRECT } = fs.constants;
+  if (O_DIRECT === undefined) return undefined;
+  try {
+    return { fd: fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_DIRECT, 0o666), path, role: 'output' };
+  } catch (error) {
+    if (errnoOf(error) === 'EINVAL') return undefined;
+    throw ioError('create', 'output', path, error);
+  }
+}
+
 /** Opens a device or pipe that is to be written in place. */
 export function openStreamOutput(path: string): OpenFile {
   return open(path, 'output', fs.constants.O_WRONLY);
@@ -174,6 +189,29 @@ export function writeAt(
       else if (errno === 'EPIPE') throw new ClosedPipeError();
       else if (position === null) throw ioError('write to', file.role, file.path, error);
       else throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
+    }
+  }
+}
+
+/**
+ * Writes aligned bytes around the page cache, in one call.
+ * @returns bytes written, a multiple of the alignment; 0 when the file system refuses direct writes.
+ */
+export function writeDirect(
+  file: OpenFile,
+  bytes: Uint8Array,
+  offset: number,
+  byteLength: number,
+  position: number,
+): number {
+  for (;;) {
+    try {
+      const count = fs.writeSync(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), position);
+      return count - (count % DIRECT_ALIGNMENT);
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'EINVAL') return 0;
+      if (errno !== 'EINTR') throw ioError(`write at byte ${position} of`, file.role, file.path, error);
     }
   }
 }

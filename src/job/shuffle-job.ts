@@ -72,7 +72,7 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
     const scattered = pass1.value;
     const cuts = planShardCuts(shardRequest(request), scattered);
-    const target = staged?.target(cuts) ?? { kind: 'stream' as const, path: place.path };
+    const target = staged?.target(cuts, scattered.bytes) ?? { kind: 'stream' as const, path: place.path };
 
     const pass2 = await progress.during('shuffle', scattered.bytes, () => shufflePiles(job, scattered, target));
 

@@ -13,6 +13,8 @@ export type OutputTarget =
       readonly stagingDirectory: string;
       readonly cuts: ShardCuts;
       readonly gate: GateNumber;
+      /** Whether large writes may go around the page cache. */
+      readonly direct: boolean;
     }
   /** Standard output, or a device or pipe given by name. */
   | { readonly kind: 'stream'; readonly path: string };

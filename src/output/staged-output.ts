@@ -22,6 +22,8 @@ import { findShards, shardName } from './shard-names.js';
 
 /** fsync calls under way at one time. */
 const SYNCS_AT_ONCE = 4;
+/** Smaller outputs are written through the page cache, which costs less for a few pieces. */
+const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
 type FilesPlace = OutputPlace & { kind: 'file' | 'shards' };
 
@@ -39,8 +41,9 @@ export class StagedOutput {
     this.#stagingDirectory = makePrivateDirectory(parent, `.${name}.pileshuf-`, 'output');
   }
 
-  target(cuts: ShardCuts): OutputTarget {
-    return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, gate: this.#gate };
+  target(cuts: ShardCuts, totalBytes: number): OutputTarget {
+    const direct = totalBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
+    return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, gate: this.#gate, direct };
   }
 
   /**
