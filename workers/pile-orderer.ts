@@ -9,8 +9,8 @@
  */
 import { SystemError, VerificationError } from '../src/errors.js';
 import { removeFile } from '../src/io/files.js';
-import type { SinkBuffer } from '../src/output/output-sink.js';
 import type { JobControl } from '../src/io/job-control.js';
+import type { SinkBuffer } from '../src/output/output-sink.js';
 import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';

@@ -13,10 +13,10 @@
 import {
   closeFile,
   DIRECT_ALIGNMENT,
+  type OpenFile,
   openDirectOutput,
   openStagedOutput,
   openStreamOutput,
-  type OpenFile,
   writeAt,
   writeDirect,
 } from '../io/files.js';
