@@ -22,6 +22,11 @@ export class Arena {
     return this.#allowanceBytes;
   }
 
+  /** Whether addresses up to `end` are usable without growing. */
+  holds(end: number): boolean {
+    return end <= this.kernel.bytes.byteLength;
+  }
+
   /**
    * Makes addresses [ARENA_START, end) usable, contents kept.
    * @returns false when the budget does not allow it; nothing changed then.

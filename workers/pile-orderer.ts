@@ -5,7 +5,7 @@
  * part of their keys, and these are ordered one after the other; and so on. Since a sub-pile is a
  * range of keys inside the pile, the order comes out the same.
  *
- *     arena    output buffer | slack | stored records | slack | counts u32 | arrived u64 | sorted u64
+ *     arena    two output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 import { SystemError, VerificationError } from '../src/errors.js';
 import { removeFile } from '../src/io/files.js';
@@ -28,6 +28,9 @@ export interface LevelPile {
   readonly pileCount: number;
 }
 
+/** Takes over the records in order; called with their number. */
+export type Emit = (recordCount: number) => Promise<void>;
+
 export interface OrdererParts {
   readonly arena: Arena;
   readonly control: JobControl;
@@ -37,6 +40,8 @@ export interface OrdererParts {
   readonly outputBytes: number;
   readonly longestRecordBytes: number;
   readonly attemptName: string;
+  /** Waits for the writes that are under way. */
+  readonly settle: () => Promise<void>;
 }
 
 /** Buffers of a pile that is split again may shrink to this, so that a long record still fits beside them. */
@@ -57,8 +62,9 @@ export class PileOrderer {
     this.#parts = parts;
     this.run = parts.arena.kernel.run;
     const layout = new ArenaLayout();
+    const takeHalf = () => layout.take(parts.outputBytes + SLACK_BYTES, 4096);
     this.sinkBuffer = {
-      address: layout.take(parts.outputBytes + SLACK_BYTES, 4096),
+      addresses: [takeHalf(), takeHalf()],
       capacityBytes: parts.outputBytes,
       memory: () => this.bytes,
     };
@@ -71,29 +77,31 @@ export class PileOrderer {
   }
 
   /** Calls `emit` with the number of ordered records, once for each part of the pile that fits. */
-  order(pile: LevelPile, emit: (recordCount: number) => void): void {
+  async order(pile: LevelPile, emit: Emit): Promise<void> {
     this.#parts.control.throwIfAborted();
     if (pile.merged.records === 0) return;
-    if (this.#load(pile)) emit(pile.merged.records);
-    else this.#split(pile, emit);
+    if (await this.#load(pile)) await emit(pile.merged.records);
+    else await this.#split(pile, emit);
   }
 
   /** @returns false, and nothing done, when the pile does not fit. */
-  #load({ merged, layout, parentScale, pileCount }: LevelPile): boolean {
-    const { arena, reader } = this.#parts;
+  async #load({ merged, layout, parentScale, pileCount }: LevelPile): Promise<boolean> {
+    const { arena, reader, settle } = this.#parts;
     const { records, storedBytes } = merged;
     const bits = bucketBits(records);
     const behindStored = new ArenaLayout(this.#storedAddress + storedBytes + SLACK_BYTES);
     const counts = behindStored.take(4 * 2 ** bits);
     const arrived = behindStored.take(8 * records);
     const sorted = behindStored.take(8 * records);
+    // Growing replaces the memory that a write may still be reading from.
+    if (!arena.holds(behindStored.end)) await settle();
     if (!arena.reserve(behindStored.end)) return false;
 
     const { run } = this;
     run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, pileCount, parentScale);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
-    reader.read(
+    await reader.read(
       merged,
       layout,
       (byteLength) => ({ target: this.bytes, offset: filled, byteLength }),
@@ -112,12 +120,14 @@ export class PileOrderer {
     return true;
   }
 
-  #split(pile: LevelPile, emit: (recordCount: number) => void): void {
-    const { arena, control, reader, attemptName, readBytes, longestRecordBytes } = this.#parts;
+  async #split(pile: LevelPile, emit: Emit): Promise<void> {
+    const { arena, control, reader, settle, attemptName, readBytes, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(pile.pileCount));
     if (merged.records === 1 || layout.tempPlaces.length === 0) throw this.#tooLong(merged);
 
+    // Buffers are flushed synchronously, behind a gate: no permit may be held meanwhile.
+    await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPileCount = this.#planSubPiles(merged, windowBytes);
     const subLayout: StoreLayout = { pileCount: subPileCount.count, stripeCount: 1, tempPlaces: layout.tempPlaces };
@@ -139,7 +149,7 @@ export class PileOrderer {
         if (typeof room !== 'number') throw this.#tooLong(merged);
         return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       };
-      reader.read(merged, layout, nextPlace, (byteLength) => {
+      await reader.read(merged, layout, nextPlace, (byteLength) => {
         window.filledEnd += byteLength;
         window.recordStart = this.run.rescatterStored(window.recordStart, window.filledEnd) >>> 0;
       });
@@ -150,7 +160,10 @@ export class PileOrderer {
       }
       const { pileSet } = scatterArena.commit();
       for (const sub of mergePiles([pileSet], 0, subPileCount.count)) {
-        this.order({ merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPileCount.count }, emit);
+        await this.order(
+          { merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPileCount.count },
+          emit,
+        );
       }
     } finally {
       writer.close();
@@ -162,9 +175,9 @@ export class PileOrderer {
   #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
     const { arena, bufferBytes, outputBytes } = this.#parts;
     const neededBytes = merged.storedBytes + 20 * merged.records;
-    const roomBytes = Math.max(1, arena.allowanceBytes - outputBytes);
+    const roomBytes = Math.max(1, arena.allowanceBytes - 2 * outputBytes);
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
-    const forBuffers = arena.allowanceBytes - windowBytes - 2 ** 16;
+    const forBuffers = arena.allowanceBytes - 2 * outputBytes - windowBytes - 2 ** 16;
     const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
     if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
     const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));

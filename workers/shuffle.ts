@@ -40,7 +40,7 @@ export interface ShuffleResult {
 
 export default async function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
   try {
-    return { result: task.kind === 'write' ? writeRun(task) : measureCut(task) };
+    return { result: task.kind === 'write' ? await writeRun(task) : await measureCut(task) };
   } catch (error) {
     return { error: encodeError(error) };
   }
@@ -52,7 +52,7 @@ interface OutputPlace {
   byte: number;
 }
 
-function writeRun(task: ShuffleTask & { kind: 'write' }): ShuffleResult {
+async function writeRun(task: ShuffleTask & { kind: 'write' }): Promise<ShuffleResult> {
   const { run, job, target, start } = task;
   const { control } = threadStateOf(job);
   const pileCount = run.end - run.first;
@@ -60,33 +60,34 @@ function writeRun(task: ShuffleTask & { kind: 'write' }): ShuffleResult {
   const recordBytes = new Float64Array(pileCount);
   const checksums = new BigUint64Array(pileCount);
   const place: OutputPlace = { rank: run.firstRank, byte: run.firstByte };
-  const orderer = ordererOf(task);
+  const orderer = ordererOf(task, () => sink.settle());
   const sink = openSink(target, start, orderer.sinkBuffer, control);
   try {
     for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
       const before = { ...place };
-      orderer.order({ merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount }, (recordCount) => {
-        emit(orderer, recordCount, sink, place);
+      const level: LevelPile = { merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount };
+      await orderer.order(level, async (recordCount) => {
+        await emit(orderer, recordCount, sink, place);
         checksums[i] = (checksums[i] ?? 0n) + orderer.run.orderChecksum();
       });
       records[i] = place.rank - before.rank;
       recordBytes[i] = place.byte - before.byte;
       control.count('shuffledBytes', place.byte - before.byte);
     }
-    return { records, recordBytes, checksums, regions: sink.close(), measuredBytes: 0 };
+    return { records, recordBytes, checksums, regions: await sink.close(), measuredBytes: 0 };
   } finally {
-    sink.abandon();
+    await sink.abandon();
   }
 }
 
 /** Puts the ordered records into the sink, cutting shards where it says. */
-function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink, place: OutputPlace): void {
+async function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink, place: OutputPlace): Promise<void> {
   const { run } = orderer;
   for (let index = 0; index < recordCount; ) {
     const { by, at } = sink.nextCut;
     const position = by === 'rank' ? place.rank : place.byte;
     if (position >= at) {
-      sink.cut();
+      await sink.cut();
       continue;
     }
     const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
@@ -98,8 +99,8 @@ function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink, place
       place.rank += next - index;
       place.byte += byteLength;
       index = next;
-    } else if (!sink.flush()) {
-      place.byte += emitLong(orderer, index, sink);
+    } else if (!(await sink.flush())) {
+      place.byte += await emitLong(orderer, index, sink);
       place.rank += 1;
       index += 1;
     }
@@ -107,7 +108,7 @@ function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink, place
 }
 
 /** Passes a record that is longer than the sink's buffer through it in pieces. */
-function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): number {
+async function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): Promise<number> {
   const { run } = orderer;
   const address = run.recordAddress(index) >>> 0;
   const byteLength = run.recordByteLength(index) >>> 0;
@@ -117,22 +118,22 @@ function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): number
     orderer.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
     sink.filled(count);
     done += count;
-    sink.flush();
+    await sink.flush();
   }
   return byteLength;
 }
 
 const NO_LIMIT = (1n << 63n) - 1n;
 
-function measureCut(task: ShuffleTask & { kind: 'measure' }): ShuffleResult {
+async function measureCut(task: ShuffleTask & { kind: 'measure' }): Promise<ShuffleResult> {
   const { job, by } = task;
-  const orderer = ordererOf(task);
+  const orderer = ordererOf(task, async () => {});
   const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);
   if (merged === undefined) throw new RangeError(`there is no pile ${task.pile}`);
   let left = task.limit;
   let measuredBytes = 0;
   const level: LevelPile = { merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount };
-  orderer.order(level, (recordCount) => {
+  await orderer.order(level, async (recordCount) => {
     const ranks = by === 'rank' ? Math.min(left, recordCount) : recordCount;
     const startLimit = by === 'byte' ? BigInt(Math.max(0, left)) : NO_LIMIT;
     const byteLength = Number(orderer.run.measureUpTo(ranks, startLimit));
@@ -148,7 +149,7 @@ function measureCut(task: ShuffleTask & { kind: 'measure' }): ShuffleResult {
   };
 }
 
-function ordererOf(task: ShuffleTask): PileOrderer {
+function ordererOf(task: ShuffleTask, settle: () => Promise<void>): PileOrderer {
   const { job } = task;
   const { control, ramPool, arena } = threadStateOf(job);
   return new PileOrderer({
@@ -160,5 +161,6 @@ function ordererOf(task: ShuffleTask): PileOrderer {
     outputBytes: job.outputBytes,
     longestRecordBytes: task.longestRecordBytes,
     attemptName: task.attemptName,
+    settle,
   });
 }

@@ -1,8 +1,8 @@
 /**
  * Opening, reading and writing files: every byte that pileshuf reads or writes goes through here.
  *
- * All calls are synchronous: worker threads do them directly on their linear memory, where a
- * synchronous call costs least. Short reads and writes are continued, interrupted calls repeated,
+ * Calls are synchronous, directly on a thread's linear memory, where a synchronous call costs least;
+ * only direct writes, which wait for the device, are not. Short reads and writes are continued, interrupted calls repeated,
  * and every error says which file, which position and what to do.
  */
 import * as fs from 'node:fs';
@@ -194,7 +194,7 @@ export function writeAt(
 }
 
 /**
- * Writes aligned bytes around the page cache, in one call.
+ * Writes aligned bytes around the page cache, in one call, while this thread goes on.
  * @returns bytes written, a multiple of the alignment; 0 when the file system refuses direct writes.
  */
 export function writeDirect(
@@ -203,17 +203,15 @@ export function writeDirect(
   offset: number,
   byteLength: number,
   position: number,
-): number {
-  for (;;) {
-    try {
-      const count = fs.writeSync(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), position);
-      return count - (count % DIRECT_ALIGNMENT);
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === 'EINVAL') return 0;
-      if (errno !== 'EINTR') throw ioError(`write at byte ${position} of`, file.role, file.path, error);
-    }
-  }
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    fs.write(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), position, (error, count) => {
+      if (error === null) resolve(count - (count % DIRECT_ALIGNMENT));
+      else if (errnoOf(error) === 'EINVAL') resolve(0);
+      else if (errnoOf(error) === 'EINTR') resolve(writeDirect(file, bytes, offset, byteLength, position));
+      else reject(ioError(`write at byte ${position} of`, file.role, file.path, error));
+    });
+  });
 }
 
 /** What identifies a version of a file: a different one means that the file was changed or replaced. */

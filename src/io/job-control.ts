@@ -19,6 +19,8 @@ const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
 /** How long a waiter sleeps before it looks at the abort flag again. */
 const WAIT_MILLISECONDS = 50;
+/** How long one that must not sleep waits before it tries again. */
+const POLL_MILLISECONDS = 1;
 
 /** What the counters count. */
 export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'tempBytes';
@@ -92,21 +94,46 @@ export class JobControl {
     try {
       return call();
     } finally {
-      Atomics.add(this.#words, word, 1);
-      Atomics.notify(this.#words, word, 1);
+      this.#release(word);
+    }
+  }
+
+  /**
+   * The same for a thread that may have an asynchronous call of its own under way: while it waits for
+   * a permit its event loop goes on, so that the call can end and give its permit back.
+   */
+  async duringAsync<T>(gate: GateNumber, call: () => T | Promise<T>): Promise<T> {
+    if (gate === UNGATED) return await call();
+    const word = PERMITS_WORD + gate;
+    while (!this.#tryAcquire(word)) {
+      this.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    }
+    try {
+      return await call();
+    } finally {
+      this.#release(word);
     }
   }
 
   #acquire(word: number): void {
+    while (!this.#tryAcquire(word)) {
+      this.throwIfAborted();
+      Atomics.wait(this.#words, word, 0, WAIT_MILLISECONDS);
+    }
+  }
+
+  #tryAcquire(word: number): boolean {
     for (;;) {
       const free = Atomics.load(this.#words, word);
-      if (free > 0) {
-        if (Atomics.compareExchange(this.#words, word, free, free - 1) === free) return;
-      } else {
-        this.throwIfAborted();
-        Atomics.wait(this.#words, word, free, WAIT_MILLISECONDS);
-      }
+      if (free <= 0) return false;
+      if (Atomics.compareExchange(this.#words, word, free, free - 1) === free) return true;
     }
+  }
+
+  #release(word: number): void {
+    Atomics.add(this.#words, word, 1);
+    Atomics.notify(this.#words, word, 1);
   }
 
   /** Blocks until all turns before `turn` have been passed on. */

@@ -5,7 +5,7 @@
  * page cache where that is possible: the output is not read again, and it has to reach the device
  * before the job ends anyway. Such writes must be aligned in memory and in the file, so the buffer is
  * filled in step with the file, and what is not aligned, at the ends of a region, goes through the
- * page cache.
+ * page cache. There are two buffers: while the device takes one, the other is filled.
  *
  *     file      | ... 4096 | 4096 | 4096 | ...            region begins at byte p
  *     buffer    |  p % 4096 ^ first record
@@ -32,20 +32,23 @@ export interface OutputSink {
   readonly roomBytes: number;
   /** Takes over `byteLength` bytes that were put at `fillAddress`. */
   filled(byteLength: number): void;
-  /** Writes what can be written now. @returns whether there is more room than before. */
-  flush(): boolean;
+  /** Begins to write what can be written. @returns whether there is more room than before. */
+  flush(): Promise<boolean>;
+  /** Waits for what was begun. */
+  settle(): Promise<void>;
   /** Ends the shard; what comes next begins the next one. */
-  cut(): void;
+  cut(): Promise<void>;
   /** Writes the rest. @returns what was written, all in all. */
-  close(): readonly WrittenRegion[];
-  /** Lets go of files when the task failed. */
-  abandon(): void;
+  close(): Promise<readonly WrittenRegion[]>;
+  /** Lets go of files, also when the task failed. */
+  abandon(): Promise<void>;
 }
 
-/** Linear memory that the sink may use; there is slack behind it. */
+/** Linear memory that the sink may use: two buffers, with slack behind each. */
 export interface SinkBuffer {
-  /** A multiple of the alignment of direct writes. */
-  readonly address: number;
+  /** Multiples of the alignment of direct writes. */
+  readonly addresses: readonly [number, number];
+  /** Of each. */
   readonly capacityBytes: number;
   /** The memory as it is now: it is replaced when it grows. */
   readonly memory: () => Uint8Array;
@@ -75,26 +78,27 @@ class FilesSink implements OutputSink {
   readonly #regions: WrittenRegion[] = [];
   #shard: number;
   #file: OpenFile | undefined;
-  /** The same file, opened for direct writes; undefined when they are not to be used. */
+  /** The same file, opened for direct writes. */
   #directFile: OpenFile | undefined;
+  /** Whether this shard is written directly. */
   #direct = false;
-  #regionStart: number;
+  /** The direct write that is under way, from the buffer that is not being filled. */
+  #underWay: Promise<void> = Promise.resolve();
+  #regionStart = 0;
   /** Byte of the shard that lies at #pendingAddress. */
-  #position: number;
+  #position = 0;
+  /** Which of the two buffers is being filled. */
+  #half: 0 | 1 = 0;
   /** Filled and not yet written: [#pendingAddress, fillAddress). */
-  #pendingAddress: number;
-  fillAddress: number;
+  #pendingAddress = 0;
+  fillAddress = 0;
 
   constructor(target: OutputTarget & { kind: 'files' }, start: SinkStart, buffer: SinkBuffer, control: JobControl) {
     this.#target = target;
     this.#buffer = buffer;
     this.#control = control;
     this.#shard = start.shard;
-    this.#regionStart = start.shardByte;
-    this.#position = start.shardByte;
-    this.#direct = this.#maybeDirect();
-    this.#pendingAddress = this.#addressInStep();
-    this.fillAddress = this.#pendingAddress;
+    this.#beginRegion(start.shardByte);
   }
 
   get nextCut(): { by: 'rank' | 'byte'; at: number } {
@@ -102,101 +106,123 @@ class FilesSink implements OutputSink {
   }
 
   get roomBytes(): number {
-    return this.#buffer.address + this.#buffer.capacityBytes - this.fillAddress;
+    return this.#buffer.addresses[this.#half] + this.#buffer.capacityBytes - this.fillAddress;
   }
 
   filled(byteLength: number): void {
     this.fillAddress += byteLength;
   }
 
-  flush(): boolean {
-    const end = this.#direct ? roundDown(this.fillAddress) : this.fillAddress;
-    if (end <= this.#pendingAddress) return false;
-    this.#writePending(end);
-    // What is left is shorter than one block, and the file is now at the beginning of one.
-    this.#buffer.memory().copyWithin(this.#buffer.address, end, this.fillAddress);
-    this.fillAddress = this.#buffer.address + (this.fillAddress - end);
-    this.#pendingAddress = this.#buffer.address;
-    return true;
+  async flush(): Promise<boolean> {
+    const room = this.roomBytes;
+    if (this.#direct) await this.#flushBlocks();
+    if (!this.#direct) {
+      await this.#writeBuffered(this.fillAddress);
+      this.#pendingAddress = this.#buffer.addresses[this.#half];
+      this.fillAddress = this.#pendingAddress;
+    }
+    return this.roomBytes > room;
   }
 
-  cut(): void {
-    this.#endRegion();
+  async settle(): Promise<void> {
+    await this.#underWay;
+  }
+
+  async cut(): Promise<void> {
+    await this.#endRegion();
     this.#shard += 1;
-    this.#regionStart = 0;
-    this.#position = 0;
-    this.#direct = this.#maybeDirect();
-    this.#pendingAddress = this.#addressInStep();
-    this.fillAddress = this.#pendingAddress;
+    this.#beginRegion(0);
   }
 
-  close(): readonly WrittenRegion[] {
-    this.#endRegion();
+  async close(): Promise<readonly WrittenRegion[]> {
+    await this.#endRegion();
     return this.#regions;
   }
 
-  abandon(): void {
+  async abandon(): Promise<void> {
+    // Its failure was or will be reported where it is awaited; here it must only be over.
+    await this.#underWay.catch(() => {});
     const files = [this.#file, this.#directFile];
     this.#file = undefined;
     this.#directFile = undefined;
     for (const file of files) if (file !== undefined) closeFile(file);
   }
 
-  #maybeDirect(): boolean {
-    return this.#target.direct && this.#buffer.capacityBytes >= 4 * DIRECT_ALIGNMENT;
+  get #stagedPath(): string {
+    return stagedPath(this.#target.stagingDirectory, this.#shard);
   }
 
-  #addressInStep(): number {
-    return this.#buffer.address + (this.#direct ? this.#position % DIRECT_ALIGNMENT : 0);
+  #beginRegion(position: number): void {
+    this.#direct = this.#target.direct && this.#buffer.capacityBytes >= 4 * DIRECT_ALIGNMENT;
+    this.#regionStart = position;
+    this.#position = position;
+    this.#pendingAddress = this.#buffer.addresses[this.#half] + (this.#direct ? position % DIRECT_ALIGNMENT : 0);
+    this.fillAddress = this.#pendingAddress;
   }
 
-  /** Writes [#pendingAddress, end): whole blocks around the page cache, the rest through it. */
-  #writePending(end: number): void {
-    if (this.#direct) {
-      this.#writeBuffered(Math.min(end, roundUp(this.#pendingAddress)));
-      this.#writeDirect(roundDown(end));
-    }
-    this.#writeBuffered(end);
-  }
-
-  #writeBuffered(end: number): void {
-    const byteLength = end - this.#pendingAddress;
-    if (byteLength <= 0) return;
-    this.#file ??= openStagedOutput(stagedPath(this.#target.stagingDirectory, this.#shard));
-    const file = this.#file;
-    this.#control.during(this.#target.gate, () =>
-      writeAt(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position),
-    );
-    this.#advance(byteLength);
-  }
-
-  #writeDirect(end: number): void {
-    if (end <= this.#pendingAddress) return;
-    this.#directFile ??= openDirectOutput(stagedPath(this.#target.stagingDirectory, this.#shard));
-    const file = this.#directFile;
-    while (file !== undefined && this.#pendingAddress < end) {
-      const byteLength = end - this.#pendingAddress;
-      const count = this.#control.during(this.#target.gate, () =>
-        writeDirect(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position),
-      );
-      if (count === 0) break;
-      this.#advance(count);
-    }
-    // Where the file system does not take direct writes, the page cache does for the rest of the shard.
-    if (this.#pendingAddress < end) this.#direct = false;
-  }
-
-  #advance(byteLength: number): void {
-    this.#pendingAddress += byteLength;
-    this.#position += byteLength;
-  }
-
-  #endRegion(): void {
-    this.#writePending(this.fillAddress);
+  async #endRegion(): Promise<void> {
+    await this.flush();
+    await this.settle();
+    await this.#writeBuffered(this.fillAddress);
     if (this.#position > this.#regionStart) {
       this.#regions.push({ shard: this.#shard, start: this.#regionStart, end: this.#position });
     }
-    this.abandon();
+    await this.abandon();
+  }
+
+  /** Begins to write all whole blocks, and goes on in the other buffer with what is left. */
+  async #flushBlocks(): Promise<void> {
+    const end = roundDown(this.fillAddress);
+    await this.#writeBuffered(Math.min(end, roundUp(this.#pendingAddress)));
+    if (end <= this.#pendingAddress) return;
+    await this.settle();
+    this.#directFile ??= openDirectOutput(this.#stagedPath);
+    if (this.#directFile === undefined) {
+      this.#direct = false;
+      return;
+    }
+    const byteLength = end - this.#pendingAddress;
+    this.#underWay = this.#writeDirect(this.#directFile, this.#pendingAddress, byteLength, this.#position);
+    // Seen where it is awaited; until then it must not count as unhandled.
+    this.#underWay.catch(() => {});
+    this.#position += byteLength;
+    this.#half = this.#half === 0 ? 1 : 0;
+    this.#pendingAddress = this.#buffer.addresses[this.#half];
+    this.#buffer.memory().copyWithin(this.#pendingAddress, end, this.fillAddress);
+    this.fillAddress = this.#pendingAddress + (this.fillAddress - end);
+  }
+
+  async #writeDirect(file: OpenFile, address: number, byteLength: number, position: number): Promise<void> {
+    await this.#control.duringAsync(this.#target.gate, async () => {
+      for (let done = 0; done < byteLength; ) {
+        const memory = this.#buffer.memory();
+        const count = await writeDirect(file, memory, address + done, byteLength - done, position + done);
+        if (count === 0) {
+          // The file system does not take direct writes after all; the page cache does.
+          this.#direct = false;
+          writeAt(this.#openBuffered(), memory, address + done, byteLength - done, position + done);
+          return;
+        }
+        done += count;
+      }
+    });
+  }
+
+  /** Writes [#pendingAddress, end) through the page cache. */
+  async #writeBuffered(end: number): Promise<void> {
+    const byteLength = end - this.#pendingAddress;
+    if (byteLength <= 0) return;
+    const file = this.#openBuffered();
+    await this.#control.duringAsync(this.#target.gate, () =>
+      writeAt(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position),
+    );
+    this.#pendingAddress = end;
+    this.#position += byteLength;
+  }
+
+  #openBuffered(): OpenFile {
+    this.#file ??= openStagedOutput(this.#stagedPath);
+    return this.#file;
   }
 }
 
@@ -224,19 +250,20 @@ class StreamSink implements OutputSink {
     this.#turn = turn;
     this.#buffer = buffer;
     this.#control = control;
-    this.fillAddress = buffer.address;
+    this.fillAddress = buffer.addresses[0];
   }
 
   get roomBytes(): number {
-    return this.#buffer.address + this.#buffer.capacityBytes - this.fillAddress;
+    return this.#buffer.addresses[0] + this.#buffer.capacityBytes - this.fillAddress;
   }
 
   filled(byteLength: number): void {
     this.fillAddress += byteLength;
   }
 
-  flush(): boolean {
-    const { address, memory } = this.#buffer;
+  async flush(): Promise<boolean> {
+    const { addresses, memory } = this.#buffer;
+    const [address] = addresses;
     const byteLength = this.fillAddress - address;
     if (byteLength === 0) return false;
     writeAt(this.#openInTurn(), memory(), address, byteLength, null);
@@ -245,20 +272,22 @@ class StreamSink implements OutputSink {
     return true;
   }
 
-  cut(): void {
+  async settle(): Promise<void> {}
+
+  async cut(): Promise<void> {
     throw new RangeError('a stream is not cut into shards');
   }
 
-  close(): readonly WrittenRegion[] {
-    this.flush();
+  async close(): Promise<readonly WrittenRegion[]> {
+    await this.flush();
     // Opened even when there is nothing to write: the reader of a pipe waits for its writer.
     this.#openInTurn();
-    this.abandon();
+    await this.abandon();
     this.#control.passTurn();
     return [{ shard: 0, start: 0, end: this.#byteLength }];
   }
 
-  abandon(): void {
+  async abandon(): Promise<void> {
     if (this.#file !== undefined && this.#file.fd !== STANDARD_OUTPUT_FD) closeFile(this.#file);
     this.#file = undefined;
   }

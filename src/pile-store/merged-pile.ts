@@ -4,7 +4,7 @@
  * key the order of the inputs.
  */
 import { VerificationError } from '../errors.js';
-import { type OpenFile, openForRead, readAt, withFile } from '../io/files.js';
+import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { type PileEntry, readPileEntries, type Segment } from './pile-set-index.js';
 import type { PileSet } from './pile-set-writer.js';
@@ -72,45 +72,56 @@ export class MergedPileReader {
    * Reads the pile from its first to its last byte. `place` is asked, before each piece, where up to
    * `byteLength` bytes may go; `taken` is told when they are there.
    */
-  read(
+  async read(
     pile: MergedPile,
     layout: StoreLayout,
     place: (byteLength: number) => ReadTarget,
     taken: (byteLength: number) => void,
-  ): void {
+  ): Promise<void> {
     for (const { pileSetName, segments } of pile.parts) {
       if (segments.every((segment) => segment.medium === 'ram')) {
-        for (const segment of segments) this.#readSegment(segment, undefined, place, taken);
+        for (const segment of segments) this.#readFromPool(segment, place, taken);
         continue;
       }
       const disk = diskOfPile(layout, pile.pile);
-      const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile.pile), disk);
-      const { gate } = tempPlace(layout, disk);
-      withFile(openForRead(path, 'temp'), (file) => {
-        for (const segment of segments) this.#readSegment(segment, { file, gate }, place, taken);
-      });
+      const file = openForRead(dataFilePath(layout, pileSetName, stripeOfPile(layout, pile.pile), disk), 'temp');
+      try {
+        for (const segment of segments) {
+          if (segment.medium === 'ram') this.#readFromPool(segment, place, taken);
+          else await this.#readFromDisk(segment, file, tempPlace(layout, disk).gate, place, taken);
+        }
+      } finally {
+        closeFile(file);
+      }
     }
   }
 
-  #readSegment(
+  #readFromPool(
     segment: Segment,
-    data: { readonly file: OpenFile; readonly gate: GateNumber } | undefined,
     place: (byteLength: number) => ReadTarget,
     taken: (byteLength: number) => void,
   ): void {
     for (let done = 0; done < segment.byteLength; ) {
       const { target, offset, byteLength } = place(segment.byteLength - done);
+      this.#ramPool?.load(segment.place + done, byteLength, target, offset);
+      done += byteLength;
+      taken(byteLength);
+    }
+  }
+
+  async #readFromDisk(
+    segment: Segment,
+    file: OpenFile,
+    gate: GateNumber,
+    place: (byteLength: number) => ReadTarget,
+    taken: (byteLength: number) => void,
+  ): Promise<void> {
+    for (let done = 0; done < segment.byteLength; ) {
+      const { target, offset, byteLength } = place(segment.byteLength - done);
       const position = segment.place + done;
-      if (segment.medium === 'ram') {
-        this.#ramPool?.load(position, byteLength, target, offset);
-      } else if (data !== undefined) {
-        const { file, gate } = data;
-        const count = this.#control.during(gate, () => readAt(file, target, offset, byteLength, position));
-        if (count !== byteLength) {
-          throw new VerificationError(
-            `${file.path} ends at byte ${position + count}, expected ${position + byteLength}`,
-          );
-        }
+      const count = await this.#control.duringAsync(gate, () => readAt(file, target, offset, byteLength, position));
+      if (count !== byteLength) {
+        throw new VerificationError(`${file.path} ends at byte ${position + count}, expected ${position + byteLength}`);
       }
       done += byteLength;
       taken(byteLength);

@@ -5,7 +5,7 @@
  * With a budget B, W workers, pile buffers of b bytes and N bytes to store, one level of piles needs
  *
  *     pass 1   M * (b + 96) + windows          <= B / W       (M pile buffers with slack and tally)
- *     pass 2   (N / M) * c + output buffer     <= B / W       (c: sort entries and skew on top)
+ *     pass 2   (N / M) * c + output buffers    <= B / W       (c: sort entries and skew on top)
  *
  * so N <= (B / W)^2 / (b * c), about. When the data is larger than that with the smallest buffers
  * worth having, fewer workers are tried down to half of them; beyond that piles are too large to
@@ -153,10 +153,10 @@ function storedByteCost(meanRecordBytes: number): number {
 function divide(storedBytes: number, share: number, perStoredByte: number, smallestBuffer: number): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
-  const outputBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
+  const outputBytes = roundDown(clamp(usable / 32, 32 * KIB, MIB), 4 * KIB);
   const forBuffers = usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB;
   const mostPiles = Math.max(2, Math.floor(forBuffers / (smallestBuffer + SLACK_BYTES + TALLY_BYTES)));
-  const largestPileBytes = (usable - outputBytes - 64 * KIB) / perStoredByte;
+  const largestPileBytes = (usable - 2 * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
   // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
@@ -173,7 +173,7 @@ function divide(storedBytes: number, share: number, perStoredByte: number, small
 
 function arenaFor(sizes: Sizes, storedBytes: number, perStoredByte: number): number {
   const pass1 = sizes.pileCount * (sizes.bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * sizes.readBytes + 128 * KIB;
-  const pass2 = (storedBytes / sizes.pileCount) * perStoredByte + sizes.outputBytes + 128 * KIB;
+  const pass2 = (storedBytes / sizes.pileCount) * perStoredByte + 2 * sizes.outputBytes + 128 * KIB;
   return Math.max(pass1, pass2);
 }
 
