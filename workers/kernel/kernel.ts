@@ -33,7 +33,7 @@ export interface KernelFunctions {
     inputKey: bigint,
     out: number,
   ): void;
-  xxh64(start: number, byteLength: number): bigint;
+  recordHash(start: number, byteLength: number): bigint;
   scanDelimiter(
     from: number,
     to: number,

@@ -17,4 +17,4 @@ export {
 export { philoxBlock, philoxKeys4 } from './philox';
 export { scanDelimiter } from './scan';
 export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
-export { xxh64 } from './xxh64';
+export { recordHash } from './record-hash';

@@ -6,9 +6,8 @@
 // apart by the whole key, equal keys by address: piles are loaded in split order, so that is the
 // order of (input ordinal, position). Cost: two sequential passes over the entries, one random.
 
-import { copyRecord } from './copy';
 import { scaleToIndex } from './scatter';
-import { xxh64 } from './xxh64';
+import { copyAndHash, recordHash } from './record-hash';
 
 const HEADER_BYTES: u32 = 12;
 
@@ -152,7 +151,7 @@ function touchAhead(index: u32, endIndex: u32): void {
  * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16
  * more. Stops before a record that does not fit, and before the first one that would start at
  * `startLimit` or later (bytes from the beginning of this call). Returns the index it stopped at;
- * `gatheredByteLength` tells the bytes copied. The checksum is taken of the copy.
+ * `gatheredByteLength` tells the bytes copied.
  */
 export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
   let fill: u32 = 0;
@@ -166,9 +165,7 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
     const stored = storedAt(index);
     const byteLength = load<u32>(stored, 8);
     if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
-    const target = out + fill;
-    copyRecord(target, stored + HEADER_BYTES, byteLength);
-    checksum += xxh64(target, byteLength);
+    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
     fill += byteLength;
     index += 1;
   }
@@ -199,7 +196,7 @@ export function recordByteLength(index: u32): u32 {
 
 /** Adds the record at `index`, written from where it lies, to the checksum. */
 export function hashInPlace(index: u32): void {
-  gatheredChecksum += xxh64(recordAddress(index), recordByteLength(index));
+  gatheredChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
 /**

@@ -8,9 +8,8 @@
 // Buffers are flushed exactly full, so a stored record may straddle two segments; the segments of a
 // pile in one pile set are read back one behind the other, which puts it together again.
 
-import { copyRecord } from './copy';
 import { philoxKeys4 } from './philox';
-import { xxh64 } from './xxh64';
+import { copyAndHash, recordHash } from './record-hash';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
@@ -90,21 +89,23 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   const tally = tallies + ((pile as usize) << 5);
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
   store<u64>(tally, load<u64>(tally, 16) + (byteLength as u64), 16);
-  store<u64>(tally, load<u64>(tally, 24) + xxh64(start, byteLength), 24);
   longest = max<u32>(longest, byteLength);
   const fill = load<u32>(tally);
+  let hash: u64;
   if ((byteLength as u64) + (HEADER_BYTES as u64) < ((bufferBytes - fill) as u64)) {
     const target = buffers + (pile as usize) * stride + fill;
     store<u64>(target, key);
     store<u32>(target, byteLength, 8);
-    copyRecord(target + HEADER_BYTES, start, byteLength);
+    hash = copyAndHash(target + HEADER_BYTES, start, byteLength);
     store<u32>(tally, fill + HEADER_BYTES + byteLength);
   } else {
     store<u64>(HEADER_SCRATCH, key);
     store<u32>(HEADER_SCRATCH, byteLength, 8);
     appendAcrossBuffers(pile, HEADER_SCRATCH, HEADER_BYTES);
     appendAcrossBuffers(pile, start, byteLength);
+    hash = recordHash(start, byteLength);
   }
+  store<u64>(tally, load<u64>(tally, 24) + hash, 24);
 }
 
 /**
