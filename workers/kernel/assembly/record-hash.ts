@@ -34,7 +34,10 @@ function addBlock(sum: v128, block: v128, key: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function finish(sum: v128, byteLength: u32): u64 {
-  let hash = (i64x2.extract_lane(sum, 0) * PRIME_1) ^ (rotl<u64>(i64x2.extract_lane(sum, 1), 29) * PRIME_2);
+  // The lanes come as signed numbers, whose shifts would be arithmetic.
+  const sum0 = i64x2.extract_lane(sum, 0) as u64;
+  const sum1 = i64x2.extract_lane(sum, 1) as u64;
+  let hash: u64 = (sum0 * PRIME_1) ^ (rotl<u64>(sum1, 29) * PRIME_2);
   hash += (byteLength as u64) * PRIME_3;
   hash ^= hash >> 32;
   hash *= PRIME_2;
