@@ -24,7 +24,7 @@ import path from 'node:path';
 /** @typedef {{ case: Case, corpus: Corpus, seed: string }} Place */
 
 export const pileshufMain =
-  process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'main.js');
+  process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'main.cjs');
 export const terashufBinary = process.env['TERASHUF'];
 
 /** What the lines of shell find in their environment. */
@@ -83,7 +83,7 @@ export const contestants = [
 export function pileshufMissing() {
   if (fs.existsSync(pileshufMain)) return undefined;
   if (process.env['PILESHUF']) return `PILESHUF names ${pileshufMain}, which is not there`;
-  return 'pileshuf is not built: expected dist/src/cli/main.js; run "npm run build" first';
+  return 'pileshuf is not built: expected dist/src/cli/main.cjs; run "npm run build" first';
 }
 
 /** @param {Place} place */

@@ -42,7 +42,7 @@ export const helpText = `usage: npm run bench -- [options]
   --no-touch         do not touch the free memory once beforehand
   --quick            smoke run: 64 MB, one round, pileshuf, floor and shuf, and the start-up; no timing is judged
 
-environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.js than dist/src/cli/main.js
+environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.cjs than dist/src/cli/main.cjs
 `;
 
 /** @param {string[]} argv @returns {Options | 'help'} */
