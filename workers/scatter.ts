@@ -8,9 +8,10 @@
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { framingOf } from '../src/formats/framing.js';
 import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import type { Coverage, InputPart } from './input-part.js';
 import { type JobShare, threadStateOf } from './job-share.js';
 import { ScatterArena } from './scatter-arena.js';
-import { type Coverage, type InputPart, scatterPart } from './scatter-part.js';
+import { scatterPart } from './scatter-part.js';
 
 export interface ScatterTask {
   readonly job: JobShare;

@@ -7,7 +7,8 @@
  * small enough for one thread.
  */
 import { encodeError } from '../src/errors.js';
-import { type OutputSink, openSink, type SinkStart } from '../src/output/output-sink.js';
+import { openSink } from '../src/output/open-sink.js';
+import type { OutputSink, SinkStart } from '../src/output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
 import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { PileSet } from '../src/pile-store/pile-set-writer.js';

@@ -2,8 +2,8 @@
  * Pass 1, as the coordinator sees it: one task a split, and the totals of the merged piles.
  */
 
+import type { Coverage, InputPart } from '../../workers/input-part.js';
 import type { ScatterResult, ScatterTask } from '../../workers/scatter.js';
-import type { Coverage, InputPart } from '../../workers/scatter-part.js';
 import { UNGATED } from '../io/job-control.js';
 import type { PileSet } from '../pile-store/pile-set-writer.js';
 import type { PileTotals } from '../plan/pile-runs.js';

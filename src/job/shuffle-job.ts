@@ -13,16 +13,15 @@
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../io/job-control.js';
-import { directoryOfOutput, type OutputPlace, requireOutside, resolveOutput } from '../output/output-place.js';
-import { commonExtension } from '../output/shard-names.js';
+import { directoryOfOutput } from '../output/output-place.js';
 import { StagedOutput } from '../output/staged-output.js';
 import { createRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import { DeviceGates } from './device-gates.js';
-import { requireFreeSpace, type SpaceNeed } from './free-space.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';
-import { type JobInputs, listInputs } from './job-inputs.js';
+import { listInputs } from './job-inputs.js';
+import { checkDisks, placeOutput } from './job-places.js';
 import { type JobPlan, planJob } from './job-plan.js';
 import { JobProgress } from './job-progress.js';
 import { completeRequest, type JobRequest } from './job-request.js';
@@ -100,44 +99,6 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     staged?.remove();
     tempPlaces.remove();
   }
-}
-
-/** Where the output will appear, after every reason why it must not. */
-function placeOutput(request: JobRequest, { inputs, directories }: JobInputs): OutputPlace {
-  const naming =
-    request.shards === undefined
-      ? undefined
-      : { prefix: request.shardPrefix, extension: commonExtension(inputs.map((input) => input.path)) };
-  const place = resolveOutput(
-    request.output,
-    naming,
-    request.force,
-    inputs.map((input) => input.path),
-  );
-  if (place.kind !== 'stream') requireOutside(place.path, 'the output', directories);
-  for (const directory of request.tempDirs) requireOutside(directory, 'the temp directory', directories);
-  return place;
-}
-
-function checkDisks(request: JobRequest, plan: JobPlan, place: OutputPlace, gates: DeviceGates): void {
-  if (plan.memory.maySpill) {
-    for (const directory of request.tempDirs) {
-      if (gates.deviceOf(directory).deviceClass !== 'memory') continue;
-      request.onWarning(
-        `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with --temp-dir`,
-      );
-    }
-  }
-  const needs: SpaceNeed[] = request.tempDirs.map((directory) => ({
-    directory,
-    byteLength: plan.leastTempBytes / request.tempDirs.length,
-    what: 'temp data',
-  }));
-  const directory = directoryOfOutput(place);
-  if (directory !== undefined) needs.push({ directory, byteLength: plan.leastOutputBytes, what: 'output' });
-  // Each stripe of temp data is deleted when its part of the output is written.
-  const shared = Math.min(plan.leastTempBytes, plan.leastOutputBytes) * (1 - 1 / plan.memory.stripeCount);
-  requireFreeSpace(needs, shared, gates);
 }
 
 function shareOf(request: JobRequest, plan: JobPlan, control: JobControl, tempPlaces: TempPlaces): JobShare {

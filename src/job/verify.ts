@@ -5,7 +5,7 @@
  * the output, is checked where the output is staged.)
  */
 
-import type { Coverage } from '../../workers/scatter-part.js';
+import type { Coverage } from '../../workers/input-part.js';
 import type { ShuffleResult } from '../../workers/shuffle.js';
 import { VerificationError } from '../errors.js';
 import type { PileRun, PileTotals } from '../plan/pile-runs.js';

@@ -1,0 +1,188 @@
+/**
+ * A sink into staged files.
+ *
+ * Large files are written around the page cache where that is possible: the output is not read again,
+ * and it has to reach the device before the job ends anyway. Such writes must be aligned in memory and
+ * in the file, so the buffer is filled in step with the file, and what is not aligned, at the ends of a
+ * region, goes through the page cache. There are two buffers: while the device takes one, the other is
+ * filled.
+ *
+ *     file      | ... 4096 | 4096 | 4096 | ...            region begins at byte p
+ *     buffer    |  p % 4096 ^ first record
+ */
+import {
+  closeFile,
+  DIRECT_ALIGNMENT,
+  type OpenFile,
+  openDirectOutput,
+  openStagedOutput,
+  writeAt,
+  writeDirect,
+} from '../io/files.js';
+import type { JobControl } from '../io/job-control.js';
+import { cutAt } from '../plan/shard-cuts.js';
+import type { OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
+import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
+
+export class FilesSink implements OutputSink {
+  readonly #target: OutputTarget & { kind: 'files' };
+  readonly #buffer: SinkBuffer;
+  readonly #control: JobControl;
+  readonly #regions: WrittenRegion[] = [];
+  #shard: number;
+  #file: OpenFile | undefined;
+  /** The same file, opened for direct writes. */
+  #directFile: OpenFile | undefined;
+  /** Whether this shard is written directly. */
+  #direct = false;
+  /** The direct write that is under way, from the buffer that is not being filled. */
+  #underWay: Promise<void> = Promise.resolve();
+  #regionStart = 0;
+  /** Byte of the shard that lies at #pendingAddress. */
+  #position = 0;
+  /** Which of the two buffers is being filled. */
+  #half: 0 | 1 = 0;
+  /** Filled and not yet written: [#pendingAddress, fillAddress). */
+  #pendingAddress = 0;
+  fillAddress = 0;
+
+  constructor(target: OutputTarget & { kind: 'files' }, start: SinkStart, buffer: SinkBuffer, control: JobControl) {
+    this.#target = target;
+    this.#buffer = buffer;
+    this.#control = control;
+    this.#shard = start.shard;
+    this.#beginRegion(start.shardByte);
+  }
+
+  get nextCut(): { by: 'rank' | 'byte'; at: number } {
+    return { by: this.#target.cuts.by, at: cutAt(this.#target.cuts, this.#shard + 1) };
+  }
+
+  get roomBytes(): number {
+    return this.#buffer.addresses[this.#half] + this.#buffer.capacityBytes - this.fillAddress;
+  }
+
+  filled(byteLength: number): void {
+    this.fillAddress += byteLength;
+  }
+
+  async flush(): Promise<boolean> {
+    const room = this.roomBytes;
+    if (this.#direct) await this.#flushBlocks();
+    if (!this.#direct) {
+      await this.#writeBuffered(this.fillAddress);
+      this.#pendingAddress = this.#buffer.addresses[this.#half];
+      this.fillAddress = this.#pendingAddress;
+    }
+    return this.roomBytes > room;
+  }
+
+  async settle(): Promise<void> {
+    await this.#underWay;
+  }
+
+  async cut(): Promise<void> {
+    await this.#endRegion();
+    this.#shard += 1;
+    this.#beginRegion(0);
+  }
+
+  async close(): Promise<readonly WrittenRegion[]> {
+    await this.#endRegion();
+    return this.#regions;
+  }
+
+  async abandon(): Promise<void> {
+    // Its failure was or will be reported where it is awaited; here it must only be over.
+    await this.#underWay.catch(() => {});
+    const files = [this.#file, this.#directFile];
+    this.#file = undefined;
+    this.#directFile = undefined;
+    for (const file of files) if (file !== undefined) closeFile(file);
+  }
+
+  get #stagedPath(): string {
+    return stagedPath(this.#target.stagingDirectory, this.#shard);
+  }
+
+  #beginRegion(position: number): void {
+    this.#direct = this.#target.direct && this.#buffer.capacityBytes >= 4 * DIRECT_ALIGNMENT;
+    this.#regionStart = position;
+    this.#position = position;
+    this.#pendingAddress = this.#buffer.addresses[this.#half] + (this.#direct ? position % DIRECT_ALIGNMENT : 0);
+    this.fillAddress = this.#pendingAddress;
+  }
+
+  async #endRegion(): Promise<void> {
+    await this.flush();
+    await this.settle();
+    await this.#writeBuffered(this.fillAddress);
+    if (this.#position > this.#regionStart) {
+      this.#regions.push({ shard: this.#shard, start: this.#regionStart, end: this.#position });
+    }
+    await this.abandon();
+  }
+
+  /** Begins to write all whole blocks, and goes on in the other buffer with what is left. */
+  async #flushBlocks(): Promise<void> {
+    const end = roundDown(this.fillAddress);
+    await this.#writeBuffered(Math.min(end, roundUp(this.#pendingAddress)));
+    if (end <= this.#pendingAddress) return;
+    await this.settle();
+    this.#directFile ??= openDirectOutput(this.#stagedPath);
+    if (this.#directFile === undefined) {
+      this.#direct = false;
+      return;
+    }
+    const byteLength = end - this.#pendingAddress;
+    this.#underWay = this.#writeDirect(this.#directFile, this.#pendingAddress, byteLength, this.#position);
+    // Seen where it is awaited; until then it must not count as unhandled.
+    this.#underWay.catch(() => {});
+    this.#position += byteLength;
+    this.#half = this.#half === 0 ? 1 : 0;
+    this.#pendingAddress = this.#buffer.addresses[this.#half];
+    this.#buffer.memory().copyWithin(this.#pendingAddress, end, this.fillAddress);
+    this.fillAddress = this.#pendingAddress + (this.fillAddress - end);
+  }
+
+  async #writeDirect(file: OpenFile, address: number, byteLength: number, position: number): Promise<void> {
+    await this.#control.duringAsync(this.#target.gate, async () => {
+      for (let done = 0; done < byteLength; ) {
+        const memory = this.#buffer.memory();
+        const count = await writeDirect(file, memory, address + done, byteLength - done, position + done);
+        if (count === 0) {
+          // The file system does not take direct writes after all; the page cache does.
+          this.#direct = false;
+          writeAt(this.#openBuffered(), memory, address + done, byteLength - done, position + done);
+          return;
+        }
+        done += count;
+      }
+    });
+  }
+
+  /** Writes [#pendingAddress, end) through the page cache. */
+  async #writeBuffered(end: number): Promise<void> {
+    const byteLength = end - this.#pendingAddress;
+    if (byteLength <= 0) return;
+    const file = this.#openBuffered();
+    await this.#control.duringAsync(this.#target.gate, () =>
+      writeAt(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position),
+    );
+    this.#pendingAddress = end;
+    this.#position += byteLength;
+  }
+
+  #openBuffered(): OpenFile {
+    this.#file ??= openStagedOutput(this.#stagedPath);
+    return this.#file;
+  }
+}
+
+function roundDown(address: number): number {
+  return address - (address % DIRECT_ALIGNMENT);
+}
+
+function roundUp(address: number): number {
+  return Math.ceil(address / DIRECT_ALIGNMENT) * DIRECT_ALIGNMENT;
+}

@@ -1,0 +1,33 @@
+/**
+ * What a task of pass 1 is told to read of one input, and what it reports to have read.
+ */
+import type { CodecName } from '../src/formats/codec.js';
+import type { FileVersion } from '../src/io/files.js';
+import type { GateNumber } from '../src/io/job-control.js';
+
+/** What to read of one input. */
+export type InputPart = {
+  readonly inputOrdinal: number;
+  readonly path: string;
+  /** First word of the generator for all records of this input. */
+  readonly inputKey: bigint;
+} & (
+  | {
+      readonly kind: 'range';
+      readonly start: number;
+      readonly end: number;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
+  | { readonly kind: 'compressed'; readonly codec: CodecName; readonly version: FileVersion; readonly gate: GateNumber }
+  | { readonly kind: 'stream' }
+);
+
+/** Decoded bytes [start, end) of an input that were scattered as records; empty: start equals end. */
+export interface Coverage {
+  readonly inputOrdinal: number;
+  readonly start: number;
+  readonly end: number;
+  /** Size of the decoded input, where this part is the one that met its end. */
+  readonly inputBytes: number | undefined;
+}
