@@ -1,18 +1,17 @@
 /**
- * The linear memory of one thread under the job's budget: it may grow to its allowance, and beyond
+ * The linear memory of one thread, for one job, under the job's budget: it may grow to its allowance, and beyond
  * it only with spare memory that nobody else was promised. It never shrinks, so spare memory once
  * taken stays part of the allowance.
  */
 import type { JobControl } from '../src/io/job-control.js';
-import { ARENA_START, type Kernel, kernelOfThread, MAX_ARENA_BYTES } from './kernel/kernel.js';
+import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
 
 export class Arena {
-  readonly kernel: Kernel;
+  readonly kernel = new Kernel();
   readonly #control: JobControl;
   #allowanceBytes: number;
 
   constructor(control: JobControl, allowanceBytes: number) {
-    this.kernel = kernelOfThread();
     this.#control = control;
     this.#allowanceBytes = allowanceBytes;
   }

@@ -9,6 +9,8 @@ import type { StoreLayout } from '../src/pile-store/store-layout.js';
 import { Arena } from './arena.js';
 
 export interface JobShare {
+  /** Unlike that of any other job of this process. */
+  readonly jobName: string;
   readonly control: SharedArrayBuffer;
   readonly layout: StoreLayout;
   readonly ramPool: RamPoolShare | undefined;
@@ -27,11 +29,14 @@ export interface ThreadState {
   readonly arena: Arena;
 }
 
-const threadStates = new WeakMap<SharedArrayBuffer, ThreadState>();
+const statesOfJobs = new Map<string, ThreadState>();
 
-/** The state that this thread keeps from task to task of one job. */
+/**
+ * The state that this thread keeps from task to task of one job. Found by the job's name: a shared
+ * buffer arrives as another object with each task.
+ */
 export function threadStateOf(job: JobShare): ThreadState {
-  let state = threadStates.get(job.control);
+  let state = statesOfJobs.get(job.jobName);
   if (state === undefined) {
     const control = new JobControl(job.control);
     state = {
@@ -39,7 +44,12 @@ export function threadStateOf(job: JobShare): ThreadState {
       ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool),
       arena: new Arena(control, job.arenaBytes),
     };
-    threadStates.set(job.control, state);
+    statesOfJobs.set(job.jobName, state);
   }
   return state;
+}
+
+/** Lets go of a job's state in this thread; threads that end with their job need not. */
+export function forgetJob(jobName: string): void {
+  statesOfJobs.delete(jobName);
 }

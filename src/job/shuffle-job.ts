@@ -10,6 +10,7 @@
  * Every step is verified before anything is deleted or becomes visible; whatever happens, nothing
  * stays behind.
  */
+import { randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../io/job-control.js';
@@ -53,10 +54,11 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   const stop = new JobStop(control, request.signal);
   const progress = new JobProgress(control, request.onProgress);
   let staged: StagedOutput | undefined;
-  const pool = await openTaskPool(plan.inline ? 0 : plan.memory.workers);
+  const jobName = randomUUID();
+  const pool = await openTaskPool(plan.inline ? 0 : plan.memory.workers, jobName);
   try {
     staged = place.kind === 'stream' ? undefined : new StagedOutput(place, outputGate);
-    const share = shareOf(request, plan, control, tempPlaces);
+    const share = shareOf(jobName, request, plan, control, tempPlaces);
     const job: JobContext = {
       seed: request.seed,
       inputs: jobInputs.inputs,
@@ -101,9 +103,16 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   }
 }
 
-function shareOf(request: JobRequest, plan: JobPlan, control: JobControl, tempPlaces: TempPlaces): JobShare {
+function shareOf(
+  jobName: string,
+  request: JobRequest,
+  plan: JobPlan,
+  control: JobControl,
+  tempPlaces: TempPlaces,
+): JobShare {
   const { memory } = plan;
   return {
+    jobName,
     control: control.buffer,
     layout: { pileCount: memory.pileCount, stripeCount: memory.stripeCount, tempPlaces: tempPlaces.make() },
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,

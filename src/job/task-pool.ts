@@ -22,9 +22,9 @@ export interface TaskPool {
   destroy(): Promise<void>;
 }
 
-/** A pool of `threadCount` threads; 0: tasks run on the calling thread. */
-export async function openTaskPool(threadCount: number): Promise<TaskPool> {
-  if (threadCount === 0) return inlinePool();
+/** A pool of `threadCount` threads for the job of this name; 0: tasks run on the calling thread. */
+export async function openTaskPool(threadCount: number, jobName: string): Promise<TaskPool> {
+  if (threadCount === 0) return inlinePool(jobName);
   const { Piscina } = await import('piscina');
   return threadPool(
     new Piscina({
@@ -59,16 +59,27 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
   };
 }
 
-async function inlinePool(): Promise<TaskPool> {
-  const [scatter, shuffle] = await Promise.all([
+async function inlinePool(jobName: string): Promise<TaskPool> {
+  const [scatter, shuffle, { forgetJob }] = await Promise.all([
     import('../../workers/scatter.js'),
     import('../../workers/shuffle.js'),
+    import('../../workers/job-share.js'),
   ]);
+  // Tasks of a job share one arena: on one thread they must not overlap.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(task: () => Promise<Outcome<T>>): Promise<T> => {
+    const done = last.then(task).then(unwrap<T>);
+    last = done.catch(() => {});
+    return done;
+  };
   return {
     threadCount: 1,
-    scatter: async (task) => unwrap(await scatter.default(task)),
-    shuffle: async (task) => unwrap(await shuffle.default(task)),
-    destroy: async () => {},
+    scatter: (task) => inTurn(() => scatter.default(task)),
+    shuffle: (task) => inTurn(() => shuffle.default(task)),
+    destroy: async () => {
+      await last;
+      forgetJob(jobName);
+    },
   };
 }
 

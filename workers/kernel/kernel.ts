@@ -1,8 +1,8 @@
 /**
  * One kernel instance: the compiled loops, and the linear memory they work on.
  *
- * A thread keeps one instance for its life and lays its arena out anew for each task: memory once
- * touched is reused, since the first touch of a page can cost more than the work done on it.
+ * A thread keeps one instance for a job and lays its arena out anew for each task: memory once touched
+ * is reused, since the first touch of a page can cost more than the work done on it.
  * `bytes` is the memory as `fs` calls take it, so data goes between disk and kernel without a copy.
  */
 import { readFileSync } from 'node:fs';
@@ -125,12 +125,4 @@ export class Kernel {
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
   }
-}
-
-let threadKernel: Kernel | undefined;
-
-/** The kernel of this thread, made on first use. */
-export function kernelOfThread(): Kernel {
-  threadKernel ??= new Kernel();
-  return threadKernel;
 }
