@@ -28,7 +28,7 @@ const MIB = 1024 * 1024;
 
 /** A split leaves each pile a segment of at least this much, so that pass 2 reads large pieces. */
 const SEGMENT_BYTES = 256 * 1024;
-const LARGEST_SPLIT_BYTES = 4096 * MIB;
+const LARGEST_SPLIT_BYTES = 65536 * MIB;
 
 /**
  * Decoded bytes that a split should hold: small enough that all workers are busy to the end, large
