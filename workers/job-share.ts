@@ -21,6 +21,10 @@ export interface JobShare {
   /** What a thread's arena may grow to without asking for spare memory. */
   readonly arenaBytes: number;
   readonly maxRecordBytes: number;
+  /** For advice in messages. */
+  readonly budgetBytes: number;
+  readonly workers: number;
+  readonly ramPoolBytes: number;
 }
 
 export interface ThreadState {

@@ -5,11 +5,15 @@
 import { InputError } from '../src/errors.js';
 import type { Framing } from '../src/formats/framing.js';
 import type { JobControl } from '../src/io/job-control.js';
-import { BOUNDARY_COUNT } from '../src/plan/memory-plan.js';
+import { BOUNDARY_COUNT, memoryForRecord } from '../src/plan/memory-plan.js';
 import type { Coverage, InputPart } from './input-part.js';
+import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { ReadWindow } from './read-window.js';
 import type { ScatterArena } from './scatter-arena.js';
+
+/** Reads up to `byteLength` bytes at `position` of the input to `address`; returns how many. */
+export type ReadOn = (address: number, byteLength: number, position: number) => number;
 
 export class PartScatterer {
   readonly kernel: Kernel;
@@ -17,7 +21,7 @@ export class PartScatterer {
   readonly #part: InputPart;
   readonly #framing: Framing;
   readonly #table: number;
-  readonly #maxRecordBytes: number;
+  readonly #job: JobShare;
   /** Decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** Whether the first boundary is still to be found: the bytes before it belong to another part. */
@@ -26,8 +30,8 @@ export class PartScatterer {
   #lastEnd = 0;
   #finished = false;
 
-  constructor(part: InputPart, framing: Framing, arena: ScatterArena, kernel: Kernel, maxRecordBytes: number) {
-    this.#maxRecordBytes = maxRecordBytes;
+  constructor(part: InputPart, framing: Framing, arena: ScatterArena, kernel: Kernel, job: JobShare) {
+    this.#job = job;
     this.#part = part;
     this.#framing = framing;
     this.kernel = kernel;
@@ -48,23 +52,47 @@ export class PartScatterer {
     return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
   }
 
-  /** @throws InputError ERR_RECORD_TOO_LONG */
-  makeRoom(): number {
+  /**
+   * @param readOn reads more of the input to where it is told; for telling how long a record is that
+   *   does not fit.
+   * @throws InputError ERR_RECORD_TOO_LONG
+   */
+  makeRoom(readOn: ReadOn = () => 0): number {
     if (this.#skipping) this.window.clear();
     const room = this.window.makeRoom();
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record') throw this.#overLimit(position);
+    const { byteLength, isWhole } = this.#measureRecord(room.byteLength, readOn);
+    if (byteLength > this.#job.maxRecordBytes) throw this.#overLimit(position);
+    const size = `${isWhole ? '' : 'more than '}${byteLength} bytes`;
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `${this.#part.path}: the record at byte ${position} has more than ${room.byteLength} bytes and does not fit the memory budget; expected --memory of at least ${suggestMemory(room.byteLength)}`,
+      `${this.#part.path}: the record at byte ${position} has ${size} and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job, this.#job.budgetBytes, byteLength)}`,
     );
+  }
+
+  /** Reads on, over what is in the window, to the end of a record of which `byteLength` bytes were read. */
+  #measureRecord(byteLength: number, readOn: ReadOn): { byteLength: number; isWhole: boolean } {
+    const { window, kernel } = this;
+    const start = window.recordStart;
+    const capacityBytes = window.filledEnd - start;
+    let total = byteLength;
+    while (total <= this.#job.maxRecordBytes) {
+      const count = readOn(start, capacityBytes, this.#filledPosition + (total - byteLength));
+      if (count === 0) return { byteLength: total, isWhole: total > byteLength };
+      if (this.#framing.scan(kernel.run, start, start + count, start, this.#table, 1) > 0) {
+        return { byteLength: total + this.#tableEnd(0) - start, isWhole: true };
+      }
+      total += count;
+    }
+    return { byteLength: total, isWhole: false };
   }
 
   #overLimit(position: number): InputError {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
-      `${this.#part.path}: the record at byte ${position} is longer than the ${this.#maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
+      `${this.#part.path}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
     );
   }
 
@@ -156,7 +184,7 @@ export class PartScatterer {
       );
       if (count > 0) {
         run.scatterRecords(this.#table, count, base, BigInt(basePosition), this.#part.inputKey);
-        if (run.longestRecord() >>> 0 > this.#maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
+        if (run.longestRecord() >>> 0 > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
         this.#firstStart ??= basePosition;
         window.recordStart = this.#tableEnd(count - 1);
         window.scannedEnd = window.recordStart;
@@ -172,16 +200,12 @@ export class PartScatterer {
   /** Position of the first record over the limit among the `count` of the boundary table. */
   #longestPosition(count: number): number {
     let address = this.window.recordStart;
-    for (let i = 0; i < count && this.#tableEnd(i) - address <= this.#maxRecordBytes; i++) address = this.#tableEnd(i);
+    for (let i = 0; i < count && this.#tableEnd(i) - address <= this.#job.maxRecordBytes; i++)
+      address = this.#tableEnd(i);
     return this.#position(address);
   }
 
   #tableEnd(index: number): number {
     return this.kernel.view.getUint32(this.#table + index * 8 + 4, true);
   }
-}
-
-/** A size that certainly holds a record of more than `byteLength` bytes in both passes. */
-function suggestMemory(byteLength: number): string {
-  return `${Math.ceil((byteLength * 4) / 2 ** 20)}M`;
 }

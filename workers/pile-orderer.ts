@@ -7,7 +7,7 @@
  *
  *     arena    two output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
-import { SystemError, VerificationError } from '../src/errors.js';
+import { VerificationError } from '../src/errors.js';
 import { removeFile } from '../src/io/files.js';
 import type { JobControl } from '../src/io/job-control.js';
 import type { SinkBuffer } from '../src/output/output-sink.js';
@@ -124,7 +124,8 @@ export class PileOrderer {
     const { arena, control, reader, settle, attemptName, readBytes, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(pile.pileCount));
-    if (merged.records === 1 || layout.tempPlaces.length === 0) throw this.#tooLong(merged);
+    // Pass 2 was planned so that every record fits; all of its records having one key is impossible.
+    if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
 
     // Buffers are flushed synchronously, behind a gate: no permit may be held meanwhile.
     await settle();
@@ -146,7 +147,8 @@ export class PileOrderer {
       const { window } = scatterArena;
       const nextPlace = (byteLength: number) => {
         const room = window.makeRoom();
-        if (typeof room !== 'number') throw this.#tooLong(merged);
+        if (typeof room !== 'number')
+          throw new RangeError(`pile ${merged.pile} holds a record longer than any of pass 1`);
         return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       };
       await reader.read(merged, layout, nextPlace, (byteLength) => {
@@ -182,14 +184,6 @@ export class PileOrderer {
     if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
     const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));
     return { count: Math.max(2, affordable), bufferBytes: Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES) };
-  }
-
-  #tooLong(merged: MergedPile): SystemError {
-    const neededBytes = merged.storedBytes + this.#parts.outputBytes;
-    return new SystemError(
-      'ERR_IO',
-      `a record of ${this.#parts.longestRecordBytes} bytes does not fit the memory budget in pass 2; expected --memory of at least ${Math.ceil((neededBytes * 4) / 2 ** 20)}M`,
-    );
   }
 }
 

@@ -30,7 +30,6 @@ export class ReadWindow {
   readonly #maxRecordBytes: number;
   #capacityBytes: number;
 
-  /** @throws RangeError when not even the first `capacityBytes` are within the budget. */
   constructor(arena: Arena, start: number, capacityBytes: number, maxRecordBytes: number) {
     this.#arena = arena;
     this.#start = start;
@@ -75,9 +74,12 @@ export class ReadWindow {
   }
 
   #grow(): boolean {
-    const capacityBytes = this.#capacityBytes + Math.max(LEAST_GROWTH_BYTES, Math.ceil(this.#capacityBytes / 4));
-    if (!this.#arena.reserve(this.#start + capacityBytes + SLACK_BYTES)) return false;
-    this.#capacityBytes = capacityBytes;
-    return true;
+    // By a quarter, and when the budget does not allow that, by the least that is worth it.
+    for (const growth of [Math.max(LEAST_GROWTH_BYTES, Math.ceil(this.#capacityBytes / 4)), LEAST_GROWTH_BYTES]) {
+      if (!this.#arena.reserve(this.#start + this.#capacityBytes + growth + SLACK_BYTES)) continue;
+      this.#capacityBytes += growth;
+      return true;
+    }
+    return false;
   }
 }

@@ -6,12 +6,14 @@
  * range. What was read is reported as [first record start, end of last record), so that the
  * coordinator can see that the parts of an input join without a gap or an overlap.
  */
+import { InputError } from '../src/errors.js';
 import type { CompressedSource } from '../src/formats/codec.js';
-import { codecNamed, detectCodec } from '../src/formats/codec-table.js';
+import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-table.js';
 import type { Framing } from '../src/formats/framing.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import type { Coverage, InputPart } from './input-part.js';
+import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import { PartScatterer } from './part-scatterer.js';
 import type { ScatterArena } from './scatter-arena.js';
@@ -27,9 +29,9 @@ export async function scatterPart(
   arena: ScatterArena,
   kernel: Kernel,
   control: JobControl,
-  maxRecordBytes: number,
+  job: JobShare,
 ): Promise<Coverage> {
-  const scatterer = new PartScatterer(part, framing, arena, kernel, maxRecordBytes);
+  const scatterer = new PartScatterer(part, framing, arena, kernel, job);
   if (part.kind === 'stream') return scatterStream(part, scatterer, control);
   const input = new RegularInput(part.path, part.version, control, part.gate);
   try {
@@ -56,18 +58,28 @@ function scatterRange(
   scatterer.begin(position, part.start > 0);
   while (position < end || scatterer.awaitsBoundary(end)) {
     control.throwIfAborted();
-    const room = scatterer.makeRoom();
+    const room = scatterer.makeRoom((address, byteLength, at) =>
+      input.readAt(scatterer.kernel.bytes, address, byteLength, at),
+    );
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
     const count = input.readAt(scatterer.kernel.bytes, scatterer.window.filledEnd, wanted, position);
     position += count;
     control.count('scatteredBytes', Math.min(count, Math.max(0, end - (position - count))));
     if (count === 0) {
-      if (position < end) input.requireUnchanged();
+      if (position < end) throw endsEarly(input, position, end);
       return scatterer.endOfInput();
     }
     scatterer.take(count, end);
   }
   return scatterer.endOfRange(position);
+}
+
+function endsEarly(input: RegularInput, position: number, end: number): InputError {
+  input.requireUnchanged();
+  return new InputError(
+    'ERR_INPUT_UNREADABLE',
+    `${input.path} ends at byte ${position}, expected ${end} by its size; if it is no ordinary file, give it through a pipe`,
+  );
 }
 
 async function scatterCompressed(
@@ -102,8 +114,13 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
       control.count('scatteredBytes', bytes.byteLength);
       return bytes;
     };
-    const first = await next();
-    let held: Uint8Array | undefined = first;
+    // A slow pipe may hand over its first bytes one by one.
+    let first: Uint8Array = new Uint8Array();
+    for (let piece = await next(); piece.byteLength > 0; piece = await next()) {
+      first = first.byteLength === 0 ? piece : Buffer.concat([first, piece]);
+      if (first.byteLength >= CODEC_HEAD_BYTES) break;
+    }
+    let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
     const source: CompressedSource = {
       path: stream.path,
       next: () => {

@@ -56,7 +56,7 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
     const framing = framingOf(job.framing);
     const coverage: Coverage[] = [];
     for (const part of task.parts) {
-      coverage.push(await scatterPart(part, framing, scatterArena, arena.kernel, control, job.maxRecordBytes));
+      coverage.push(await scatterPart(part, framing, scatterArena, arena.kernel, control, job));
     }
     const { pileSet, tallies } = scatterArena.commit();
     return {

@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { AbortedError, InputError, UsageError } from '../index.js';
+import { AbortedError, InputError, type ShuffleOptions, UsageError } from '../index.js';
 
 export interface InputList {
   readonly option: '--files-from' | '--files0-from';
@@ -24,16 +24,19 @@ export async function resolveInputs(
   typedInputs: readonly string[],
   lists: readonly InputList[],
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const inputs = [...typedInputs];
+): Promise<ShuffleOptions['inputs']> {
+  const inputs: (string | { readonly path: string })[] = [...typedInputs];
   const stdinIsList = lists.some(({ path }) => path === '-');
   for (const list of lists) {
     const names = splitList(await readList(list, signal), list);
-    if (names.includes('-') && (stdinIsList || inputs.includes('-'))) {
+    if (
+      names.includes('-') &&
+      (stdinIsList || inputs.some((input) => (typeof input === 'string' ? input : input.path) === '-'))
+    ) {
       throw new UsageError(`${list.option} ${list.path}: names standard input (-), which is in use already`);
     }
     for (const name of names) {
-      inputs.push(name);
+      inputs.push({ path: name });
     }
   }
   return inputs;
@@ -73,7 +76,7 @@ function decode(bytes: Uint8Array, refuse: (reason: string) => UsageError): stri
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     if (cause instanceof TypeError) {
-      throw refuse('a name is not valid UTF-8; rename the file, or give the directory that holds it as an input');
+      throw refuse('a name is not valid UTF-8; rename the file');
     }
     throw cause;
   }

@@ -24,10 +24,13 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   // to it and not consumed are looked at afterwards.
   const given: { start: number; bytes: Uint8Array }[] = [];
   let givenBytes = 0;
+  let asked: Promise<Uint8Array> | undefined;
 
   async function* giveAll(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const bytes = await source.next();
+      asked = Promise.resolve(source.next());
+      const bytes = await asked;
+      asked = undefined;
       if (bytes.byteLength === 0) return;
       while (given[0] !== undefined && given[0].start + given[0].bytes.byteLength <= gunzip.bytesWritten) given.shift();
       given.push({ start: givenBytes, bytes });
@@ -52,8 +55,10 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   for (const { start, bytes } of given) {
     requireZeros(bytes.subarray(Math.max(0, consumedBytes - start)), Math.max(start, consumedBytes), source.path);
   }
+  // Bytes that were asked for when zlib stopped come first.
   for (let start = givenBytes; ; ) {
-    const bytes = await source.next();
+    const bytes = await (asked ?? source.next());
+    asked = undefined;
     if (bytes.byteLength === 0) return;
     requireZeros(bytes, start, source.path);
     start += bytes.byteLength;

@@ -72,7 +72,7 @@ export function moveIntoPlace(from: string, to: string, mayReplace: boolean): vo
       fs.renameSync(from, to);
     }
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw appeared(to);
+    if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
     throw failure('move the output to', to, error);
   }
 }
@@ -84,12 +84,12 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
     fs.renameSync(from, to);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw appeared(to);
+    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw appearedDuringJob(to);
     throw failure('move the output to', to, error);
   }
 }
 
-function appeared(path: string): UsageError {
+export function appearedDuringJob(path: string): UsageError {
   return new UsageError(
     `the output ${path} appeared during the job and was left alone; give --force to replace it`,
     'ERR_OUTPUT_EXISTS',

@@ -20,6 +20,9 @@ export interface OpenFile {
 /** One call moves at most this much: the largest that Node passes on to the operating system. */
 const LARGEST_CALL_BYTES = 2 ** 30;
 
+const SHORTEST_PAUSE_MILLISECONDS = 0.05;
+const LONGEST_PAUSE_MILLISECONDS = 10;
+
 const sleepWord = new Int32Array(new SharedArrayBuffer(4));
 
 function sleep(milliseconds: number): void {
@@ -112,9 +115,23 @@ export function openDirectOutput(path: string): OpenFile | undefined {
   }
 }
 
-/** Opens a device or pipe that is to be written in place. */
-export function openStreamOutput(path: string): OpenFile {
-  return open(path, 'output', fs.constants.O_WRONLY);
+/**
+ * Opens a device or pipe that is to be written in place, without blocking.
+ * @returns undefined when it is a pipe that nobody reads yet: try again later.
+ */
+export function openStreamOutput(path: string): OpenFile | undefined {
+  const { O_WRONLY, O_NONBLOCK } = fs.constants;
+  try {
+    return { fd: fs.openSync(path, O_WRONLY | O_NONBLOCK), path, role: 'output' };
+  } catch (error) {
+    if (errnoOf(error) === 'ENXIO') return undefined;
+    throw ioError('open', 'output', path, error);
+  }
+}
+
+/** Opens an input that only goes forward; a pipe without a writer does not block. */
+export function openStreamForRead(path: string): OpenFile {
+  return open(path, 'input', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
 }
 
 export function closeFile(file: OpenFile): void {
@@ -169,6 +186,7 @@ export function readAt(
 /**
  * Writes all `byteLength` bytes of `bytes` at `offset`.
  * @param position byte position in the file, or null to write behind what was written last.
+ * @param whileWaiting called before each pause on a full pipe; may throw to give up.
  */
 export function writeAt(
   file: OpenFile,
@@ -176,17 +194,24 @@ export function writeAt(
   offset: number,
   byteLength: number,
   position: number | null,
+  whileWaiting: () => void = () => {},
 ): void {
   let done = 0;
+  let pauseMilliseconds = SHORTEST_PAUSE_MILLISECONDS;
   while (done < byteLength) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
     try {
       done += fs.writeSync(file.fd, bytes, offset + done, length, position === null ? null : position + done);
+      pauseMilliseconds = SHORTEST_PAUSE_MILLISECONDS;
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'EINTR') continue;
-      if (errno === 'EAGAIN') sleep(1);
-      else if (errno === 'EPIPE') throw new ClosedPipeError();
+      if (errno === 'EAGAIN') {
+        // A full pipe that does not block: its reader is slower than we are.
+        whileWaiting();
+        sleep(pauseMilliseconds);
+        pauseMilliseconds = Math.min(2 * pauseMilliseconds, LONGEST_PAUSE_MILLISECONDS);
+      } else if (errno === 'EPIPE') throw new ClosedPipeError();
       else if (position === null) throw ioError('write to', file.role, file.path, error);
       else throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
     }

@@ -11,11 +11,21 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { InputError } from '../errors.js';
-import { closeFile, type FileVersion, type OpenFile, openForRead, readAt, sameVersion, versionOf } from './files.js';
+import {
+  closeFile,
+  type FileVersion,
+  type OpenFile,
+  openForRead,
+  openStreamForRead,
+  readAt,
+  sameVersion,
+  versionOf,
+} from './files.js';
 import type { GateNumber, JobControl } from './job-control.js';
 
 /** Path that stands for standard input. */
 export const STANDARD_INPUT = '-';
+export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };
 
 const STREAM_PIECE_BYTES = 256 * 1024;
 
@@ -74,8 +84,7 @@ export interface StreamInput {
 
 /** Opens standard input (`-`), a named pipe, a terminal or another device. */
 export function openStreamInput(path: string): StreamInput {
-  const file: OpenFile =
-    path === STANDARD_INPUT ? { fd: 0, path: 'standard input', role: 'input' } : openForRead(path, 'input');
+  const file = path === STANDARD_INPUT ? STANDARD_INPUT_FILE : openStreamForRead(path);
   const stat = fstatSync(file.fd);
   if (stat.isFIFO() || stat.isSocket()) return readableInput(file.path, new Socket({ fd: file.fd, writable: false }));
   if (isatty(file.fd)) return readableInput(file.path, new TerminalStream(file.fd));

@@ -13,7 +13,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 4;
+const COUNTER_COUNT = 3;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
@@ -23,10 +23,10 @@ const WAIT_MILLISECONDS = 50;
 const POLL_MILLISECONDS = 1;
 
 /** What the counters count. */
-export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'tempBytes';
-const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1, tempBytes: 2 };
+export type Counter = 'scatteredBytes' | 'shuffledBytes';
+const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1 };
 /** The counter that keeps the part of the memory budget that no thread has been promised. */
-const SPARE_INDEX = 3;
+const SPARE_INDEX = 2;
 
 /** Number of a gate; `UNGATED` for a device without a limit. */
 export type GateNumber = number;
@@ -74,6 +74,11 @@ export class JobControl {
 
   counted(counter: Counter): number {
     return Number(Atomics.load(this.#counters, COUNTER_INDEX[counter]));
+  }
+
+  /** Sets the spare memory, when no thread has taken any. */
+  setSpare(byteLength: number): void {
+    Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
   }
 
   /** Takes `byteLength` of the spare memory for good; false, and nothing taken, when there is less. */

@@ -3,17 +3,19 @@
  */
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../errors.js';
-import { errnoOf, reasonOf } from './files.js';
+import { InputError, SystemError } from '../errors.js';
+import { errnoOf, type FileRole, reasonOf } from './files.js';
 
 /** `stat`, following symbolic links; undefined when there is nothing. */
-export function statPath(path: string): Stats | undefined {
+export function statPath(path: string, role: FileRole): Stats | undefined {
   try {
     return statSync(path);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
-    throw new InputError('ERR_INPUT_UNREADABLE', `cannot examine ${path}: ${reasonOf(error)}`, { cause: error });
+    const message = `cannot examine ${path}: ${reasonOf(error)}`;
+    if (role === 'input') throw new InputError('ERR_INPUT_UNREADABLE', message, { cause: error });
+    throw new SystemError('ERR_IO', message, { cause: error });
   }
 }
 
@@ -34,12 +36,24 @@ export function listDirectory(directory: string): string[] {
     }
     for (const entry of entries) {
       const path = join(folder, entry.name);
+      if (entry.name.includes('\ufffd')) {
+        throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the name is not valid UTF-8; rename the file`);
+      }
       if (entry.isDirectory()) visit(path);
-      else if (entry.isFile() || (entry.isSymbolicLink() && statPath(path)?.isFile() === true)) paths.push(path);
+      else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
     }
   };
   visit(directory);
   return sortByBytes(paths);
+}
+
+/** @throws InputError when the link leads nowhere: leaving it out could leave out records. */
+function leadsToFile(link: string): boolean {
+  const stat = statPath(link, 'input');
+  if (stat === undefined) {
+    throw new InputError('ERR_INPUT_MISSING', `${link} is a symbolic link that leads nowhere; remove or mend it`);
+  }
+  return stat.isFile();
 }
 
 /** Files that match a glob pattern, sorted by the bytes of their paths. */

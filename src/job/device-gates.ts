@@ -3,6 +3,7 @@
  * output, with as many permits as its class or an --io-limit says.
  */
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type Device, describeDevice } from '../io/devices.js';
 import { reasonOf } from '../io/files.js';
@@ -12,7 +13,7 @@ export class DeviceGates {
   readonly permits: number[] = [];
   readonly #gateOfDevice = new Map<string, GateNumber>();
   readonly #limitOfDevice = new Map<string, number>();
-  readonly #deviceOfNumber = new Map<number, Device>();
+  readonly #deviceOfPlace = new Map<string, Device>();
 
   /** @param limits path to permits, as the user gave them. */
   constructor(limits: Readonly<Record<string, number>>) {
@@ -39,11 +40,13 @@ export class DeviceGates {
 
   deviceOf(path: string): Device {
     const { dev } = statSync(path);
-    // Numbers below 256 have major 0: several mounts, even several devices, may share one of them.
-    const known = dev < 256 ? undefined : this.#deviceOfNumber.get(dev);
+    // Numbers below 256 have major 0: several mounts, even several devices, may share one of them, but
+    // hardly within one directory.
+    const place = dev < 256 ? `${dev} ${dirname(path)}` : `${dev}`;
+    const known = this.#deviceOfPlace.get(place);
     if (known !== undefined) return known;
     const device = describeDevice(path);
-    this.#deviceOfNumber.set(dev, device);
+    this.#deviceOfPlace.set(place, device);
     return device;
   }
 }

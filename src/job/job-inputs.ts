@@ -6,8 +6,9 @@ import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, detectCodec } from '../formats/codec-table.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
-import { STANDARD_INPUT } from '../io/input-source.js';
+import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { isPattern, listDirectory, listMatches, statPath } from '../io/list-files.js';
+import type { ShuffleOptions } from './shuffle-options.js';
 
 /** One input; its place in the list is its ordinal. */
 export type JobInput =
@@ -18,7 +19,7 @@ export type JobInput =
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
     }
-  | { readonly kind: 'stream'; readonly path: string };
+  | { readonly kind: 'stream'; readonly path: string; readonly identity: string };
 
 export interface JobInputs {
   readonly inputs: readonly JobInput[];
@@ -26,32 +27,34 @@ export interface JobInputs {
   readonly directories: readonly string[];
 }
 
-export async function listInputs(named: readonly string[], onWarning: (line: string) => void): Promise<JobInputs> {
+export async function listInputs(
+  named: ShuffleOptions['inputs'],
+  onWarning: (line: string) => void,
+): Promise<JobInputs> {
   const inputs: JobInput[] = [];
   const directories: string[] = [];
   const seen = new Map<string, string>();
   const add = (path: string) => {
     const input = openInput(path);
-    if (input.kind === 'file') {
-      const identity = `${input.version.deviceId}:${input.version.inode}`;
-      const earlier = seen.get(identity);
-      if (earlier !== undefined) {
-        onWarning(`${path} is the same file as ${earlier}: its records are taken twice`);
+    const identity = input.kind === 'file' ? identityOf(input.version) : input.identity;
+    const earlier = seen.get(identity);
+    if (earlier !== undefined) {
+      if (input.kind === 'stream') {
+        throw new UsageError(`${path} is the same stream as ${earlier}; it can be read only once`);
       }
-      seen.set(identity, path);
+      onWarning(`${path} is the same file as ${earlier}: its records are taken twice`);
     }
+    seen.set(identity, path);
     inputs.push(input);
   };
-  let standardInputs = 0;
-  for (const path of named) {
+  for (const name of named) {
+    const path = typeof name === 'string' ? name : name.path;
     if (path === STANDARD_INPUT) {
-      standardInputs += 1;
-      if (standardInputs > 1) throw new UsageError('standard input is named twice; it can be read only once');
-      inputs.push({ kind: 'stream', path });
+      add(path);
       continue;
     }
-    const stat = statPath(path);
-    if (stat === undefined && isPattern(path)) {
+    const stat = statPath(path, 'input');
+    if (stat === undefined && typeof name === 'string' && isPattern(path)) {
       const matches = await listMatches(path);
       if (matches.length === 0) {
         throw new InputError(
@@ -75,11 +78,12 @@ export async function listInputs(named: readonly string[], onWarning: (line: str
 }
 
 function openInput(path: string): JobInput {
-  const stat = statPath(path);
+  if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: identityOf(versionOf(STANDARD_INPUT_FILE)) };
+  const stat = statPath(path, 'input');
   if (stat === undefined) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
   }
-  if (stat.isFIFO() || stat.isCharacterDevice()) return { kind: 'stream', path };
+  if (stat.isFIFO() || stat.isCharacterDevice()) return { kind: 'stream', path, identity: `${stat.dev}:${stat.ino}` };
   if (!stat.isFile()) {
     throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
   }
@@ -87,6 +91,12 @@ function openInput(path: string): JobInput {
     const version = versionOf(file);
     const head = new Uint8Array(CODEC_HEAD_BYTES);
     const count = readAt(file, head, 0, head.byteLength, 0);
+    // Files of /proc say that they are empty: what they hold is known only when it is read.
+    if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: identityOf(version) };
     return { kind: 'file', path, version, codec: detectCodec(head.subarray(0, count)) };
   });
+}
+
+function identityOf(version: FileVersion): string {
+  return `${version.deviceId}:${version.inode}`;
 }

@@ -8,11 +8,12 @@ import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing.js';
 import { readCpuCount } from '../io/cpu-count.js';
 import { statPath } from '../io/list-files.js';
 import { readMemory } from '../io/memory-limit.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
 
 export interface JobRequest {
-  readonly inputs: readonly string[];
+  readonly inputs: ShuffleOptions['inputs'];
   readonly output: string | undefined;
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
@@ -35,7 +36,6 @@ const LARGEST_MAX_RECORD_BYTES = 2 ** 32 - 2 ** 24;
 /** The other half is left to the page cache, which the inputs and the output need. */
 const DEFAULT_MEMORY_SHARE = 0.5;
 const MOST_WORKERS = 1024;
-const MOST_SHARDS = 1_000_000;
 
 /** @throws UsageError */
 export function completeRequest(options: ShuffleOptions): JobRequest {
@@ -53,14 +53,16 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
   }
   for (const [path, limit] of Object.entries(options.ioLimits ?? {}))
     requireWhole(`ioLimits[${path}]`, limit, 1, 2 ** 16);
-  const memoryBytes = options.memoryBytes ?? Math.floor(readMemory().availableBytes * DEFAULT_MEMORY_SHARE);
+  const memory = readMemory();
+  const memoryBytes = options.memoryBytes ?? Math.floor(memory.availableBytes * DEFAULT_MEMORY_SHARE);
   return {
     inputs: options.inputs,
     output: options.output,
     shards,
     shardPrefix,
     seed: options.seed ?? drawSeed(),
-    memoryBytes: requireWhole('memoryBytes', memoryBytes, 1),
+    // More than the machine has would only reserve address space.
+    memoryBytes: Math.min(requireWhole('memoryBytes', memoryBytes, 1), memory.totalBytes),
     tempDirs:
       options.tempDirs !== undefined && options.tempDirs.length > 0 ? options.tempDirs : [defaultTempDir(options)],
     workers: requireWhole('workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
@@ -90,9 +92,9 @@ function defaultTempDir(options: ShuffleOptions): string {
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment;
   const { output } = options;
   if (output !== undefined && output !== '-') {
-    const stat = statPath(output);
+    const stat = statPath(output, 'output');
     if (stat?.isDirectory() === true) return output;
     if (stat === undefined || stat.isFile()) return dirname(resolve(output));
   }
-  return statPath('/var/tmp')?.isDirectory() === true ? '/var/tmp' : tmpdir();
+  return statPath('/var/tmp', 'output')?.isDirectory() === true ? '/var/tmp' : tmpdir();
 }

@@ -13,15 +13,16 @@
 import { randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
-import { JobControl, UNGATED } from '../io/job-control.js';
+import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
+import { openOutput } from '../output/job-output.js';
 import { directoryOfOutput } from '../output/output-place.js';
-import { StagedOutput } from '../output/staged-output.js';
 import { createRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import { DeviceGates } from './device-gates.js';
+import { fitPass2 } from './fit-pass2.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';
-import { listInputs } from './job-inputs.js';
+import { type JobInput, listInputs } from './job-inputs.js';
 import { checkDisks, placeOutput } from './job-places.js';
 import { type JobPlan, planJob } from './job-plan.js';
 import { JobProgress } from './job-progress.js';
@@ -53,33 +54,26 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   const control = JobControl.create(gates.permits, plan.memory.spareBytes);
   const stop = new JobStop(control, request.signal);
   const progress = new JobProgress(control, request.onProgress);
-  let staged: StagedOutput | undefined;
-  const jobName = randomUUID();
-  const pool = await openTaskPool(plan.inline ? 0 : plan.memory.workers, jobName);
+  /** In the order in which things were taken; let go of in the opposite one. */
+  const releases: (() => void | Promise<void>)[] = [() => tempPlaces.remove(), () => stop.release()];
   try {
-    staged = place.kind === 'stream' ? undefined : new StagedOutput(place, outputGate);
-    const share = shareOf(jobName, request, plan, control, tempPlaces);
-    const job: JobContext = {
-      seed: request.seed,
-      inputs: jobInputs.inputs,
-      inputGates,
-      plan,
-      share,
-      control,
-      stop,
-      pool,
-    };
+    const output = await openOutput(place, outputGate, () => stop.isRequested);
+    releases.push(() => output.release());
+    const job = await openJob(request, plan, jobInputs.inputs, inputGates, control, stop, tempPlaces);
+    releases.push(() => job.pool.destroy());
 
     const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
     const scattered = pass1.value;
-    const cuts = planShardCuts(shardRequest(request), scattered);
-    const target = staged?.target(cuts, scattered.bytes) ?? { kind: 'stream' as const, path: place.path };
+    const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, scattered);
+    const target = output.target(cuts, scattered.bytes);
 
-    const pass2 = await progress.during('shuffle', scattered.bytes, () => shufflePiles(job, scattered, target));
+    const pass2Job = await fitPass2(job, scattered);
+    releases.push(() => pass2Job.pool.destroy());
+    const pass2 = await progress.during('shuffle', scattered.bytes, () => shufflePiles(pass2Job, scattered, target));
 
     const commit = await progress.during('commit', undefined, async () => {
-      staged?.verify(pass2.value, cuts.shardCount, scattered.bytes);
-      return staged?.commit(cuts.shardCount) ?? [];
+      output.verify(pass2.value, cuts.shardCount, scattered.bytes);
+      return output.commit(cuts.shardCount);
     });
     return {
       ...summarize(scattered),
@@ -96,11 +90,24 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
       shards: commit.value,
     };
   } finally {
-    stop.release();
-    await pool.destroy();
-    staged?.remove();
-    tempPlaces.remove();
+    for (const release of releases.reverse()) await release();
   }
+}
+
+async function openJob(
+  request: JobRequest,
+  plan: JobPlan,
+  inputs: readonly JobInput[],
+  inputGates: readonly GateNumber[],
+  control: JobControl,
+  stop: JobStop,
+  tempPlaces: TempPlaces,
+): Promise<JobContext> {
+  const share = shareOf(randomUUID(), request, plan, control, tempPlaces);
+  const threadCount = plan.inline ? 0 : plan.memory.workers;
+  // Pass 1 of a single stream keeps one thread busy; the others start when pass 2 has tasks for them.
+  const pool = await openTaskPool({ threadCount, startCount: plan.splits.length }, share.jobName);
+  return { seed: request.seed, inputs, inputGates, plan, share, control, stop, pool };
 }
 
 function shareOf(
@@ -122,11 +129,10 @@ function shareOf(
     outputBytes: memory.outputBytes,
     arenaBytes: memory.arenaBytes,
     maxRecordBytes: request.maxRecordBytes,
+    budgetBytes: request.memoryBytes,
+    workers: memory.workers,
+    ramPoolBytes: memory.ramPoolBytes,
   };
-}
-
-function shardRequest({ shards }: JobRequest): ShardRequest {
-  return shards ?? ONE_OUTPUT;
 }
 
 function summarize(scattered: ScatteredPiles) {

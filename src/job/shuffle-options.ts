@@ -1,6 +1,6 @@
 /**
  * What a caller asks for and what it gets back: the types of the library's one function.
- * Nothing here asks the machine anything; `resolve-options.ts` does.
+ * Nothing here asks the machine anything; `job-request.ts` does.
  */
 
 /** How the output is cut into shards. Exactly one of the three. */
@@ -26,9 +26,10 @@ export interface ShuffleProgress {
 export interface ShuffleOptions {
   /**
    * Files, directories (all regular files below, sorted by path bytes), glob patterns (sorted
-   * likewise), or `-` for standard input. Their order is part of what the seed means.
+   * likewise), or `-` for standard input. `{ path }` is never taken for a pattern. Their order is part
+   * of what the seed means.
    */
-  readonly inputs: readonly string[];
+  readonly inputs: readonly (string | { readonly path: string })[];
   /** A file; a directory when `shards` is given; `-` or absent: standard output. */
   readonly output?: string | undefined;
   readonly shards?: ShardRule | undefined;

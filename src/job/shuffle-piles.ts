@@ -31,13 +31,15 @@ export async function shufflePiles(
   const runBytes = sharded
     ? Math.max(RUN_BYTES, scattered.bytes / (SHARDED_RUNS_PER_THREAD * job.pool.threadCount))
     : RUN_BYTES;
-  const runs = planPileRuns(totals, runBytes, sharded ? () => false : isStripeEnd).filter(
-    (run) => target.kind === 'stream' || totals.recordBytes.subarray(run.first, run.end).some((bytes) => bytes > 0),
-  );
+  const runs: PileRun[] = [];
+  const stripes = new StripeRemoval(job, scattered);
+  for (const run of planPileRuns(totals, runBytes, sharded ? () => false : isStripeEnd)) {
+    if (totals.recordBytes.subarray(run.first, run.end).some((bytes) => bytes > 0)) runs.push(run);
+    else stripes.pilesDone(run);
+  }
   const starts = await findStarts(job, scattered, target, runs);
 
   const regions: WrittenRegion[] = [];
-  const stripes = new StripeRemoval(job, scattered);
   const tasks = runs.map((run, turn): { run: PileRun; task: ShuffleTask } => {
     const start = starts[turn];
     if (start === undefined) throw new RangeError(`run ${turn} has no place to begin`);
@@ -48,7 +50,9 @@ export async function shufflePiles(
     regions.push(...result.regions);
     stripes.pilesDone(run);
   };
-  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, 2 * job.pool.threadCount, job.stop);
+  // Of a stream, every task that was handed out has a thread, so that the one whose turn it is runs.
+  const concurrency = target.kind === 'stream' ? job.pool.threadCount : 2 * job.pool.threadCount;
+  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, concurrency, job.stop);
   return regions;
 }
 

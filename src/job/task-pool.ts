@@ -1,6 +1,6 @@
 /**
  * Runs the tasks of a job: on the calling thread when the job is small, else on worker threads.
- * At most twice as many tasks as threads are handed out at one time, so the list of tasks may be long.
+ * `runTasks` hands out a few at a time, so the list of tasks may be long.
  */
 import type { Piscina } from 'piscina';
 import type { Outcome, ScatterResult, ScatterTask } from '../../workers/scatter.js';
@@ -18,36 +18,50 @@ export interface TaskPool {
   scatter(task: ScatterTask): Promise<ScatterResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readonly threadCount: number;
-  /** Ends the threads. */
+  /** Ends the threads. Safe to call twice. */
   destroy(): Promise<void>;
 }
 
-/** A pool of `threadCount` threads for the job of this name; 0: tasks run on the calling thread. */
-export async function openTaskPool(threadCount: number, jobName: string): Promise<TaskPool> {
+export interface PoolSize {
+  /** 0: tasks run on the calling thread. */
+  readonly threadCount: number;
+  /** Threads that are started at once; the others when there are tasks for them. */
+  readonly startCount: number;
+}
+
+/** A pool for the job of this name. */
+export async function openTaskPool({ threadCount, startCount }: PoolSize, jobName: string): Promise<TaskPool> {
   if (threadCount === 0) return inlinePool(jobName);
   const { Piscina } = await import('piscina');
   return threadPool(
     new Piscina({
-      minThreads: threadCount,
+      minThreads: Math.min(startCount, threadCount),
       maxThreads: threadCount,
-      maxQueue: Number.POSITIVE_INFINITY,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // Tasks that write a stream wait for their turn: one must never be started before an earlier one.
+      stricterFIFO: true,
       recordTiming: false,
+      // Files are closed by the tasks, some through a socket, which Node's own tracking does not see.
+      trackUnmanagedFds: false,
     }),
     threadCount,
   );
 }
 
 function threadPool(piscina: Piscina, threadCount: number): TaskPool {
+  // A thread that cannot even start belongs to no task.
+  const broken = new Promise<never>((_, reject) => {
+    piscina.on('error', (error: unknown) => reject(workerError('a worker thread could not be started', error)));
+  });
+  broken.catch(() => {});
+  let destroyed: Promise<void> | undefined;
   const run = async <T>(filename: string, task: unknown): Promise<T> => {
     let outcome: Outcome<T>;
     try {
-      outcome = await piscina.run(task, { filename });
+      outcome = await Promise.race([piscina.run(task, { filename }), broken]);
     } catch (error) {
-      throw new SystemError(
-        'ERR_WORKER',
-        `a worker thread ended before its task: ${error instanceof Error ? error.message : error}; if memory ran out, give less to --memory or use fewer --workers`,
-        { cause: error },
-      );
+      if (error instanceof SystemError) throw error;
+      throw workerError('a worker thread ended before its task', error);
     }
     return unwrap(outcome);
   };
@@ -55,8 +69,20 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
     threadCount,
     scatter: (task) => run(scatterUrl.href, task),
     shuffle: (task) => run(shuffleUrl.href, task),
-    destroy: () => piscina.destroy(),
+    destroy: () => {
+      destroyed ??= piscina.destroy();
+      return destroyed;
+    },
   };
+}
+
+function workerError(what: string, error: unknown): SystemError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new SystemError(
+    'ERR_WORKER',
+    `${what}: ${reason}; if memory or open files ran out, give less to --memory or use fewer --workers`,
+    { cause: error },
+  );
 }
 
 async function inlinePool(jobName: string): Promise<TaskPool> {

@@ -15,7 +15,7 @@ export class TempPlaces {
   /** @throws SystemError ERR_TEMP_DIR when one of `directories` is none. */
   constructor(directories: readonly string[], gates: DeviceGates) {
     this.#parents = directories.map((directory) => {
-      const stat = statPath(directory);
+      const stat = statPath(directory, 'temp');
       if (stat?.isDirectory() !== true) {
         const what = stat === undefined ? 'does not exist' : 'is not a directory';
         throw new SystemError('ERR_TEMP_DIR', `the temp directory ${directory} ${what}; name another with --temp-dir`);

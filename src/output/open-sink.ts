@@ -8,5 +8,5 @@ import { StreamSink } from './stream-sink.js';
 export function openSink(target: OutputTarget, start: SinkStart, buffer: SinkBuffer, control: JobControl): OutputSink {
   return target.kind === 'files'
     ? new FilesSink(target, start, buffer, control)
-    : new StreamSink(target.path, start.turn, buffer, control);
+    : new StreamSink(target, start.turn, buffer, control);
 }

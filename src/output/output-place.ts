@@ -2,7 +2,7 @@
  * Where the output is to appear, resolved against what is there now, and every reason why it must
  * not appear there. Nothing is written yet.
  */
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { UsageError } from '../errors.js';
 import { statPath } from '../io/list-files.js';
@@ -41,9 +41,10 @@ export function resolveOutput(
     return resolveShardDirectory(output, naming, force);
   }
   if (isStandardOutput) return { kind: 'stream', path: STANDARD_OUTPUT };
-  const stat = statPath(output);
+  const stat = statPath(output, 'output');
   if (stat === undefined) {
     requireParent(output);
+    requireNoDanglingLink(output);
     return { kind: 'file', path: resolve(output), mayReplace: force };
   }
   if (stat.isDirectory()) {
@@ -66,9 +67,10 @@ export function resolveOutput(
 }
 
 function resolveShardDirectory(output: string, naming: ShardNaming, force: boolean): OutputPlace {
-  const stat = statPath(output);
+  const stat = statPath(output, 'output');
   if (stat === undefined) {
     requireParent(output);
+    requireNoDanglingLink(output);
     return { kind: 'shards', path: resolve(output), exists: false, naming, mayReplace: force };
   }
   if (!stat.isDirectory()) {
@@ -90,8 +92,17 @@ function resolveShardDirectory(output: string, naming: ShardNaming, force: boole
 
 function requireParent(output: string): void {
   const parent = dirname(resolve(output));
-  if (statPath(parent)?.isDirectory() !== true) {
+  if (statPath(parent, 'output')?.isDirectory() !== true) {
     throw new UsageError(`the directory ${parent} of the output does not exist; make it first`, 'ERR_OUTPUT_PLACE');
+  }
+}
+
+function requireNoDanglingLink(output: string): void {
+  if (lstatSync(output, { throwIfNoEntry: false }) !== undefined) {
+    throw new UsageError(
+      `the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`,
+      'ERR_OUTPUT_PLACE',
+    );
   }
 }
 
@@ -117,12 +128,12 @@ export function requireOutside(path: string, what: string, inputDirectories: rea
 
 function realpathOfNearest(path: string): string {
   const absolute = resolve(path);
-  if (statPath(absolute) !== undefined) return realpathSync(absolute);
+  if (statPath(absolute, 'output') !== undefined) return realpathSync(absolute);
   return join(realpathOfNearest(dirname(absolute)), basename(absolute));
 }
 
 function sameFile(a: string, b: string): boolean {
-  const statA = statPath(a);
-  const statB = statPath(b);
+  const statA = statPath(a, 'output');
+  const statB = statPath(b, 'output');
   return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
 }

@@ -16,8 +16,8 @@ export type OutputTarget =
       /** Whether large writes may go around the page cache. */
       readonly direct: boolean;
     }
-  /** Standard output, or a device or pipe given by name. */
-  | { readonly kind: 'stream'; readonly path: string };
+  /** Standard output, or a device or pipe given by name, open in this process for all its threads. */
+  | { readonly kind: 'stream'; readonly fd: number; readonly path: string };
 
 /** Path that stands for standard output. */
 export const STANDARD_OUTPUT = '-';

@@ -18,7 +18,9 @@ export function shardName(naming: ShardNaming, shard: number, shardCount: number
 
 /** Names in `directory` that are shards of this prefix, whatever their count and extension. */
 export function findShards(directory: string, prefix: string): string[] {
-  return readdirSync(directory)
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => entry.name)
     .filter((name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)))
     .sort();
 }

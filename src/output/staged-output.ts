@@ -2,10 +2,10 @@
  * The output between its first byte and its appearance: staged in a private directory on the file
  * system where it will appear, verified, made durable, and moved into place by rename or link.
  */
-import { unlinkSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import {
+  appearedDuringJob,
   byteLengthOf,
   createEmpty,
   moveDirectoryIntoPlace,
@@ -13,6 +13,7 @@ import {
   syncParent,
   syncPath,
 } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
 import type { GateNumber } from '../io/job-control.js';
 import { makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
@@ -35,10 +36,8 @@ export class StagedOutput {
   constructor(place: FilesPlace, gate: GateNumber) {
     this.#place = place;
     this.#gate = gate;
-    const inside = place.kind === 'shards' && place.exists;
-    const parent = inside ? place.path : dirname(place.path);
-    const name = inside ? place.naming.prefix : basename(place.path);
-    this.#stagingDirectory = makePrivateDirectory(parent, `.${name}.pileshuf-`, 'output');
+    const parent = place.kind === 'shards' && place.exists ? place.path : dirname(place.path);
+    this.#stagingDirectory = makePrivateDirectory(parent, '.pileshuf-', 'output');
   }
 
   target(cuts: ShardCuts, totalBytes: number): OutputTarget {
@@ -97,12 +96,23 @@ export class StagedOutput {
     }
     const names = staged.map((_, shard) => shardName(place.naming, shard, shardCount));
     const directory = place.exists ? place.path : this.#stagingDirectory;
-    const outdated = place.exists ? new Set(findShards(place.path, place.naming.prefix)) : new Set<string>();
-    for (const [shard, name] of names.entries()) {
-      moveIntoPlace(stagedPath(this.#stagingDirectory, shard), join(directory, name), place.mayReplace);
-      outdated.delete(name);
+    const existing = place.exists ? findShards(place.path, place.naming.prefix) : [];
+    const [appeared] = existing;
+    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
+    const moved: string[] = [];
+    try {
+      for (const [shard, name] of names.entries()) {
+        const path = join(directory, name);
+        moveIntoPlace(stagedPath(this.#stagingDirectory, shard), path, place.mayReplace);
+        moved.push(path);
+      }
+    } catch (error) {
+      // Without --force each of them is new, and part of an output is no output.
+      if (!place.mayReplace) for (const path of moved) removeFile(path);
+      throw error;
     }
-    for (const name of outdated) unlinkSync(join(directory, name));
+    const current = new Set(names);
+    for (const name of existing) if (!current.has(name)) removeFile(join(directory, name));
     await syncPath(directory);
     if (!place.exists) {
       moveDirectoryIntoPlace(this.#stagingDirectory, place.path);
@@ -112,7 +122,7 @@ export class StagedOutput {
   }
 
   /** Removes what is still staged. */
-  remove(): void {
+  release(): void {
     removeDirectory(this.#stagingDirectory);
   }
 }

@@ -65,7 +65,8 @@ export function encodePileSetIndex(tallies: readonly PileTally[], log: SegmentLo
   const pileCount = tallies.length;
   const segmentCount = log.piles.length;
   const segmentsAt = HEADER_BYTES + pileCount * PILE_ENTRY_BYTES;
-  const bytes = Buffer.alloc(segmentsAt + segmentCount * SEGMENT_ENTRY_BYTES);
+  // Shared memory, so that an index that stays in memory is not copied into every task.
+  const bytes = Buffer.from(new SharedArrayBuffer(segmentsAt + segmentCount * SEGMENT_ENTRY_BYTES));
   MAGIC.copy(bytes);
   bytes.writeUInt32LE(pileCount, 8);
   bytes.writeBigUInt64LE(BigInt(segmentCount), 16);

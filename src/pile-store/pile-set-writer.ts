@@ -62,7 +62,6 @@ export class PileSetWriter {
     this.#log.add(pile, data.byteLength, byteLength, false);
     data.byteLength += byteLength;
     this.#diskBytes += byteLength;
-    this.#control.count('tempBytes', byteLength);
   }
 
   /** @param tallies one a pile. */

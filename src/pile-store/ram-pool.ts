@@ -33,6 +33,11 @@ export function createRamPool(wantedBytes: number): RamPoolShare {
   return { slabs, taken: new SharedArrayBuffer(8), capacityBytes };
 }
 
+/** Bytes of the pool that threads have taken. */
+export function takenBytes(share: RamPoolShare): number {
+  return Math.min(Number(new BigInt64Array(share.taken)[0]), share.capacityBytes);
+}
+
 /** One thread's view of the pool. */
 export class RamPool {
   readonly #slabs: readonly Uint8Array[];

@@ -13,7 +13,7 @@
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
  */
-import { UsageError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -116,7 +116,9 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
       'ERR_MEMORY_BUDGET',
     );
   }
-  const mostWorkers = Math.min(need.workers, affordableWorkers);
+  // A thread has about six files of its own, and one data file a temp disk with a single stripe.
+  const openableWorkers = Math.floor((need.openFileLimit - 48) / (8 + need.tempDiskCount));
+  const mostWorkers = Math.max(1, Math.min(need.workers, affordableWorkers, openableWorkers));
 
   // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
   const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, 64 * KIB);
@@ -147,6 +149,60 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
 /** Bytes of arena in pass 2 for each stored byte of a pile. */
 function storedByteCost(meanRecordBytes: number): number {
   return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
+}
+
+/** What the threads of pass 2 may take. */
+export interface Pass2Memory {
+  readonly workers: number;
+  readonly arenaBytes: number;
+  readonly spareBytes: number;
+}
+
+/**
+ * Fits pass 2 to the longest record, which is known only after pass 1: every thread must be able to
+ * hold it, so with long records there are fewer of them. Returns the first plan's figures when they do.
+ * @param poolBytes of the memory pool that are in use.
+ * @throws InputError ERR_RECORD_TOO_LONG when not even one thread can hold it.
+ */
+export function planPass2(
+  plan: MemoryPlan,
+  budgetBytes: number,
+  poolBytes: number,
+  longestRecordBytes: number,
+): Pass2Memory {
+  const { workers, arenaBytes, spareBytes } = plan;
+  const neededBytes = pass2ArenaBytes(plan, longestRecordBytes);
+  if (neededBytes <= arenaBytes) return { workers, arenaBytes, spareBytes };
+  const availableBytes = budgetBytes - poolBytes;
+  const affordable = Math.min(workers, Math.floor(availableBytes / neededBytes));
+  if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) {
+    throw new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(plan, budgetBytes, longestRecordBytes)}`,
+    );
+  }
+  const roomy = Math.min(Math.floor(availableBytes / affordable), LARGEST_ARENA_BYTES);
+  const grown = Math.min(Math.max(neededBytes, arenaBytes), roomy);
+  return { workers: affordable, arenaBytes: grown, spareBytes: availableBytes - affordable * grown };
+}
+
+/** Arena of pass 2 that can take in a record of this length, and split its pile if need be. */
+function pass2ArenaBytes(plan: Pick<MemoryPlan, 'outputBytes' | 'readBytes'>, recordBytes: number): number {
+  return 2 * plan.outputBytes + plan.readBytes + recordBytes + 64 * KIB;
+}
+
+/** A --memory with which a record of this length fits, in words. */
+export function memoryForRecord(
+  plan: Pick<MemoryPlan, 'workers' | 'arenaBytes' | 'ramPoolBytes' | 'outputBytes' | 'readBytes'>,
+  budgetBytes: number,
+  recordBytes: number,
+): string {
+  // Pass 1: one window grows by quarters beside the arenas that are planned.
+  const pass1 = plan.workers * plan.arenaBytes + 1.25 * recordBytes + 2 * MIB;
+  const pass2 = pass2ArenaBytes(plan, recordBytes);
+  // A pool of a size that is not known beforehand takes half of every budget.
+  const besidePool = Math.max(pass1, pass2) * (plan.ramPoolBytes > 0 ? 2 : 1);
+  return `${Math.ceil(Math.max(besidePool, besidePool / 2 + plan.ramPoolBytes, budgetBytes + MIB) / MIB)}M`;
 }
 
 /** Chooses piles and buffers for one worker's share of the budget. */
@@ -212,7 +268,7 @@ function finish(
  */
 function planStripes(need: MemoryNeed, workers: number): number {
   const filesPerStripe = workers * Math.max(1, need.tempDiskCount);
-  const filesForStripes = Math.max(0, need.openFileLimit - 64) / 2;
+  const filesForStripes = Math.max(0, need.openFileLimit - 48 - 8 * workers) / 2;
   return clamp(Math.floor(filesForStripes / filesPerStripe), 1, 16);
 }
 

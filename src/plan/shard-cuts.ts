@@ -3,7 +3,7 @@
  * or at the first record that starts at byte `byte(i)` of the whole output or later. All cuts are
  * arithmetic, so a task needs no list of them, however many shards there are.
  */
-import { InputError } from '../errors.js';
+import { InputError, UsageError } from '../errors.js';
 
 /** Plain data; crosses threads. */
 export type ShardCuts =
@@ -20,11 +20,31 @@ export type ShardRequest =
   | { readonly by: 'records'; readonly recordsPerShard: number }
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
-/** @throws InputError ERR_RECORD_TOO_LONG when a record alone is longer than a shard may be. */
-export function planShardCuts(
-  request: ShardRequest,
-  totals: { readonly records: number; readonly bytes: number; readonly longestRecordBytes: number },
-): ShardCuts {
+/** More files than that are a mistake, and more than most file systems bear. */
+export const MOST_SHARDS = 1_000_000;
+
+/**
+ * @throws UsageError when there would be more than `MOST_SHARDS`.
+ * @throws InputError ERR_RECORD_TOO_LONG when a record alone is longer than a shard may be.
+ */
+export function planShardCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
+  const cuts = chooseCuts(request, totals);
+  if (cuts.shardCount <= MOST_SHARDS) return cuts;
+  const advice =
+    request.by === 'records'
+      ? `expected --shard-records of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
+      : `expected --shard-bytes of at least ${totals.longestRecordBytes + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
+  throw new UsageError(`the output would have ${cuts.shardCount} shards, more than ${MOST_SHARDS}; ${advice}`);
+}
+
+/** What pass 1 knows of the output. */
+export interface OutputTotals {
+  readonly records: number;
+  readonly bytes: number;
+  readonly longestRecordBytes: number;
+}
+
+function chooseCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
   switch (request.by) {
     case 'count':
       return { by: 'rank', shardCount: request.shardCount, totalRecords: totals.records };

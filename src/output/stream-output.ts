@@ -1,0 +1,53 @@
+/**
+ * Opens, once for all threads, what is written in place and in order: standard output, a pipe or a
+ * device.
+ */
+import { AbortedError, VerificationError } from '../errors.js';
+import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
+import { type OutputTarget, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
+
+const STANDARD_OUTPUT_FD = 1;
+/** How often a pipe without a reader is tried again. */
+const RETRY_MILLISECONDS = 20;
+
+export class StreamOutput {
+  readonly #file: OpenFile;
+
+  private constructor(file: OpenFile) {
+    this.#file = file;
+  }
+
+  /** Waits for the reader of a pipe. @throws AbortedError when the job is stopped meanwhile. */
+  static async open(path: string, isStopped: () => boolean): Promise<StreamOutput> {
+    if (path === STANDARD_OUTPUT) {
+      return new StreamOutput({ fd: STANDARD_OUTPUT_FD, path: 'standard output', role: 'output' });
+    }
+    for (;;) {
+      const file = openStreamOutput(path);
+      if (file !== undefined) return new StreamOutput(file);
+      if (isStopped()) throw new AbortedError();
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+    }
+  }
+
+  target(): OutputTarget {
+    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path };
+  }
+
+  /** @throws VerificationError when the tasks together did not write `totalBytes`. */
+  verify(regions: readonly WrittenRegion[], _shardCount: number, totalBytes: number): void {
+    const written = regions.reduce((sum, region) => sum + (region.end - region.start), 0);
+    if (written !== totalBytes) {
+      throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${totalBytes}`);
+    }
+  }
+
+  /** What was written to a stream cannot be held back. */
+  async commit(): Promise<readonly string[]> {
+    return [];
+  }
+
+  release(): void {
+    if (this.#file.fd !== STANDARD_OUTPUT_FD) closeFile(this.#file);
+  }
+}
