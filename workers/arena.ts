@@ -1,7 +1,7 @@
 /**
- * The linear memory of one thread, for one job, under the job's budget: it may grow to its allowance, and beyond
- * it only with spare memory that nobody else was promised. It never shrinks, so spare memory once
- * taken stays part of the allowance.
+ * The linear memory of one thread, for one job, under the job's budget: it may grow to its allowance,
+ * and beyond it only with spare memory that nobody else was promised. It never shrinks, so spare
+ * memory once taken stays part of the allowance.
  */
 import type { JobControl } from '../src/io/job-control.js';
 import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
@@ -9,11 +9,15 @@ import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
 export class Arena {
   readonly kernel = new Kernel();
   readonly #control: JobControl;
-  #allowanceBytes: number;
+  #allowanceBytes = 0;
 
-  constructor(control: JobControl, allowanceBytes: number) {
+  constructor(control: JobControl) {
     this.#control = control;
-    this.#allowanceBytes = allowanceBytes;
+  }
+
+  /** What the job's plan allows each thread, beside which this one may have grown. */
+  allow(byteLength: number): void {
+    this.#allowanceBytes = Math.max(this.#allowanceBytes, byteLength);
   }
 
   /** What the arena may grow to without spare memory. */

@@ -6,6 +6,7 @@ import type { FramingSpec } from '../src/formats/framing.js';
 import { JobControl } from '../src/io/job-control.js';
 import { RamPool, type RamPoolShare } from '../src/pile-store/ram-pool.js';
 import type { StoreLayout } from '../src/pile-store/store-layout.js';
+import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { Arena } from './arena.js';
 
 export interface JobShare {
@@ -22,9 +23,7 @@ export interface JobShare {
   readonly arenaBytes: number;
   readonly maxRecordBytes: number;
   /** For advice in messages. */
-  readonly budgetBytes: number;
-  readonly workers: number;
-  readonly ramPoolBytes: number;
+  readonly memoryNeed: MemoryNeed;
 }
 
 export interface ThreadState {
@@ -45,11 +44,12 @@ export function threadStateOf(job: JobShare): ThreadState {
     const control = new JobControl(job.control);
     state = {
       control,
-      ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool),
-      arena: new Arena(control, job.arenaBytes),
+      ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool, control),
+      arena: new Arena(control),
     };
     statesOfJobs.set(job.jobName, state);
   }
+  state.arena.allow(job.arenaBytes);
   return state;
 }
 

@@ -5,15 +5,19 @@
 import { InputError } from '../src/errors.js';
 import type { Framing } from '../src/formats/framing.js';
 import type { JobControl } from '../src/io/job-control.js';
-import { BOUNDARY_COUNT, memoryForRecord } from '../src/plan/memory-plan.js';
+import { BOUNDARY_COUNT } from '../src/plan/memory-plan.js';
+import { memoryForRecord } from '../src/plan/record-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { ReadWindow } from './read-window.js';
 import type { ScatterArena } from './scatter-arena.js';
 
-/** Reads up to `byteLength` bytes at `position` of the input to `address`; returns how many. */
-export type ReadOn = (address: number, byteLength: number, position: number) => number;
+/** A record that the window could not hold, as far as it was read before the window was emptied. */
+interface UnheldRecord {
+  readonly position: number;
+  readonly byteLength: number;
+}
 
 export class PartScatterer {
   readonly kernel: Kernel;
@@ -29,6 +33,7 @@ export class PartScatterer {
   #firstStart: number | undefined;
   #lastEnd = 0;
   #finished = false;
+  #unheld: UnheldRecord | undefined;
 
   constructor(part: InputPart, framing: Framing, arena: ScatterArena, kernel: Kernel, job: JobShare) {
     this.#job = job;
@@ -49,44 +54,29 @@ export class PartScatterer {
 
   /** Whether a record that begins before `end` still waits for its end. */
   awaitsBoundary(end: number): boolean {
+    if (this.#unheld !== undefined) return true;
     return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
   }
 
   /**
-   * @param readOn reads more of the input to where it is told; for telling how long a record is that
-   *   does not fit.
-   * @throws InputError ERR_RECORD_TOO_LONG
+   * Room for more bytes behind the window's `filledEnd`. For a record that does not fit the memory
+   * budget the window is emptied: its end is still looked for, so that the error can tell how much it
+   * needs.
+   * @throws InputError ERR_RECORD_TOO_LONG for one that is over the limit.
    */
-  makeRoom(readOn: ReadOn = () => 0): number {
+  makeRoom(): number {
     if (this.#skipping) this.window.clear();
     const room = this.window.makeRoom();
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record') throw this.#overLimit(position);
-    const { byteLength, isWhole } = this.#measureRecord(room.byteLength, readOn);
-    if (byteLength > this.#job.maxRecordBytes) throw this.#overLimit(position);
-    const size = `${isWhole ? '' : 'more than '}${byteLength} bytes`;
-    throw new InputError(
-      'ERR_RECORD_TOO_LONG',
-      `${this.#part.path}: the record at byte ${position} has ${size} and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job, this.#job.budgetBytes, byteLength)}`,
-    );
-  }
-
-  /** Reads on, over what is in the window, to the end of a record of which `byteLength` bytes were read. */
-  #measureRecord(byteLength: number, readOn: ReadOn): { byteLength: number; isWhole: boolean } {
-    const { window, kernel } = this;
-    const start = window.recordStart;
-    const capacityBytes = window.filledEnd - start;
-    let total = byteLength;
-    while (total <= this.#job.maxRecordBytes) {
-      const count = readOn(start, capacityBytes, this.#filledPosition + (total - byteLength));
-      if (count === 0) return { byteLength: total, isWhole: total > byteLength };
-      if (this.#framing.scan(kernel.run, start, start + count, start, this.#table, 1) > 0) {
-        return { byteLength: total + this.#tableEnd(0) - start, isWhole: true };
-      }
-      total += count;
-    }
-    return { byteLength: total, isWhole: false };
+    this.#unheld = {
+      position: this.#unheld?.position ?? position,
+      byteLength: (this.#unheld?.byteLength ?? 0) + room.byteLength,
+    };
+    if (this.#unheld.byteLength >= this.#job.maxRecordBytes) throw this.#overLimit(this.#unheld.position);
+    this.window.clear();
+    return this.window.capacityBytes;
   }
 
   #overLimit(position: number): InputError {
@@ -101,8 +91,8 @@ export class PartScatterer {
     const { window } = this;
     window.filledEnd += count;
     this.#filledPosition += count;
-    if (this.#skipping && !this.#skipToBoundary()) return;
-    this.#scatterComplete(end);
+    if (this.#unheld !== undefined) this.#lookForEnd(this.#unheld);
+    else if (!this.#skipping || this.#skipToBoundary()) this.#scatterComplete(end);
   }
 
   takeCopy(piece: Uint8Array, control: JobControl): void {
@@ -119,7 +109,7 @@ export class PartScatterer {
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
-    if (!this.#skipping && !this.#finished && window.pendingBytes > 0) {
+    if (!this.#skipping && !this.#finished && (window.pendingBytes > 0 || this.#unheld !== undefined)) {
       // The window's slack has room for it; it is not part of the input.
       this.kernel.bytes[window.filledEnd] = this.#framing.terminator;
       this.take(1);
@@ -159,6 +149,22 @@ export class PartScatterer {
     window.scannedEnd = window.recordStart;
     this.#skipping = false;
     return true;
+  }
+
+  /** @throws InputError ERR_RECORD_TOO_LONG as soon as the length is known. */
+  #lookForEnd({ position, byteLength }: UnheldRecord): void {
+    const { window } = this;
+    const { scannedEnd, filledEnd, recordStart } = window;
+    if (this.#framing.scan(this.kernel.run, scannedEnd, filledEnd, recordStart, this.#table, 1) === 0) {
+      window.scannedEnd = filledEnd;
+      return;
+    }
+    const recordBytes = byteLength + this.#tableEnd(0) - recordStart;
+    if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
+    throw new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `${this.#part.path}: the record at byte ${position} has ${recordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, recordBytes)}`,
+    );
   }
 
   #scatterComplete(end: number): void {

@@ -50,6 +50,10 @@ export class ReadWindow {
     this.filledEnd = this.#start;
   }
 
+  get capacityBytes(): number {
+    return this.#capacityBytes;
+  }
+
   /** Bytes of the incomplete record at the end of the window. */
   get pendingBytes(): number {
     return this.filledEnd - this.recordStart;

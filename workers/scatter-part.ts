@@ -58,9 +58,7 @@ function scatterRange(
   scatterer.begin(position, part.start > 0);
   while (position < end || scatterer.awaitsBoundary(end)) {
     control.throwIfAborted();
-    const room = scatterer.makeRoom((address, byteLength, at) =>
-      input.readAt(scatterer.kernel.bytes, address, byteLength, at),
-    );
+    const room = scatterer.makeRoom();
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
     const count = input.readAt(scatterer.kernel.bytes, scatterer.window.filledEnd, wanted, position);
     position += count;

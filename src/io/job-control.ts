@@ -81,6 +81,15 @@ export class JobControl {
     Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
   }
 
+  get spareBytes(): number {
+    return Number(Atomics.load(this.#counters, SPARE_INDEX));
+  }
+
+  /** Gives back spare memory that was taken and not used. */
+  giveSpare(byteLength: number): void {
+    Atomics.add(this.#counters, SPARE_INDEX, BigInt(byteLength));
+  }
+
   /** Takes `byteLength` of the spare memory for good; false, and nothing taken, when there is less. */
   takeSpare(byteLength: number): boolean {
     for (;;) {

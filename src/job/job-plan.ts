@@ -4,7 +4,7 @@
 
 import { framingOf } from '../formats/framing.js';
 import { readOpenFileLimit } from '../io/open-file-limit.js';
-import { type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planSplitBytes, planSplits, type Split } from '../plan/splits.js';
 import { estimateInputs } from './estimate.js';
 import type { JobInput } from './job-inputs.js';
@@ -13,6 +13,8 @@ import { deriveDrawSeed } from './key-derivation.js';
 
 export interface JobPlan {
   readonly memory: MemoryPlan;
+  /** What `memory` was planned for. */
+  readonly memoryNeed: MemoryNeed;
   readonly splits: readonly Split[];
   /** Whether one thread does it all, faster than others could be started. */
   readonly inline: boolean;
@@ -33,22 +35,22 @@ export function planJob(request: JobRequest, inputs: readonly JobInput[], tuning
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const inline =
     tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
-  const memory = planMemory(
-    {
-      budgetBytes: request.memoryBytes,
-      workers: inline ? 1 : request.workers,
-      recordBytes: Math.max(1, estimate.recordBytes),
-      meanRecordBytes: estimate.meanRecordBytes,
-      exact: estimate.exact,
-      tempDiskCount: request.tempDirs.length,
-      openFileLimit: readOpenFileLimit(),
-    },
-    tuning,
-  );
-  const cuttable = framingOf(request.framing).cut === 'anywhere';
+  const cutsAnywhere = framingOf(request.framing).cut === 'anywhere';
+  const isCuttable = (input: JobInput) => cutsAnywhere && input.kind === 'file' && input.codec === undefined;
+  const memoryNeed: MemoryNeed = {
+    budgetBytes: request.memoryBytes,
+    workers: inline ? 1 : request.workers,
+    mostSplits: inputs.some(isCuttable) ? Number.POSITIVE_INFINITY : inputs.length,
+    recordBytes: Math.max(1, estimate.recordBytes),
+    meanRecordBytes: estimate.meanRecordBytes,
+    exact: estimate.exact,
+    tempDiskCount: request.tempDirs.length,
+    openFileLimit: readOpenFileLimit(),
+  };
+  const memory = planMemory(memoryNeed, tuning);
   const splits = planSplits(
     inputs.map((input, ordinal) => ({
-      cuttable: cuttable && input.kind === 'file' && input.codec === undefined,
+      cuttable: isCuttable(input),
       byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
       decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
     })),
@@ -58,6 +60,7 @@ export function planJob(request: JobRequest, inputs: readonly JobInput[], tuning
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   return {
     memory,
+    memoryNeed,
     splits,
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,

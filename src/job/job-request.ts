@@ -31,8 +31,8 @@ export interface JobRequest {
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
-/** A stored record's length is a u32, and the kernel's addresses are. */
-const LARGEST_MAX_RECORD_BYTES = 2 ** 32 - 2 ** 24;
+/** The kernel's addresses have 32 bits, and half of them may be pile buffers. */
+const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 /** The other half is left to the page cache, which the inputs and the output need. */
 const DEFAULT_MEMORY_SHARE = 0.5;
 const MOST_WORKERS = 1024;

@@ -51,7 +51,7 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
 
   const outputDirectory = directoryOfOutput(place);
   const outputGate = outputDirectory === undefined ? UNGATED : gates.gateOf(outputDirectory);
-  const control = JobControl.create(gates.permits, plan.memory.spareBytes);
+  const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
   const stop = new JobStop(control, request.signal);
   const progress = new JobProgress(control, request.onProgress);
   /** In the order in which things were taken; let go of in the opposite one. */
@@ -127,11 +127,9 @@ function shareOf(
     bufferBytes: memory.bufferBytes,
     readBytes: memory.readBytes,
     outputBytes: memory.outputBytes,
-    arenaBytes: memory.arenaBytes,
+    arenaBytes: memory.pass1ArenaBytes,
     maxRecordBytes: request.maxRecordBytes,
-    budgetBytes: request.memoryBytes,
-    workers: memory.workers,
-    ramPoolBytes: memory.ramPoolBytes,
+    memoryNeed: plan.memoryNeed,
   };
 }
 

@@ -1,10 +1,13 @@
 /**
  * The memory in which pile segments stay when a job fits its budget: slabs of shared memory from
- * which threads take chunks, and lay segments out inside a chunk. Nothing is ever given back: the
- * pool lives as long as its job. When it is full, segments go to disk.
+ * which threads take chunks, and lay segments out inside a chunk. A chunk is paid for with the job's
+ * spare memory when it is taken, and never given back: the pool lives as long as its job. When it is
+ * full, or the spare memory has gone to longer read windows, segments go to disk.
  *
  * A place in the pool is one number, its byte offset over all slabs; a segment never crosses a chunk.
  */
+
+import type { JobControl } from '../io/job-control.js';
 
 /** What a thread takes from the pool at one time; also the longest segment the pool can hold. */
 export const CHUNK_BYTES = 1024 * 1024;
@@ -35,7 +38,7 @@ export function createRamPool(wantedBytes: number): RamPoolShare {
 
 /** Bytes of the pool that threads have taken. */
 export function takenBytes(share: RamPoolShare): number {
-  return Math.min(Number(new BigInt64Array(share.taken)[0]), share.capacityBytes);
+  return Number(Atomics.load(new BigInt64Array(share.taken), 0));
 }
 
 /** One thread's view of the pool. */
@@ -43,10 +46,12 @@ export class RamPool {
   readonly #slabs: readonly Uint8Array[];
   readonly #taken: BigInt64Array;
   readonly #capacityBytes: number;
+  readonly #control: JobControl;
   #next = 0;
   #chunkEnd = 0;
 
-  constructor(share: RamPoolShare) {
+  constructor(share: RamPoolShare, control: JobControl) {
+    this.#control = control;
     this.#slabs = share.slabs.map((slab) => new Uint8Array(slab));
     this.#taken = new BigInt64Array(share.taken);
     this.#capacityBytes = share.capacityBytes;
@@ -78,12 +83,15 @@ export class RamPool {
   }
 
   #takeChunk(): boolean {
-    // Looking before adding keeps the counter from growing without end once the pool is full.
-    if (Number(Atomics.load(this.#taken, 0)) >= this.#capacityBytes) return false;
-    const start = Number(Atomics.add(this.#taken, 0, BigInt(CHUNK_BYTES)));
-    if (start >= this.#capacityBytes) return false;
-    this.#next = start;
-    this.#chunkEnd = start + CHUNK_BYTES;
-    return true;
+    for (;;) {
+      const taken = Atomics.load(this.#taken, 0);
+      if (Number(taken) >= this.#capacityBytes || !this.#control.takeSpare(CHUNK_BYTES)) return false;
+      if (Atomics.compareExchange(this.#taken, 0, taken, taken + BigInt(CHUNK_BYTES)) === taken) {
+        this.#next = Number(taken);
+        this.#chunkEnd = this.#next + CHUNK_BYTES;
+        return true;
+      }
+      this.#control.giveSpare(CHUNK_BYTES);
+    }
   }
 }

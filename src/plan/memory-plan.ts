@@ -12,8 +12,11 @@
  * load and pass 2 splits each by the next part of its keys: two levels, or as many as it takes.
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
+ *
+ * What the arenas do not take is spare: the pool and longer read windows draw from it as they grow, so
+ * that a record longer than planned pushes segments out to disk rather than ending the job.
  */
-import { InputError, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -42,8 +45,10 @@ const PREFERRED_PILE_BYTES = 24 * MIB;
 /** Pile sizes scatter around their mean, the more the fewer records they hold. */
 const PILE_SKEW = 1.2;
 const MOST_PILES = 65536;
+/** Leaves the other half of a thread's addresses to a long record. */
+const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
 /** 32-bit addresses, less what the kernel keeps for itself. */
-const LARGEST_ARENA_BYTES = 4 * 1024 * MIB - 4 * MIB;
+export const LARGEST_ARENA_BYTES = 4 * 1024 * MIB - 4 * MIB;
 
 /** Sizes that tests shrink so that rare paths are common; no user needs to. */
 export interface Tuning {
@@ -53,8 +58,8 @@ export interface Tuning {
   readonly outputBytes?: number;
   readonly splitBytes?: number;
   readonly stripeCount?: number;
-  /** Most memory that one worker's arena may take; smaller ones force piles to be split again. */
-  readonly arenaBytes?: number;
+  /** What a worker's arena takes in pass 2, and no more; small ones force piles to be split again. */
+  readonly pass2ArenaBytes?: number;
   /** Whether segments may stay in memory. */
   readonly keepInRam?: boolean;
   /** Whether a small job is done on the calling thread. */
@@ -65,6 +70,8 @@ export interface MemoryNeed {
   readonly budgetBytes: number;
   /** Threads wanted. */
   readonly workers: number;
+  /** Tasks that pass 1 can have at most: as many as inputs when none can be split. */
+  readonly mostSplits: number;
   /** Estimated bytes of all records; a guess when `exact` is false. */
   readonly recordBytes: number;
   /** Estimated bytes of one record. */
@@ -82,11 +89,15 @@ export interface MemoryPlan {
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;
-  /** What one worker's arena is planned to need. */
-  readonly arenaBytes: number;
-  /** The part of the budget that no worker was promised; for long records and uneven piles. */
-  readonly spareBytes: number;
-  /** Capacity of the pool that keeps segments in memory; 0: all of them go to disk. */
+  /** What one worker's arena takes in pass 1, when no record is longer than the read window. */
+  readonly pass1ArenaBytes: number;
+  /** The part of the budget beside the arenas of pass 1: for the memory pool and longer windows. */
+  readonly pass1SpareBytes: number;
+  /** What one worker's arena is planned to take in pass 2, at least what it took in pass 1. */
+  readonly pass2ArenaBytes: number;
+  /** Whether arenas of pass 2 may take spare memory. */
+  readonly pass2MayGrow: boolean;
+  /** The most that the pool that keeps segments in memory may draw; 0: all of them go to disk. */
   readonly ramPoolBytes: number;
   /** Whether some segment may have to go to disk, as far as is known. */
   readonly maySpill: boolean;
@@ -151,66 +162,12 @@ function storedByteCost(meanRecordBytes: number): number {
   return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
 }
 
-/** What the threads of pass 2 may take. */
-export interface Pass2Memory {
-  readonly workers: number;
-  readonly arenaBytes: number;
-  readonly spareBytes: number;
-}
-
-/**
- * Fits pass 2 to the longest record, which is known only after pass 1: every thread must be able to
- * hold it, so with long records there are fewer of them. Returns the first plan's figures when they do.
- * @param poolBytes of the memory pool that are in use.
- * @throws InputError ERR_RECORD_TOO_LONG when not even one thread can hold it.
- */
-export function planPass2(
-  plan: MemoryPlan,
-  budgetBytes: number,
-  poolBytes: number,
-  longestRecordBytes: number,
-): Pass2Memory {
-  const { workers, arenaBytes, spareBytes } = plan;
-  const neededBytes = pass2ArenaBytes(plan, longestRecordBytes);
-  if (neededBytes <= arenaBytes) return { workers, arenaBytes, spareBytes };
-  const availableBytes = budgetBytes - poolBytes;
-  const affordable = Math.min(workers, Math.floor(availableBytes / neededBytes));
-  if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) {
-    throw new InputError(
-      'ERR_RECORD_TOO_LONG',
-      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(plan, budgetBytes, longestRecordBytes)}`,
-    );
-  }
-  const roomy = Math.min(Math.floor(availableBytes / affordable), LARGEST_ARENA_BYTES);
-  const grown = Math.min(Math.max(neededBytes, arenaBytes), roomy);
-  return { workers: affordable, arenaBytes: grown, spareBytes: availableBytes - affordable * grown };
-}
-
-/** Arena of pass 2 that can take in a record of this length, and split its pile if need be. */
-function pass2ArenaBytes(plan: Pick<MemoryPlan, 'outputBytes' | 'readBytes'>, recordBytes: number): number {
-  return 2 * plan.outputBytes + plan.readBytes + recordBytes + 64 * KIB;
-}
-
-/** A --memory with which a record of this length fits, in words. */
-export function memoryForRecord(
-  plan: Pick<MemoryPlan, 'workers' | 'arenaBytes' | 'ramPoolBytes' | 'outputBytes' | 'readBytes'>,
-  budgetBytes: number,
-  recordBytes: number,
-): string {
-  // Pass 1: one window grows by quarters beside the arenas that are planned.
-  const pass1 = plan.workers * plan.arenaBytes + 1.25 * recordBytes + 2 * MIB;
-  const pass2 = pass2ArenaBytes(plan, recordBytes);
-  // A pool of a size that is not known beforehand takes half of every budget.
-  const besidePool = Math.max(pass1, pass2) * (plan.ramPoolBytes > 0 ? 2 : 1);
-  return `${Math.ceil(Math.max(besidePool, besidePool / 2 + plan.ramPoolBytes, budgetBytes + MIB) / MIB)}M`;
-}
-
 /** Chooses piles and buffers for one worker's share of the budget. */
 function divide(storedBytes: number, share: number, perStoredByte: number, smallestBuffer: number): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 32, 32 * KIB, MIB), 4 * KIB);
-  const forBuffers = usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB;
+  const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
   const mostPiles = Math.max(2, Math.floor(forBuffers / (smallestBuffer + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - 2 * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
@@ -228,9 +185,16 @@ function divide(storedBytes: number, share: number, perStoredByte: number, small
 }
 
 function arenaFor(sizes: Sizes, storedBytes: number, perStoredByte: number): number {
-  const pass1 = sizes.pileCount * (sizes.bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * sizes.readBytes + 128 * KIB;
-  const pass2 = (storedBytes / sizes.pileCount) * perStoredByte + 2 * sizes.outputBytes + 128 * KIB;
-  return Math.max(pass1, pass2);
+  return Math.max(pass1Arena(sizes), pass2Arena(sizes, storedBytes, perStoredByte));
+}
+
+/** Buffers with slack and tally, the window, the boundary table, and what alignment may cost. */
+function pass1Arena({ pileCount, bufferBytes, readBytes }: Pick<Sizes, 'pileCount' | 'bufferBytes' | 'readBytes'>) {
+  return pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB;
+}
+
+function pass2Arena({ pileCount, outputBytes }: Sizes, storedBytes: number, perStoredByte: number): number {
+  return (storedBytes / pileCount) * perStoredByte + 2 * outputBytes + 128 * KIB;
 }
 
 function finish(
@@ -244,18 +208,22 @@ function finish(
   tuning: Tuning,
 ): MemoryPlan {
   const pileCount = tuning.pileCount ?? sizes.pileCount;
-  const perStoredByte = storedByteCost(need.meanRecordBytes);
-  const plannedArena = Math.min(share, arenaFor(sizes, storedBytes, perStoredByte), LARGEST_ARENA_BYTES);
-  const arenaBytes = tuning.arenaBytes ?? Math.floor(plannedArena);
+  const bufferBytes = tuning.bufferBytes ?? sizes.bufferBytes;
+  const readBytes = tuning.readBytes ?? sizes.readBytes;
+  const pass1ArenaBytes = Math.ceil(pass1Arena({ pileCount, bufferBytes, readBytes }));
+  const wanted = pass2Arena(sizes, storedBytes, storedByteCost(need.meanRecordBytes));
+  const pass2ArenaBytes = Math.max(Math.floor(Math.min(share, wanted, LARGEST_ARENA_BYTES)), pass1ArenaBytes);
   return {
     workers,
     pileCount,
     stripeCount: Math.min(tuning.stripeCount ?? planStripes(need, workers), pileCount),
-    bufferBytes: tuning.bufferBytes ?? sizes.bufferBytes,
-    readBytes: tuning.readBytes ?? sizes.readBytes,
+    bufferBytes,
+    readBytes,
     outputBytes: tuning.outputBytes ?? sizes.outputBytes,
-    arenaBytes,
-    spareBytes: tuning.arenaBytes === undefined ? Math.max(0, Math.floor((share - arenaBytes) * workers)) : 0,
+    pass1ArenaBytes,
+    pass1SpareBytes: Math.max(0, need.budgetBytes - Math.min(workers, need.mostSplits) * pass1ArenaBytes),
+    pass2ArenaBytes: tuning.pass2ArenaBytes ?? pass2ArenaBytes,
+    pass2MayGrow: tuning.pass2ArenaBytes === undefined,
     ramPoolBytes: Math.floor(ramPoolBytes),
     maySpill: tuning.keepInRam === false || maySpill,
     storedBytes,
