@@ -47,8 +47,8 @@ export default async function runShuffleTask(task: ShuffleTask): Promise<Outcome
   }
 }
 
-/** The place in the whole output that a stream of records has come to. */
-interface OutputPlace {
+/** The position in the whole output that a stream of records has come to. */
+interface OutputPosition {
   rank: number;
   byte: number;
 }
@@ -60,20 +60,20 @@ async function writeRun(task: ShuffleTask & { kind: 'write' }): Promise<ShuffleR
   const records = new Float64Array(pileCount);
   const recordBytes = new Float64Array(pileCount);
   const checksums = new BigUint64Array(pileCount);
-  const place: OutputPlace = { rank: run.firstRank, byte: run.firstByte };
+  const reached: OutputPosition = { rank: run.firstRank, byte: run.firstByte };
   const orderer = ordererOf(task, () => sink.settle());
   const sink = openSink(target, start, orderer.sinkBuffer, control);
   try {
     for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
-      const before = { ...place };
+      const before = { ...reached };
       const level: LevelPile = { merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount };
       await orderer.order(level, async (recordCount) => {
-        await emit(orderer, recordCount, sink, place);
+        await emit(orderer, recordCount, sink, reached);
         checksums[i] = (checksums[i] ?? 0n) + orderer.run.orderChecksum();
       });
-      records[i] = place.rank - before.rank;
-      recordBytes[i] = place.byte - before.byte;
-      control.count('shuffledBytes', place.byte - before.byte);
+      records[i] = reached.rank - before.rank;
+      recordBytes[i] = reached.byte - before.byte;
+      control.count('shuffledBytes', reached.byte - before.byte);
     }
     return { records, recordBytes, checksums, regions: await sink.close(), measuredBytes: 0 };
   } finally {
@@ -82,11 +82,16 @@ async function writeRun(task: ShuffleTask & { kind: 'write' }): Promise<ShuffleR
 }
 
 /** Puts the ordered records into the sink, cutting shards where it says. */
-async function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink, place: OutputPlace): Promise<void> {
+async function emit(
+  orderer: PileOrderer,
+  recordCount: number,
+  sink: OutputSink,
+  reached: OutputPosition,
+): Promise<void> {
   const { run } = orderer;
   for (let index = 0; index < recordCount; ) {
     const { by, at } = sink.nextCut;
-    const position = by === 'rank' ? place.rank : place.byte;
+    const position = by === 'rank' ? reached.rank : reached.byte;
     if (position >= at) {
       await sink.cut();
       continue;
@@ -97,12 +102,12 @@ async function emit(orderer: PileOrderer, recordCount: number, sink: OutputSink,
     if (next > index) {
       const byteLength = run.gatheredByteLength() >>> 0;
       sink.filled(byteLength);
-      place.rank += next - index;
-      place.byte += byteLength;
+      reached.rank += next - index;
+      reached.byte += byteLength;
       index = next;
     } else if (!(await sink.flush())) {
-      place.byte += await emitLong(orderer, index, sink);
-      place.rank += 1;
+      reached.byte += await emitLong(orderer, index, sink);
+      reached.rank += 1;
       index += 1;
     }
   }

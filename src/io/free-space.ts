@@ -7,8 +7,12 @@
 
 import { statfsSync } from 'node:fs';
 
-/** Throws what statfs throws, as when the directory does not exist. */
-export function readFreeBytes(directory: string): number {
-  const { bavail, bsize } = statfsSync(directory);
-  return bavail * bsize;
+/**
+ * @returns undefined where the file system does not say: network and FUSE file systems may have no
+ *   count of blocks at all.
+ * Throws what statfs throws, as when the directory does not exist.
+ */
+export function readFreeBytes(directory: string): number | undefined {
+  const { blocks, bavail, bsize } = statfsSync(directory);
+  return blocks === 0 ? undefined : bavail * bsize;
 }

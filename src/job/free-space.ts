@@ -29,7 +29,7 @@ export function requireFreeSpace(needs: readonly SpaceNeed[], sharedBytes: numbe
     const meets = new Set(together.map((need) => need.what)).size > 1;
     const neededBytes = together.reduce((sum, need) => sum + need.byteLength, 0) - (meets ? sharedBytes : 0);
     const freeBytes = readFreeBytes(first.directory);
-    if (neededBytes <= freeBytes) continue;
+    if (freeBytes === undefined || neededBytes <= freeBytes) continue;
     const purposes = [...new Set(together.map((need) => need.what))].join(' and ');
     const advice = together.some((need) => need.what === 'temp data')
       ? 'free some space or name other disks with --temp-dir'

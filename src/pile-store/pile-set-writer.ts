@@ -47,13 +47,25 @@ export class PileSetWriter {
     this.#control = control;
   }
 
-  /** Takes over the next segment of a pile; the bytes may be overwritten afterwards. */
+  /** Takes over the next bytes of a pile; they may be overwritten afterwards. */
   append(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
-    const ramPlace = this.#ramPool?.store(bytes, offset, byteLength);
-    if (ramPlace !== undefined) {
-      this.#log.add(pile, ramPlace, byteLength, true);
-      return;
+    const inRam = this.#ramPool === undefined ? 0 : this.#keepInRam(this.#ramPool, pile, bytes, offset, byteLength);
+    if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
+  }
+
+  /** @returns how many of the bytes the pool took. */
+  #keepInRam(ramPool: RamPool, pile: number, bytes: Uint8Array, offset: number, byteLength: number): number {
+    let kept = 0;
+    while (kept < byteLength) {
+      const pieceBytes = Math.min(byteLength - kept, ramPool.roomBytes());
+      if (pieceBytes === 0) break;
+      this.#log.add(pile, ramPool.store(bytes, offset + kept, pieceBytes), pieceBytes, true);
+      kept += pieceBytes;
     }
+    return kept;
+  }
+
+  #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const disk = diskOfPile(this.#layout, pile);
     const data = this.#dataFile(stripeOfPile(this.#layout, pile), disk);
     this.#control.during(tempPlace(this.#layout, disk).gate, () =>

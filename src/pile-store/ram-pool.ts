@@ -9,7 +9,7 @@
 
 import type { JobControl } from '../io/job-control.js';
 
-/** What a thread takes from the pool at one time; also the longest segment the pool can hold. */
+/** What a thread takes from the pool at one time. */
 export const CHUNK_BYTES = 1024 * 1024;
 
 /** A typed array on Node 20 spans at most 4 GiB; slabs stay well below. */
@@ -57,13 +57,19 @@ export class RamPool {
     this.#capacityBytes = share.capacityBytes;
   }
 
+  /** Bytes that can be stored in one piece; 0: the pool is full. */
+  roomBytes(): number {
+    if (this.#next === this.#chunkEnd) this.#takeChunk();
+    return this.#chunkEnd - this.#next;
+  }
+
   /**
-   * Copies a segment into the pool.
-   * @returns its place, or undefined when the pool is full.
+   * Copies bytes into the pool.
+   * @param byteLength at most `roomBytes()`.
+   * @returns their place.
    */
-  store(bytes: Uint8Array, offset: number, byteLength: number): number | undefined {
-    if (byteLength > CHUNK_BYTES) return undefined;
-    if (byteLength > this.#chunkEnd - this.#next && !this.#takeChunk()) return undefined;
+  store(bytes: Uint8Array, offset: number, byteLength: number): number {
+    if (byteLength > this.#chunkEnd - this.#next) throw new RangeError('the chunk has no room for a segment');
     const place = this.#next;
     this.#slab(place).set(bytes.subarray(offset, offset + byteLength), place % SLAB_BYTES);
     this.#next += byteLength;
@@ -82,14 +88,14 @@ export class RamPool {
     return slab;
   }
 
-  #takeChunk(): boolean {
+  #takeChunk(): void {
     for (;;) {
       const taken = Atomics.load(this.#taken, 0);
-      if (Number(taken) >= this.#capacityBytes || !this.#control.takeSpare(CHUNK_BYTES)) return false;
+      if (Number(taken) >= this.#capacityBytes || !this.#control.takeSpare(CHUNK_BYTES)) return;
       if (Atomics.compareExchange(this.#taken, 0, taken, taken + BigInt(CHUNK_BYTES)) === taken) {
         this.#next = Number(taken);
         this.#chunkEnd = this.#next + CHUNK_BYTES;
-        return true;
+        return;
       }
       this.#control.giveSpare(CHUNK_BYTES);
     }

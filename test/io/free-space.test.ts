@@ -9,6 +9,10 @@ describe('readFreeBytes', () => {
     expect(freeBytes).toBeGreaterThan(0);
   });
 
+  test('is not known of a file system that counts no blocks', () => {
+    expect(readFreeBytes('/proc')).toBeUndefined();
+  });
+
   test('of a directory that does not exist throws what statfs throws', () => {
     expect(() => readFreeBytes('/no-such-directory')).toThrow('ENOENT');
   });

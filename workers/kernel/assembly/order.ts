@@ -8,8 +8,7 @@
 
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
-
-const HEADER_BYTES: u32 = 12;
+import { HEADER_BYTES } from './stored-record';
 
 let parentScale: u64 = 1;
 let ownScale: u64 = 1;

@@ -10,12 +10,12 @@
 
 import { philoxKeys4 } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
+import { HEADER_BYTES } from './stored-record';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
 declare function flush(pile: u32, byteLength: u32): void;
 
-const HEADER_BYTES: u32 = 12;
 const KEY_SCRATCH: usize = memory.data(32, 16);
 const HEADER_SCRATCH: usize = memory.data(16, 16);
 

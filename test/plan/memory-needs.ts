@@ -1,0 +1,32 @@
+/** Needs of memory that the tests of the planners start from. */
+import fc from 'fast-check';
+import type { MemoryNeed } from '#src/plan/memory-plan.js';
+
+export const MIB = 1024 * 1024;
+export const GIB = 1024 * MIB;
+
+export const usualNeed: MemoryNeed = {
+  budgetBytes: 256 * MIB,
+  workers: 2,
+  mostSplits: Number.POSITIVE_INFINITY,
+  recordBytes: 2e9,
+  meanRecordBytes: 105,
+  exact: true,
+  tempDiskCount: 1,
+  openFileLimit: 1024,
+};
+
+/** 2^exponent, the exponent evenly spread. */
+export const logarithmic = (least: number, most: number) =>
+  fc.double({ min: Math.log2(least), max: Math.log2(most), noNaN: true }).map((power) => Math.round(2 ** power));
+
+export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
+  budgetBytes: logarithmic(4 * MIB, 2 ** 42),
+  workers: logarithmic(1, 512),
+  mostSplits: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1000)),
+  recordBytes: logarithmic(1, 2 ** 50),
+  meanRecordBytes: logarithmic(1, 2 ** 20),
+  exact: fc.boolean(),
+  tempDiskCount: fc.integer({ min: 1, max: 12 }),
+  openFileLimit: logarithmic(64, 2 ** 20),
+});

@@ -1,0 +1,201 @@
+/**
+ * The division of the memory budget: the inequalities hold for every need, plans for the sizes people
+ * have, as literals, and what is refused.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '#src/errors.js';
+import { CHUNK_BYTES } from '#src/pile-store/ram-pool.js';
+import {
+  BOUNDARY_TABLE_BYTES,
+  LARGEST_ARENA_BYTES,
+  type MemoryPlan,
+  planMemory,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  TALLY_BYTES,
+} from '#src/plan/memory-plan.js';
+import { anyNeed, GIB, MIB, usualNeed as usual } from './memory-needs.js';
+
+const KIB = 1024;
+const TB = 1e12;
+
+/** What the arena of pass 1 takes: tallies, boundary table, buffers with slack, window with slack. */
+function scatterBytes({ pileCount, bufferBytes, readBytes }: MemoryPlan): number {
+  return (
+    pileCount * (TALLY_BYTES + bufferBytes + SLACK_BYTES) + BOUNDARY_TABLE_BYTES + readBytes + SLACK_BYTES + 2 * 4096
+  );
+}
+
+describe('planMemory', () => {
+  it('never promises more than the budget in either pass, the full pool included', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planMemory(need);
+        const scatterers = Math.min(plan.workers, need.mostSplits);
+        expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBeLessThanOrEqual(need.budgetBytes);
+        expect(plan.ramPoolBytes).toBeLessThanOrEqual(plan.pass1SpareBytes);
+        expect(plan.ramPoolBytes + plan.workers * plan.pass2ArenaBytes).toBeLessThanOrEqual(need.budgetBytes);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('gives each worker an arena that holds the regions of pass 1 and two output buffers', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planMemory(need);
+        expect(plan.pass2ArenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
+        expect(scatterBytes(plan)).toBeLessThanOrEqual(plan.pass1ArenaBytes);
+        expect(plan.pass1ArenaBytes).toBeLessThanOrEqual(plan.pass2ArenaBytes);
+        expect(2 * (plan.outputBytes + SLACK_BYTES) + 4096).toBeLessThan(plan.pass2ArenaBytes);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('keeps every size in its bounds', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planMemory(need);
+        expect(plan.workers).toBeGreaterThanOrEqual(1);
+        expect(plan.workers).toBeLessThanOrEqual(need.workers);
+        expect(plan.pileCount).toBeGreaterThanOrEqual(1);
+        expect(plan.pileCount).toBeLessThanOrEqual(65536);
+        expect(plan.stripeCount).toBeGreaterThanOrEqual(1);
+        expect(plan.stripeCount).toBeLessThanOrEqual(Math.min(16, plan.pileCount));
+        expect(plan.bufferBytes).toBeLessThanOrEqual(256 * KIB);
+        expect(plan.bufferBytes).toBeGreaterThanOrEqual(4 * KIB);
+        expect(plan.readBytes).toBeGreaterThanOrEqual(64 * KIB);
+        expect(plan.outputBytes).toBeGreaterThanOrEqual(32 * KIB);
+        for (const bytes of [plan.bufferBytes, plan.readBytes, plan.outputBytes]) expect(bytes % 4096).toBe(0);
+        expect(plan.storedBytes).toBeGreaterThan(need.recordBytes);
+        expect(plan.maySpill || plan.ramPoolBytes >= plan.storedBytes).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('keeps within the limit of open files', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planMemory(need);
+        const dataFiles = plan.workers * need.tempDiskCount * plan.stripeCount;
+        // Besides its data files a thread has an input, an output and its own means of waking up.
+        expect(plan.workers === 1 || 48 + 6 * plan.workers + dataFiles <= need.openFileLimit).toBe(true);
+      }),
+    );
+  });
+
+  it('gives 2 GB under 256M one level of cached piles with full buffers', () => {
+    expect(planMemory(usual)).toEqual({
+      workers: 2,
+      pileCount: 89,
+      stripeCount: 16,
+      bufferBytes: 256 * KIB,
+      readBytes: MIB,
+      outputBytes: MIB,
+      pass1ArenaBytes: 25510272,
+      pass1SpareBytes: 217414912,
+      pass2ArenaBytes: 37412814,
+      pass2MayGrow: true,
+      ramPoolBytes: 0,
+      maySpill: true,
+      storedBytes: 2e9 * (1 + STORED_HEADER_BYTES / 105),
+    });
+  });
+
+  it('gives 4 GB under 64M all workers, more piles and smaller buffers', () => {
+    const plan = planMemory({ ...usual, recordBytes: 4 * GIB, budgetBytes: 64 * MIB });
+    expect(plan).toMatchObject({ workers: 2, pileCount: 215, bufferBytes: 140 * KIB, ramPoolBytes: 0 });
+    expect(expectedLoad(plan, 105)).toBeLessThanOrEqual(32 * MIB);
+  });
+
+  it('gives 10 TB under 64 GB and 32 workers one level of piles that fit', () => {
+    const need = {
+      ...usual,
+      recordBytes: 10 * TB,
+      meanRecordBytes: 1000,
+      budgetBytes: 64 * GIB,
+      workers: 32,
+      tempDiskCount: 4,
+    };
+    const plan = planMemory(need);
+    expect(plan).toMatchObject({ workers: 32, pileCount: 5773, bufferBytes: 256 * KIB, stripeCount: 2 });
+    expect(expectedLoad(plan, 1000)).toBeLessThanOrEqual(2 * GIB);
+  });
+
+  it('gives 100 TB the largest arenas and still buffers of 32 KiB or more', () => {
+    const need = { ...usual, recordBytes: 100 * TB, meanRecordBytes: 1000, budgetBytes: 64 * GIB, workers: 32 };
+    const plan = planMemory(need);
+    expect(plan.workers).toBe(32);
+    expect(plan.pileCount).toBeGreaterThan(50_000);
+    expect(plan.bufferBytes).toBeGreaterThanOrEqual(32 * KIB);
+    expect(expectedLoad(plan, 1000)).toBeLessThanOrEqual(2 * GIB);
+  });
+
+  it('takes fewer workers, down to half, where that saves a second level', () => {
+    // (B / W)^2 / (b * c) is about 1.6 GB with 16 workers and four times that with 8.
+    const plans = [1e9, 4e9, 40e9].map((recordBytes) =>
+      planMemory({ ...usual, recordBytes, budgetBytes: 128 * MIB, workers: 16 }),
+    );
+    const [small, middling, large] = plans.map(({ workers }) => workers);
+    expect(small).toBe(16);
+    expect(middling).toBeGreaterThanOrEqual(8);
+    expect(middling).toBeLessThan(16);
+    expect(large).toBe(16);
+  });
+
+  it('keeps in memory what fits there, without a spill where the sizes are exact', () => {
+    const fits = planMemory({ ...usual, budgetBytes: 8 * GIB });
+    expect(fits).toMatchObject({ maySpill: false, pileCount: 89 });
+    expect(fits.ramPoolBytes).toBeGreaterThan(fits.storedBytes);
+    const guessed = planMemory({ ...usual, budgetBytes: 8 * GIB, exact: false });
+    expect(guessed).toMatchObject({ maySpill: true, ramPoolBytes: 4 * GIB - 2 * MIB });
+    expect(planMemory({ ...usual, budgetBytes: 8 * GIB }, { keepInRam: false })).toMatchObject({
+      maySpill: true,
+      ramPoolBytes: 0,
+    });
+  });
+
+  it('makes the pool large enough for all segments, and a chunk that each worker has begun', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planMemory(need);
+        fc.pre(!plan.maySpill);
+        expect(plan.ramPoolBytes).toBeGreaterThanOrEqual(plan.storedBytes + plan.workers * CHUNK_BYTES);
+        const capacityBytes = Math.ceil(plan.ramPoolBytes / CHUNK_BYTES) * CHUNK_BYTES;
+        expect(capacityBytes - CHUNK_BYTES).toBeLessThanOrEqual(plan.pass1SpareBytes);
+      }),
+    );
+  });
+
+  it('takes fewer workers when there are not 4M for each', () => {
+    expect(planMemory({ ...usual, budgetBytes: 15 * MIB, workers: 64 }).workers).toBe(3);
+    expect(planMemory({ ...usual, budgetBytes: 4 * MIB, workers: 64 }).workers).toBe(1);
+  });
+
+  it('refuses a budget below 4M, and says what it expects', () => {
+    const refused = () => planMemory({ ...usual, budgetBytes: 4 * MIB - 1 });
+    expect(refused).toThrow(UsageError);
+    expect(refused).toThrow('a memory budget of 4194303 bytes is too small: expected at least 4M');
+  });
+
+  it('takes tuned sizes as they are', () => {
+    const tuning = {
+      pileCount: 3,
+      bufferBytes: 64,
+      readBytes: 256,
+      outputBytes: 128,
+      stripeCount: 9,
+      pass2ArenaBytes: 1e6,
+    };
+    expect(planMemory(usual, tuning)).toMatchObject({ ...tuning, stripeCount: 3, pass2MayGrow: false });
+  });
+});
+
+/** Bytes of arena that a pile of mean size takes when it is loaded: stored bytes, entries, output buffers. */
+function expectedLoad(plan: MemoryPlan, meanRecordBytes: number): number {
+  const pileBytes = plan.storedBytes / plan.pileCount;
+  return pileBytes + 20 * (pileBytes / (meanRecordBytes + STORED_HEADER_BYTES)) + 2 * plan.outputBytes;
+}
