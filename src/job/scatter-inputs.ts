@@ -2,7 +2,7 @@
  * Pass 1, as the coordinator sees it: one task a split, and the totals of the merged piles.
  */
 
-import type { Coverage, InputPart } from '../../workers/input-part.js';
+import type { InputPart } from '../../workers/input-part.js';
 import type { ScatterResult, ScatterTask } from '../../workers/scatter.js';
 import { UNGATED } from '../io/job-control.js';
 import type { PileSet } from '../pile-store/pile-set-writer.js';
@@ -11,7 +11,7 @@ import type { SplitPart } from '../plan/splits.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';
 import { deriveInputKey } from './key-derivation.js';
 import { runTasks } from './task-pool.js';
-import { verifyCoverage } from './verify.js';
+import { CoverageCheck } from './verify.js';
 
 /** @throws VerificationError when what the splits read does not tile every input. */
 export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
@@ -22,7 +22,7 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     checksums: new BigUint64Array(pileCount),
   };
   const pileSets: PileSet[] = [];
-  const coverage: Coverage[] = [];
+  const coverage = new CoverageCheck(job.inputs);
   let longestRecordBytes = 0;
 
   function* tasks(): Generator<{ ordinal: number; task: ScatterTask }> {
@@ -33,7 +33,7 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
   }
   const take = (result: ScatterResult, { ordinal }: { ordinal: number }) => {
     pileSets[ordinal] = result.pileSet;
-    coverage.push(...result.coverage);
+    for (const part of result.coverage) coverage.add(part);
     longestRecordBytes = Math.max(longestRecordBytes, result.longestRecordBytes);
     for (let pile = 0; pile < pileCount; pile++) {
       totals.records[pile] = (totals.records[pile] ?? 0) + (result.records[pile] ?? 0);
@@ -43,7 +43,7 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     }
   };
   await runTasks(tasks(), ({ task }) => job.pool.scatter(task), take, 2 * job.pool.threadCount, job.stop);
-  verifyCoverage(job.inputs, coverage);
+  coverage.verify();
   return {
     pileSets,
     totals,

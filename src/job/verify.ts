@@ -11,30 +11,62 @@ import { VerificationError } from '../errors.js';
 import type { PileRun, PileTotals } from '../plan/pile-runs.js';
 import type { JobInput } from './job-inputs.js';
 
-/** @throws VerificationError when a byte of an input was read by no split or by two. */
-export function verifyCoverage(inputs: readonly JobInput[], coverage: readonly Coverage[]): void {
-  const partsOfInput: Coverage[][] = inputs.map(() => []);
-  for (const part of coverage) partsOfInput[part.inputOrdinal]?.push(part);
-  for (const [ordinal, input] of inputs.entries()) {
-    const parts = partsOfInput[ordinal] ?? [];
-    const inputBytes =
-      input.kind === 'file' && input.codec === undefined
-        ? input.version.byteLength
-        : parts.find((part) => part.inputBytes !== undefined)?.inputBytes;
-    if (inputBytes === undefined) throw new VerificationError(`${input.path} was not read to its end`);
-    let end = 0;
-    const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
-    for (const part of inOrder) {
-      if (part.start !== end) {
-        throw new VerificationError(
-          `${input.path} was read up to byte ${end} and from byte ${part.start} on, expected no gap and no overlap`,
-        );
-      }
-      end = part.end;
-    }
-    if (end !== inputBytes)
-      throw new VerificationError(`${input.path} was read up to byte ${end}, expected ${inputBytes}`);
+/** Collects what the splits read, and says whether every byte of every input was read once. */
+export class CoverageCheck {
+  readonly #inputs: readonly JobInput[];
+  /** Parts of the inputs that no part covers alone: of a hundred thousand small files there are none. */
+  readonly #partsOfInput = new Map<number, Coverage[]>();
+  readonly #isCovered: Uint8Array;
+
+  constructor(inputs: readonly JobInput[]) {
+    this.#inputs = inputs;
+    this.#isCovered = new Uint8Array(inputs.length);
   }
+
+  /** @throws VerificationError when an input that was read whole was read again. */
+  add(part: Coverage): void {
+    const { inputOrdinal, start, end } = part;
+    const input = this.#inputs[inputOrdinal];
+    if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
+    if (this.#isCovered[inputOrdinal] === 1) throw new VerificationError(`${input.path} was read twice`);
+    if (start === 0 && end === sizeOf(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
+      this.#isCovered[inputOrdinal] = 1;
+      return;
+    }
+    const parts = this.#partsOfInput.get(inputOrdinal);
+    if (parts === undefined) this.#partsOfInput.set(inputOrdinal, [part]);
+    else parts.push(part);
+  }
+
+  /** @throws VerificationError when a byte of an input was read by no split or by two. */
+  verify(): void {
+    for (const [ordinal, input] of this.#inputs.entries()) {
+      if (this.#isCovered[ordinal] === 0) requireTiled(input, this.#partsOfInput.get(ordinal) ?? []);
+    }
+  }
+}
+
+/** Decoded bytes of an input: by its size, or by the part that came to its end. */
+function sizeOf(input: JobInput, parts: readonly Coverage[]): number | undefined {
+  if (input.kind === 'file' && input.codec === undefined) return input.version.byteLength;
+  return parts.find((part) => part.inputBytes !== undefined)?.inputBytes;
+}
+
+function requireTiled(input: JobInput, parts: readonly Coverage[]): void {
+  const inputBytes = sizeOf(input, parts);
+  if (inputBytes === undefined) throw new VerificationError(`${input.path} was not read to its end`);
+  let end = 0;
+  const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
+  for (const part of inOrder) {
+    if (part.start !== end) {
+      throw new VerificationError(
+        `${input.path} was read up to byte ${end} and from byte ${part.start} on, expected no gap and no overlap`,
+      );
+    }
+    end = part.end;
+  }
+  if (end !== inputBytes)
+    throw new VerificationError(`${input.path} was read up to byte ${end}, expected ${inputBytes}`);
 }
 
 /** @throws VerificationError when a pile of the run is not what pass 1 put there. */
