@@ -5,7 +5,7 @@
  * part of their keys, and these are ordered one after the other; and so on. Since a sub-pile is a
  * range of keys inside the pile, the order comes out the same.
  *
- *     arena    two output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
+ *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 import { VerificationError } from '../src/errors.js';
 import { removeFile } from '../src/io/files.js';
@@ -14,7 +14,7 @@ import type { SinkBuffer } from '../src/output/output-sink.js';
 import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
-import { SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import type { KernelFunctions } from './kernel/kernel.js';
 import { ScatterArena } from './scatter-arena.js';
@@ -62,9 +62,9 @@ export class PileOrderer {
     this.#parts = parts;
     this.run = parts.arena.kernel.run;
     const layout = new ArenaLayout();
-    const takeHalf = () => layout.take(parts.outputBytes + SLACK_BYTES, 4096);
+    const takeBuffer = () => layout.take(parts.outputBytes + SLACK_BYTES, 4096);
     this.sinkBuffer = {
-      addresses: [takeHalf(), takeHalf()],
+      addresses: [takeBuffer(), ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer)],
       capacityBytes: parts.outputBytes,
       memory: () => this.bytes,
     };
@@ -177,9 +177,9 @@ export class PileOrderer {
   #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
     const { arena, bufferBytes, outputBytes } = this.#parts;
     const neededBytes = merged.storedBytes + 20 * merged.records;
-    const roomBytes = Math.max(1, arena.allowanceBytes - 2 * outputBytes);
+    const roomBytes = Math.max(1, arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes);
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
-    const forBuffers = arena.allowanceBytes - 2 * outputBytes - windowBytes - 2 ** 16;
+    const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;
     const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
     if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
     const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));

@@ -15,8 +15,12 @@ import { verifyRun } from './verify.js';
 
 /** Tasks of at least this much output are worth handing out. */
 const RUN_BYTES = 4 * 2 ** 20;
-/** With shards, tasks a thread: each may need one pile to be measured first. */
-const SHARDED_RUNS_PER_THREAD = 8;
+/**
+ * Tasks a thread, when they write files: inside a task a pile is loaded while the last one is still being
+ * written, and with shards each task may need one pile to be measured first. In a stream tasks take
+ * turns, and one pile each keeps all threads busy.
+ */
+const FILE_RUNS_PER_THREAD = 8;
 
 /** @throws VerificationError when a pile does not come out as it went in. */
 export async function shufflePiles(
@@ -28,9 +32,10 @@ export async function shufflePiles(
   const { layout } = job.share;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
   const sharded = target.kind === 'files' && target.cuts.shardCount > 1;
-  const runBytes = sharded
-    ? Math.max(RUN_BYTES, scattered.bytes / (SHARDED_RUNS_PER_THREAD * job.pool.threadCount))
-    : RUN_BYTES;
+  const runBytes =
+    target.kind === 'files'
+      ? Math.max(RUN_BYTES, scattered.bytes / (FILE_RUNS_PER_THREAD * job.pool.threadCount))
+      : RUN_BYTES;
   const runs: PileRun[] = [];
   const stripes = new StripeRemoval(job, scattered);
   for (const run of planPileRuns(totals, runBytes, sharded ? () => false : isStripeEnd)) {

@@ -4,8 +4,8 @@
  * Large files are written around the page cache where that is possible: the output is not read again,
  * and it has to reach the device before the job ends anyway. Such writes must be aligned in memory and
  * in the file, so the buffer is filled in step with the file, and what is not aligned, at the ends of a
- * region, goes through the page cache. There are two buffers: while the device takes one, the other is
- * filled.
+ * region, goes through the page cache. The buffers take turns: while the device takes some, another is
+ * filled, and the device is still busy while the next pile is loaded.
  *
  *     file      | ... 4096 | 4096 | 4096 | ...            region begins at byte p
  *     buffer    |  p % 4096 ^ first record
@@ -35,13 +35,14 @@ export class FilesSink implements OutputSink {
   #directFile: OpenFile | undefined;
   /** Whether this shard is written directly. */
   #direct = false;
-  /** The direct write that is under way, from the buffer that is not being filled. */
-  #underWay: Promise<void> = Promise.resolve();
+  /** The last direct write from each buffer; it may be under way. */
+  readonly #writes: Promise<void>[];
   #regionStart = 0;
   /** Byte of the shard that lies at #pendingAddress. */
   #position = 0;
-  /** Which of the two buffers is being filled. */
-  #half: 0 | 1 = 0;
+  /** Address of the buffer that is being filled, and which one it is. */
+  #address: number;
+  #turn = 0;
   /** Filled and not yet written: [#pendingAddress, fillAddress). */
   #pendingAddress = 0;
   fillAddress = 0;
@@ -50,6 +51,8 @@ export class FilesSink implements OutputSink {
     this.#target = target;
     this.#buffer = buffer;
     this.#control = control;
+    this.#writes = buffer.addresses.map(() => Promise.resolve());
+    this.#address = buffer.addresses[0];
     this.#shard = start.shard;
     this.#beginRegion(start.shardByte);
   }
@@ -59,7 +62,7 @@ export class FilesSink implements OutputSink {
   }
 
   get roomBytes(): number {
-    return this.#buffer.addresses[this.#half] + this.#buffer.capacityBytes - this.fillAddress;
+    return this.#address + this.#buffer.capacityBytes - this.fillAddress;
   }
 
   filled(byteLength: number): void {
@@ -71,14 +74,14 @@ export class FilesSink implements OutputSink {
     if (this.#direct) await this.#flushBlocks();
     if (!this.#direct) {
       await this.#writeBuffered(this.fillAddress);
-      this.#pendingAddress = this.#buffer.addresses[this.#half];
+      this.#pendingAddress = this.#address;
       this.fillAddress = this.#pendingAddress;
     }
     return this.roomBytes > room;
   }
 
   async settle(): Promise<void> {
-    await this.#underWay;
+    await Promise.all(this.#writes);
   }
 
   async cut(): Promise<void> {
@@ -93,8 +96,8 @@ export class FilesSink implements OutputSink {
   }
 
   async abandon(): Promise<void> {
-    // Its failure was or will be reported where it is awaited; here it must only be over.
-    await this.#underWay.catch(() => {});
+    // A failure was or will be reported where it is awaited; here they must only be over.
+    await Promise.allSettled(this.#writes);
     const files = [this.#file, this.#directFile];
     this.#file = undefined;
     this.#directFile = undefined;
@@ -109,7 +112,7 @@ export class FilesSink implements OutputSink {
     this.#direct = this.#target.direct && this.#buffer.capacityBytes >= 4 * DIRECT_ALIGNMENT;
     this.#regionStart = position;
     this.#position = position;
-    this.#pendingAddress = this.#buffer.addresses[this.#half] + (this.#direct ? position % DIRECT_ALIGNMENT : 0);
+    this.#pendingAddress = this.#address + (this.#direct ? position % DIRECT_ALIGNMENT : 0);
     this.fillAddress = this.#pendingAddress;
   }
 
@@ -128,21 +131,28 @@ export class FilesSink implements OutputSink {
     const end = roundDown(this.fillAddress);
     await this.#writeBuffered(Math.min(end, roundUp(this.#pendingAddress)));
     if (end <= this.#pendingAddress) return;
-    await this.settle();
     this.#directFile ??= openDirectOutput(this.#stagedPath);
     if (this.#directFile === undefined) {
       this.#direct = false;
       return;
     }
     const byteLength = end - this.#pendingAddress;
-    this.#underWay = this.#writeDirect(this.#directFile, this.#pendingAddress, byteLength, this.#position);
-    // Seen where it is awaited; until then it must not count as unhandled.
-    this.#underWay.catch(() => {});
+    const write = this.#writeDirect(this.#directFile, this.#pendingAddress, byteLength, this.#position);
+    // A failure is seen where it is awaited; until then it must not count as unhandled.
+    write.catch(() => {});
+    this.#writes[this.#turn] = write;
     this.#position += byteLength;
-    this.#half = this.#half === 0 ? 1 : 0;
-    this.#pendingAddress = this.#buffer.addresses[this.#half];
+    await this.#takeNextBuffer();
     this.#buffer.memory().copyWithin(this.#pendingAddress, end, this.fillAddress);
     this.fillAddress = this.#pendingAddress + (this.fillAddress - end);
+  }
+
+  async #takeNextBuffer(): Promise<void> {
+    const { addresses } = this.#buffer;
+    this.#turn = (this.#turn + 1) % addresses.length;
+    await this.#writes[this.#turn];
+    this.#address = addresses[this.#turn] ?? addresses[0];
+    this.#pendingAddress = this.#address;
   }
 
   async #writeDirect(file: OpenFile, address: number, byteLength: number, position: number): Promise<void> {

@@ -24,10 +24,10 @@ export interface OutputSink {
   abandon(): Promise<void>;
 }
 
-/** Linear memory that the sink may use: two buffers, with slack behind each. */
+/** Linear memory that the sink may use: several buffers, with slack behind each. */
 export interface SinkBuffer {
   /** Multiples of the alignment of direct writes. */
-  readonly addresses: readonly [number, number];
+  readonly addresses: readonly [number, ...number[]];
   /** Of each. */
   readonly capacityBytes: number;
   /** The memory as it is now: it is replaced when it grows. */

@@ -27,6 +27,8 @@ export const STORED_HEADER_BYTES = 12;
 export const ENTRY_BYTES = 2 * 8 + 4;
 /** Behind a pile buffer or an output buffer: short copies write up to 15 bytes too far. */
 export const SLACK_BYTES = 64;
+/** Output buffers of a thread: while the device takes some, another is filled and the next pile is loaded. */
+export const OUTPUT_BUFFER_COUNT = 8;
 /** Bytes of one pile's tally in the kernel. */
 export const TALLY_BYTES = 32;
 /** Records marked by one call of the framing. */
@@ -166,10 +168,10 @@ function storedByteCost(meanRecordBytes: number): number {
 function divide(storedBytes: number, share: number, perStoredByte: number, smallestBuffer: number): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
-  const outputBytes = roundDown(clamp(usable / 32, 32 * KIB, MIB), 4 * KIB);
+  const outputBytes = roundDown(clamp(usable / 16 / OUTPUT_BUFFER_COUNT, 32 * KIB, MIB), 4 * KIB);
   const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
   const mostPiles = Math.max(2, Math.floor(forBuffers / (smallestBuffer + SLACK_BYTES + TALLY_BYTES)));
-  const largestPileBytes = (usable - 2 * outputBytes - 64 * KIB) / perStoredByte;
+  const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
   // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
@@ -194,7 +196,7 @@ function pass1Arena({ pileCount, bufferBytes, readBytes }: Pick<Sizes, 'pileCoun
 }
 
 function pass2Arena({ pileCount, outputBytes }: Sizes, storedBytes: number, perStoredByte: number): number {
-  return (storedBytes / pileCount) * perStoredByte + 2 * outputBytes + 128 * KIB;
+  return (storedBytes / pileCount) * perStoredByte + OUTPUT_BUFFER_COUNT * outputBytes + 128 * KIB;
 }
 
 function finish(

@@ -3,7 +3,7 @@
  * must be able to hold the longest record, so with long records there are fewer of them. Pure.
  */
 import type { MemoryPlan } from './memory-plan.js';
-import { LARGEST_ARENA_BYTES } from './memory-plan.js';
+import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from './memory-plan.js';
 
 const KIB = 1024;
 
@@ -42,5 +42,5 @@ export function planPass2(
 
 /** Arena of pass 2 that can take in a record of this length, and split its pile if need be. */
 function arenaBytesForRecord(plan: Pick<MemoryPlan, 'outputBytes' | 'readBytes'>, recordBytes: number): number {
-  return 2 * plan.outputBytes + plan.readBytes + recordBytes + 64 * KIB;
+  return OUTPUT_BUFFER_COUNT * plan.outputBytes + plan.readBytes + recordBytes + 64 * KIB;
 }

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LARGEST_ARENA_BYTES, planMemory } from '#src/plan/memory-plan.js';
+import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, planMemory } from '#src/plan/memory-plan.js';
 import { planPass2 } from '#src/plan/pass2-memory.js';
 import { memoryForRecord } from '#src/plan/record-memory.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
@@ -26,7 +26,7 @@ describe('planPass2', () => {
         const plan = planMemory(need);
         const poolBytes = Math.floor(plan.ramPoolBytes * share);
         const fitted = planPass2(plan, need.budgetBytes, poolBytes, longest);
-        const leastBytes = longest + 2 * plan.outputBytes + plan.readBytes;
+        const leastBytes = longest + OUTPUT_BUFFER_COUNT * plan.outputBytes + plan.readBytes;
         const mostBytes = Math.min(need.budgetBytes - poolBytes, LARGEST_ARENA_BYTES);
         if (fitted === undefined) {
           expect(leastBytes + MIB).toBeGreaterThan(mostBytes);
@@ -44,13 +44,13 @@ describe('planPass2', () => {
   });
 
   it('lends nothing to arenas of a fixed size, until a record needs it', () => {
-    const plan = planMemory(usualNeed, { pass2ArenaBytes: 8 * MIB });
+    const plan = planMemory(usualNeed, { pass2ArenaBytes: 16 * MIB });
     expect(planPass2(plan, usualNeed.budgetBytes, 0, 4000)).toEqual({
       workers: 2,
-      arenaBytes: 8 * MIB,
+      arenaBytes: 16 * MIB,
       spareBytes: 0,
     });
-    expect(planPass2(plan, usualNeed.budgetBytes, 0, 20 * MIB)?.arenaBytes).toBeGreaterThan(20 * MIB);
+    expect(planPass2(plan, usualNeed.budgetBytes, 0, 40 * MIB)?.arenaBytes).toBeGreaterThan(40 * MIB);
   });
 });
 
