@@ -1,7 +1,7 @@
 /**
  * The links of the chain that ties what was read to what is written, checked by the coordinator from
- * the tasks' reports: what the splits read tiles every input, and each pile came out of pass 2 with
- * the records, bytes and checksum that it got in pass 1. (The third link, that what was written tiles
+ * the tasks' reports: what the splits read tiles every input, as many bytes were put on the piles, and
+ * each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1. (The third link, that what was written tiles
  * the output, is checked where the output is staged.)
  */
 
@@ -35,6 +35,15 @@ export function verifyCoverage(inputs: readonly JobInput[], coverage: readonly C
     if (end !== inputBytes)
       throw new VerificationError(`${input.path} was read up to byte ${end}, expected ${inputBytes}`);
   }
+}
+
+/** @throws VerificationError when the piles did not get as many bytes as the splits read. */
+export function verifyScattered(coverage: readonly Coverage[], scatteredBytes: number): void {
+  const readBytes = coverage.reduce((sum, { start, end, addedBytes }) => sum + (end - start) + addedBytes, 0);
+  if (scatteredBytes === readBytes) return;
+  throw new VerificationError(
+    `pass 1 put ${scatteredBytes} bytes on the piles, expected the ${readBytes} that it read; check the memory of this machine`,
+  );
 }
 
 /** @throws VerificationError when a pile of the run is not what pass 1 put there. */
