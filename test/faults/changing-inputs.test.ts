@@ -5,10 +5,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { withSabotage } from './sabotage.js';
-import { seen, smallSizes, writeInputs } from './small-job.js';
+import { smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 

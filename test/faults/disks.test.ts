@@ -6,12 +6,13 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { seen } from '../fixtures/command-outcome.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { reasonNotToMount, useMounts } from './mounts.js';
-import { runShell } from './run-shell.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { isTiny, seen, smallSizes, writeInputs } from './small-job.js';
+import { isTiny, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 const mountTmpfs = useMounts();

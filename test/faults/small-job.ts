@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import type { CommandResult } from '../fixtures/run-command.js';
+import { sortLines } from '../fixtures/command-outcome.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 
@@ -48,13 +48,4 @@ export function writeInputs(directory: TestDirectory): string[] {
     writeFileSync(path, text);
     return path;
   });
-}
-
-export function sortLines(text: string): string[] {
-  return text.split('\n').sort();
-}
-
-/** What a failing command shows: its exit code and the lines it wrote. */
-export function seen({ exitCode, stderr }: CommandResult): { exitCode: number | null; lines: string[] } {
-  return { exitCode, lines: stderr.split('\n').filter((line) => line !== '') };
 }

@@ -3,15 +3,16 @@
  * worker, even of one that holds the permit that all others wait for. Each ends soon, with the exit
  * code that says why, leaves nothing behind, and an existing output stays as it was.
  */
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { seen } from '../fixtures/command-outcome.js';
+import { makePipe } from '../fixtures/make-pipe.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
+import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { IN_TIME, runShell } from './run-shell.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { seen, smallSizes, writeInputs } from './small-job.js';
+import { smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
@@ -91,8 +92,7 @@ describe('a signal', () => {
     ['a named pipe', 'pipe'],
   ])('ends a job that waits for %s, which is silent', async (_, name) => {
     // Descriptor 3 holds the pipe open without writing to it.
-    const pipe = directory.path('pipe');
-    spawnSync('mkfifo', [pipe]);
+    const pipe = makePipe(directory.path('pipe'));
     const input = name === '-' ? '-' : pipe;
     const argv = [...options(), input, '-o', existing.path, '--force'];
     const running = runShell(`exec 3<>"$PIPE"; "$@" < "$PIPE" & echo $! > "$PIPE.pid"; wait $!; exit $?`, argv, {
@@ -110,8 +110,7 @@ describe('a signal', () => {
     ['reads a named pipe that nobody writes to', (pipe: string) => [pipe, '-o', existing.path, '--force']],
     ['writes a named pipe that nobody reads', (pipe: string) => [...inputs, '-o', pipe]],
   ])('ends a job that %s', async (_, argvFor) => {
-    const pipe = directory.path('pipe');
-    spawnSync('mkfifo', [pipe]);
+    const pipe = makePipe(directory.path('pipe'));
     const running = runShell(
       `${IN_TIME} "$@" & echo $! > "$PIPE.pid"; wait $!; exit $?`,
       [...options(), ...argvFor(pipe)],
@@ -140,8 +139,7 @@ describe('a reader that leaves', () => {
   });
 
   it('of a named pipe ends it likewise', async () => {
-    const pipe = directory.path('pipe');
-    spawnSync('mkfifo', [pipe]);
+    const pipe = makePipe(directory.path('pipe'));
     const script = `head -n 1 "$PIPE" > /dev/null & ${IN_TIME} "$@" -o "$PIPE"`;
     const result = await runShell(script, [...options(), ...inputs], { ...smallSizes(), PIPE: pipe });
     expect(seen(result)).toEqual({ exitCode: 141, lines: [] });

@@ -2,12 +2,13 @@
  * What the system allows and what it offers as an output: few open files, devices and pipes, which
  * are written in place and never renamed over.
  */
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { seen, sortLines } from '../fixtures/command-outcome.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { IN_TIME, runShell } from './run-shell.js';
-import { isTiny, SORTED_OUTPUT, seen, smallSizes, sortLines, writeInputs } from './small-job.js';
+import { isTiny, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
@@ -65,7 +66,7 @@ describe('an output that is no file', () => {
   it.each([true, false])('is written in place when it is a named pipe (inline: %s)', async (inline) => {
     const pipe = directory.path('pipe');
     const copy = directory.path('copy');
-    spawnSync('mkfifo', [pipe]);
+    makePipe(pipe);
     const script = `cat "$PIPE" > "$COPY" & ${IN_TIME} "$@" -o "$PIPE"; code=$?; wait; exit $code`;
     const env = { ...smallSizes({ inline }), PIPE: pipe, COPY: copy };
     expect(seen(await runShell(script, [...options(), ...writeInputs(directory)], env))).toEqual({

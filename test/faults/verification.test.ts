@@ -7,6 +7,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Tuning } from '#src/plan/memory-plan.js';
+import { seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
@@ -14,9 +15,7 @@ import {
   isTiny,
   OUTPUT_BYTES,
   SORTED_OUTPUT,
-  seen,
   smallSizes,
-  sortLines,
   STRIPE_COUNT as stripeCount,
   writeInputs,
 } from './small-job.js';
