@@ -140,7 +140,7 @@ describe('defect 5: the same seed with another memory', () => {
     ] as const) {
       const argv = ['-q', input, '--seed', '42', '-T', directory.temp, '-S', memory, '--workers', `${workers}`];
       const result = await runCommand(argv, {
-        env: sizes({ inline: false, bufferBytes: 4096, ...(pileCount && { pileCount }) }),
+        env: sizes({ inline: false, bufferBytes: isTiny ? 64 : 4096, ...(pileCount && { pileCount }) }),
       });
       expect(seen(result)).toEqual(DONE);
       outputs.push(result.stdout.toString('latin1'));
