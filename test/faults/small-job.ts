@@ -20,7 +20,7 @@ const TEXTS = [0, 1].map((file) =>
 export const OUTPUT_BYTES = TEXTS.reduce((sum, text) => sum + text.length, 0);
 export const SORTED_OUTPUT = sortLines(TEXTS.join(''));
 
-const SMALL_SIZES: Partial<Tuning> = {
+export const SMALL_SIZES: Partial<Tuning> = {
   pileCount: 5,
   bufferBytes: 1000,
   readBytes: 4096,

@@ -107,9 +107,10 @@ describe('a signal', () => {
   });
 
   it.each([
-    ['reads a named pipe that nobody writes to', (pipe: string) => [pipe, '-o', existing.path, '--force']],
-    ['writes a named pipe that nobody reads', (pipe: string) => [...inputs, '-o', pipe]],
-  ])('ends a job that %s', async (_, argvFor) => {
+    ['reads a named pipe that nobody writes to', 'SIGINT', (pipe: string) => [pipe, '-o', existing.path, '--force']],
+    ['reads a named pipe that nobody writes to', 'SIGTERM', (pipe: string) => [pipe, '-o', existing.path, '--force']],
+    ['writes a named pipe that nobody reads', 'SIGTERM', (pipe: string) => [...inputs, '-o', pipe]],
+  ] as const)('ends a job that %s: %s', async (_, signal, argvFor) => {
     const pipe = makePipe(directory.path('pipe'));
     const running = runShell(
       `${IN_TIME} "$@" & echo $! > "$PIPE.pid"; wait $!; exit $?`,
@@ -118,9 +119,8 @@ describe('a signal', () => {
     );
     const pid = await commandReady(`${pipe}.pid`);
     await delay(400);
-    process.kill(pid, 'SIGINT');
-    const result = await running;
-    expect(result.exitCode).toBe(130);
+    process.kill(pid, signal);
+    expect((await running).exitCode).toBe(signal === 'SIGINT' ? 130 : 143);
     expectExistingUntouched();
   });
 });
