@@ -24,7 +24,12 @@ function write(name: string, content: string | Uint8Array): void {
 }
 
 /** Sizes under which a long record is long by --max-record before it is by memory. */
-const ROOMY = { PILESHUF_TEST_TUNING: JSON.stringify({ ...tuningUnderTest, arenaBytes: 2 ** 23 }) };
+const ROOMY = {
+  PILESHUF_TEST_TUNING: JSON.stringify({
+    ...tuningUnderTest,
+    ...(tuningUnderTest.arenaBytes && { arenaBytes: 2 ** 23 }),
+  }),
+};
 
 /** The bad input comes behind a good one; `output` is replaced if all goes well, which it must not. */
 async function expectBadInput(
