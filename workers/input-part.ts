@@ -30,4 +30,6 @@ export interface Coverage {
   readonly end: number;
   /** Size of the decoded input, where this part is the one that met its end. */
   readonly inputBytes: number | undefined;
+  /** Bytes scattered that were not read: the terminator that a last record lacked. */
+  readonly addedBytes: number;
 }

@@ -113,6 +113,7 @@ export class PartScatterer {
       // The window's slack has room for it; it is not part of the input.
       this.kernel.bytes[window.filledEnd] = this.#framing.terminator;
       this.take(1);
+      return this.#coverage(inputBytes, 0, 1);
     }
     return this.#coverage(inputBytes);
   }
@@ -122,11 +123,11 @@ export class PartScatterer {
     return this.#coverage(undefined, position);
   }
 
-  #coverage(inputBytes: number | undefined, position = 0): Coverage {
+  #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
     const { inputOrdinal } = this.#part;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
-    if (this.#firstStart === undefined) return { inputOrdinal, start: position, end: position, inputBytes };
-    return { inputOrdinal, start: this.#firstStart, end, inputBytes };
+    if (this.#firstStart === undefined) return { inputOrdinal, start: position, end: position, inputBytes, addedBytes };
+    return { inputOrdinal, start: this.#firstStart, end, inputBytes, addedBytes };
   }
 
   /** Decoded position of an address in the window. */

@@ -147,8 +147,9 @@ export class PileOrderer {
       const { window } = scatterArena;
       const nextPlace = (byteLength: number) => {
         const room = window.makeRoom();
-        if (typeof room !== 'number')
-          throw new RangeError(`pile ${merged.pile} holds a record longer than any of pass 1`);
+        if (typeof room !== 'number') {
+          throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
+        }
         return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       };
       await reader.read(merged, layout, nextPlace, (byteLength) => {

@@ -13,7 +13,7 @@ import { deriveInputKey } from './key-derivation.js';
 import { runTasks } from './task-pool.js';
 import { CoverageCheck } from './verify.js';
 
-/** @throws VerificationError when what the splits read does not tile every input. */
+/** @throws VerificationError when what the splits read does not tile every input, or was not all scattered. */
 export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
   const { pileCount } = job.plan.memory;
   const totals: PileTotals = {
@@ -43,12 +43,13 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     }
   };
   await runTasks(tasks(), ({ task }) => job.pool.scatter(task), take, 2 * job.pool.threadCount, job.stop);
-  coverage.verify();
+  const bytes = totals.recordBytes.reduce((sum, recordBytes) => sum + recordBytes, 0);
+  coverage.verify(bytes);
   return {
     pileSets,
     totals,
     records: totals.records.reduce((sum, records) => sum + records, 0),
-    bytes: totals.recordBytes.reduce((sum, bytes) => sum + bytes, 0),
+    bytes,
     checksum: BigInt.asUintN(
       64,
       totals.checksums.reduce((sum, checksum) => sum + checksum, 0n),

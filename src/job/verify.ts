@@ -1,8 +1,8 @@
 /**
  * The links of the chain that ties what was read to what is written, checked by the coordinator from
- * the tasks' reports: what the splits read tiles every input, and each pile came out of pass 2 with
- * the records, bytes and checksum that it got in pass 1. (The third link, that what was written tiles
- * the output, is checked where the output is staged.)
+ * the tasks' reports: what the splits read tiles every input, as many bytes were put on the piles, and
+ * each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1. (The third
+ * link, that what was written tiles the output, is checked where the output is staged.)
  */
 
 import type { Coverage } from '../../workers/input-part.js';
@@ -11,12 +11,13 @@ import { VerificationError } from '../errors.js';
 import type { PileRun, PileTotals } from '../plan/pile-runs.js';
 import type { JobInput } from './job-inputs.js';
 
-/** Collects what the splits read, and says whether every byte of every input was read once. */
+/** Collects what the splits read, and says whether every byte was read once and put on a pile. */
 export class CoverageCheck {
   readonly #inputs: readonly JobInput[];
   /** Parts of the inputs that no part covers alone: of a hundred thousand small files there are none. */
   readonly #partsOfInput = new Map<number, Coverage[]>();
   readonly #isCovered: Uint8Array;
+  #recordBytes = 0;
 
   constructor(inputs: readonly JobInput[]) {
     this.#inputs = inputs;
@@ -25,7 +26,8 @@ export class CoverageCheck {
 
   /** @throws VerificationError when an input that was read whole was read again. */
   add(part: Coverage): void {
-    const { inputOrdinal, start, end } = part;
+    const { inputOrdinal, start, end, addedBytes } = part;
+    this.#recordBytes += end - start + addedBytes;
     const input = this.#inputs[inputOrdinal];
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) throw new VerificationError(`${input.path} was read twice`);
@@ -38,11 +40,19 @@ export class CoverageCheck {
     else parts.push(part);
   }
 
-  /** @throws VerificationError when a byte of an input was read by no split or by two. */
-  verify(): void {
+  /**
+   * @param scatteredBytes that all piles got.
+   * @throws VerificationError when a byte of an input was read by no split or by two, or when the piles
+   *   did not get as many bytes as the splits read.
+   */
+  verify(scatteredBytes: number): void {
     for (const [ordinal, input] of this.#inputs.entries()) {
       if (this.#isCovered[ordinal] === 0) requireTiled(input, this.#partsOfInput.get(ordinal) ?? []);
     }
+    if (scatteredBytes === this.#recordBytes) return;
+    throw new VerificationError(
+      `pass 1 put ${scatteredBytes} bytes on the piles, expected the ${this.#recordBytes} that it read; check the memory of this machine`,
+    );
   }
 }
 

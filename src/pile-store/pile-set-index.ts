@@ -14,7 +14,7 @@
  * All numbers little-endian. The place is a byte offset in the data file or in the memory pool.
  */
 import { VerificationError } from '../errors.js';
-import { closeFile, createTempFile, openForRead, readAt, withFile, writeAt } from '../io/files.js';
+import { closeFile, createTempFile, openForRead, readAt, versionOf, withFile, writeAt } from '../io/files.js';
 
 const MAGIC = Buffer.from('pileset1', 'latin1');
 const HEADER_BYTES = 32;
@@ -109,6 +109,7 @@ export function readPileEntries(source: IndexSource, first: number, end: number)
   if ('bytes' in source) {
     return parseEntries(
       (offset, byteLength) => source.bytes.subarray(offset, offset + byteLength),
+      source.bytes.byteLength,
       'memory',
       first,
       end,
@@ -121,6 +122,7 @@ export function readPileEntries(source: IndexSource, first: number, end: number)
         const count = readAt(file, bytes, 0, byteLength, offset);
         return bytes.subarray(0, count);
       },
+      versionOf(file).byteLength,
       source.path,
       first,
       end,
@@ -130,6 +132,7 @@ export function readPileEntries(source: IndexSource, first: number, end: number)
 
 function parseEntries(
   read: (offset: number, byteLength: number) => Uint8Array,
+  indexBytes: number,
   path: string,
   first: number,
   end: number,
@@ -146,6 +149,8 @@ function parseEntries(
   }
   const pileCount = header.getUint32(8, true);
   const segmentCount = Number(header.getBigUint64(16, true));
+  const expectedBytes = HEADER_BYTES + pileCount * PILE_ENTRY_BYTES + segmentCount * SEGMENT_ENTRY_BYTES;
+  if (indexBytes !== expectedBytes) throw damaged(`it has ${indexBytes} bytes, expected ${expectedBytes}`);
   if (end > pileCount) throw damaged(`it has ${pileCount} piles, expected at least ${end}`);
 
   const table = view(HEADER_BYTES + first * PILE_ENTRY_BYTES, (end - first) * PILE_ENTRY_BYTES);

@@ -13,7 +13,7 @@ import { InputError, UsageError } from '#src/index.js';
 const lines: InputList = { option: '--files-from', path: 'list' };
 const nuls: InputList = { option: '--files0-from', path: 'list' };
 /** Entries of a list are paths, never globs. */
-const literally = (paths: readonly string[]) => paths.map((path) => ({ path }));
+const literally = (...paths: string[]) => paths.map((path) => ({ path }));
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
 describe('splitList', () => {
@@ -68,17 +68,18 @@ describe('resolveInputs', () => {
 
   it('puts the entries of the lists, in order, after the inputs typed', async () => {
     const lists = [await listOf('y\nx\n'), await listOf('n\n1\0n2\0', '--files0-from')];
-    expect(await resolveInputs(['b', 'a'], lists, signal)).toEqual(['b', 'a', ...literally(['y', 'x', 'n\n1', 'n2'])]);
+    expect(await resolveInputs(['b', 'a'], lists, signal)).toEqual(['b', 'a', ...literally('y', 'x', 'n\n1', 'n2')]);
   });
 
   it('reads a list longer than an argument list could be', async () => {
     const names = Array.from({ length: 200_000 }, (_, index) => `input-${index}`);
-    expect(await resolveInputs([], [await listOf(names.join('\n'))], signal)).toEqual(literally(names));
+    const inputs = await resolveInputs([], [await listOf(names.join('\n'))], signal);
+    expect(inputs).toEqual(names.map((path) => ({ path })));
   });
 
   it('refuses standard input in a list when it is in use already', async () => {
     const list = await listOf('a\n-\n');
-    expect(await resolveInputs(['b'], [list], signal)).toEqual(['b', ...literally(['a', '-'])]);
+    expect(await resolveInputs(['b'], [list], signal)).toEqual(['b', ...literally('a', '-')]);
     const message = `--files-from ${list.path}: names standard input (-), which is in use already`;
     await expect(resolveInputs(['-'], [list], signal)).rejects.toThrow(new UsageError(message));
     await expect(resolveInputs([], [list, list], signal)).rejects.toThrow(new UsageError(message));

@@ -1,0 +1,172 @@
+/**
+ * Inputs that are not there, cannot be read or hold what they must not: exit code 3, one line that names
+ * the input, no output, and an existing output untouched even with --force.
+ */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, it } from 'vitest';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { expectRefusal } from './refusal.js';
+import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from './unprivileged.js';
+
+const directory = useTestDirectory();
+
+beforeEach(() => {
+  writeFileSync(directory.path('good'), 'a\nb\n');
+  writeFileSync(directory.path('existing'), 'precious\n');
+});
+
+function write(name: string, content: string | Uint8Array): void {
+  writeFileSync(directory.path(name), content);
+}
+
+/** Sizes under which a long record is long by --max-record before it is by memory. */
+const ROOMY = {
+  PILESHUF_TEST_TUNING: JSON.stringify({
+    ...tuningUnderTest,
+    ...(tuningUnderTest.arenaBytes && { arenaBytes: 2 ** 23 }),
+  }),
+};
+
+/** The bad input comes behind a good one; `output` is replaced if all goes well, which it must not. */
+async function expectBadInput(
+  inputs: readonly string[],
+  line: RegExp | string,
+  { options = [], stdin = '' }: { readonly options?: readonly string[]; readonly stdin?: Buffer | string } = {},
+) {
+  const argv = ['-q', 'good', ...inputs, '-T', directory.temp, '-o', 'existing', '--force', '-S', '64M', ...options];
+  await expectRefusal(directory.path(), () => runCommand(argv, { cwd: directory.path(), stdin, env: ROOMY }), 3, line);
+}
+
+describe('an input that is not there', () => {
+  it.each([
+    ['a missing file', 'none', 'the input none does not exist; check the name'],
+    ['a path through a file', 'good/none', 'the input good/none does not exist; check the name'],
+    ['a pattern without a match', 'none-*', /^pileshuf: no file matches the pattern none-\*; /],
+    ['a circle of links', 'circle', 'cannot examine circle: too many symbolic links'],
+    ['a name that is too long', 'x'.repeat(300), /^pileshuf: cannot examine x{300}: the name is too long$/],
+    ['a link that leads nowhere', 'dangling', 'the input dangling does not exist; check the name'],
+    ['an empty directory', 'empty', 'the directory empty holds no files'],
+    [
+      'a directory with a link that leads nowhere',
+      'broken',
+      /^pileshuf: broken\/link is a symbolic link that leads no/,
+    ],
+  ])('is reported: %s', async (_, input, line) => {
+    symlinkSync('circle', directory.path('circle'));
+    symlinkSync('nowhere', directory.path('dangling'));
+    mkdirSync(directory.path('empty'));
+    mkdirSync(directory.path('broken'));
+    symlinkSync('nowhere', directory.path('broken', 'link'));
+    await expectBadInput([input], line);
+  });
+
+  it('is reported as it stands in a list', async () => {
+    write('list', 'good\n*.txt\n');
+    await expectBadInput([], 'the input *.txt does not exist; check the name', { options: ['--files-from', 'list'] });
+  });
+});
+
+describe('an input that cannot be read', () => {
+  it('is reported when it is a socket', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(directory.path('socket'), resolve));
+    try {
+      await expectBadInput(['socket'], 'the input socket is neither a file, a directory nor a pipe');
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
+
+  describe.skipIf(reasonNotToDropPrivileges)(`without permission ${reasonNotToDropPrivileges ?? ''}`, () => {
+    beforeEach(() => openToUnprivileged(directory.path()));
+
+    it.each([
+      ['a file', 'secret', 'cannot open secret: permission denied'],
+      ['a file of a directory', 'corpus', 'cannot open corpus/secret: permission denied'],
+      ['a directory', 'locked', 'cannot list the directory locked: permission denied'],
+      ['a file below a directory', 'locked/file', 'cannot examine locked/file: permission denied'],
+    ])('is reported: %s', async (_, input, line) => {
+      writeFileSync(directory.path('secret'), 's\n', { mode: 0o000 });
+      mkdirSync(directory.path('corpus'));
+      writeFileSync(directory.path('corpus', 'secret'), 's\n', { mode: 0o000 });
+      mkdirSync(directory.path('locked'), { mode: 0o000 });
+      const argv = ['good', input, '-T', directory.temp, '-o', 'existing', '--force'];
+      await expectRefusal(directory.path(), () => runUnprivileged(argv, directory.path()), 3, line);
+    });
+  });
+});
+
+describe('a gzip input', () => {
+  const text = Array.from({ length: 20_000 }, (_, i) => `${(i * 2_654_435_761) % 4_294_967_296}\n`).join('');
+  const whole = gzipSync(text);
+  const flipped = (position: number) => Buffer.from(whole.map((byte, i) => (i === position ? byte ^ 0x55 : byte)));
+
+  const damaged: [string, Buffer, RegExp][] = [
+    ['is cut off', whole.subarray(0, whole.length >> 1), /the gzip data ends at byte \d+ .* the file is truncated; /],
+    ['is cut off in its header', whole.subarray(0, 5), /the gzip data ends at byte \d+ .* the file is truncated; /],
+    ['is cut off in its last byte', whole.subarray(0, -1), /the gzip data ends at byte \d+ .* is truncated; /],
+    ['has damaged data', flipped(whole.length >> 1), /the gzip data is corrupt near byte \d+ .*gzip -t/],
+    ['has a wrong checksum', flipped(whole.length - 8), /the gzip data is corrupt near byte \d+ .*gzip -t/],
+    ['has a wrong length', flipped(whole.length - 4), /the gzip data is corrupt near byte \d+ .*gzip -t/],
+    [
+      'is followed by something else',
+      Buffer.concat([whole, Buffer.from('plain\n')]),
+      /the gzip data is corrupt near byte \d+ .*gzip -t/,
+    ],
+    [
+      'is followed by something else behind zeros',
+      Buffer.concat([whole, Buffer.alloc(1000), Buffer.from('plain\n')]),
+      new RegExp(`: byte ${whole.length + 1000} \\(compressed\\) lies behind the last gzip member`),
+    ],
+    [
+      'has a second member that is cut off',
+      Buffer.concat([whole, whole.subarray(0, 1000)]),
+      /the gzip data ends at byte \d+ .* the file is truncated; /,
+    ],
+  ];
+
+  it.each(damaged)('that %s is reported', async (_, bytes, reason) => {
+    write('damaged.gz', bytes);
+    await expectBadInput(['damaged.gz'], new RegExp(`^pileshuf: damaged.gz: ?${reason.source}`.replace(': ?:', ':')));
+  });
+
+  it.each(damaged)('that %s is reported when it comes through a pipe', (_, bytes, reason) =>
+    expectBadInput(['-'], reason, { stdin: bytes }),
+  );
+});
+
+describe('a record that is too long', () => {
+  const text = `short\n${'x'.repeat(4000)}\nshort\n`;
+  const LINE = /: the record at byte 6 is longer than the 3000 bytes that --max-record allows; raise it, or check/;
+  const options = ['--max-record', '3000B'];
+
+  it('is reported with its place in a file', async () => {
+    write('long', text);
+    await expectBadInput(['long'], new RegExp(`^pileshuf: long${LINE.source}`), { options });
+  });
+
+  it('is reported with its place in what a gzip file decodes to', async () => {
+    write('long.gz', gzipSync(text));
+    await expectBadInput(['long.gz'], new RegExp(`^pileshuf: long.gz${LINE.source}`), { options });
+  });
+
+  it('is reported with its place in standard input', () =>
+    expectBadInput(['-'], new RegExp(`^pileshuf: (standard input|-)${LINE.source}`), { options, stdin: text }));
+
+  it('is reported when it has no end', async () => {
+    write('endless', 'x'.repeat(100_000));
+    const line = /^pileshuf: endless: the record at byte 0 is longer than the 3000 bytes that --max-record allows; /;
+    await expectBadInput(['endless'], line, { options });
+  });
+
+  it('is one that has exactly one byte too many', async () => {
+    write('exact', `${'x'.repeat(2999)}\n${'y'.repeat(3000)}\n`);
+    await expectBadInput(['exact'], /^pileshuf: exact: the record at byte 3000 is longer than the 3000 bytes/, {
+      options,
+    });
+  });
+});

@@ -1,0 +1,39 @@
+/**
+ * Calls that contradict themselves end with exit code 2, one line, and without a look at the inputs.
+ * What each option refuses is tested with the parser; here it is the whole command.
+ */
+import { writeFileSync } from 'node:fs';
+import { describe, it } from 'vitest';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { expectRefusal } from './refusal.js';
+
+const directory = useTestDirectory();
+
+describe('a wrong call', () => {
+  it.each([
+    [['--shuffel'], "unknown option '--shuffel'; see pileshuf --help"],
+    [['-S', '2GiB5'], /^pileshuf: -S 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
+    [['-S', '512'], '-S 512: a bare number is ambiguous; write 512M or 512B'],
+    [['-S', '1K'], /^pileshuf: a memory budget of 1024 bytes is too small: expected at least 4M; .* --memory$/],
+    [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
+    [['--shards', '2'], 'shards need a directory, not standard output: add --output DIR'],
+    [['--shards', '2', '-o', '/dev/stdout'], /^pileshuf: shards cannot be written to standard output; .*--output$/],
+    [
+      ['--shards', '2', '--shard-bytes', '1M', '-o', 'd'],
+      /^pileshuf: --shards and --shard-bytes contradict each other/,
+    ],
+    [['--max-record', '5G'], /^pileshuf: maxRecordBytes is 5368709120; expected a whole number from 1 to \d+$/],
+    [['--workers', '100000'], 'workers is 100000; expected a whole number from 1 to 1024'],
+    [['--io-limit', '/no/such/place=3'], /^pileshuf: --io-limit \/no\/such\/place=3: cannot find the device of \/no/],
+  ])('is refused: %j', async (argv, line) => {
+    writeFileSync(directory.path('in'), 'a\nb\n');
+    const run = () => runCommand([...argv, 'in', '-T', directory.temp], { cwd: directory.path() });
+    await expectRefusal(directory.path(), run, 2, line);
+  });
+
+  it('is refused before standard input is read', async () => {
+    const run = () => runCommand(['--shards', '0'], { stdin: 'a\n', cwd: directory.path() });
+    await expectRefusal(directory.path(), run, 2, '--shards 0: expected a whole number of at least 1');
+  });
+});

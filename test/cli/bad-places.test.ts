@@ -1,0 +1,158 @@
+/**
+ * Outputs and temp directories at which nothing may or can be written: an exit code and one line before
+ * any record is read, and what exists stays as it was.
+ */
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DONE, seen } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { expectRefusal } from './refusal.js';
+import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from './unprivileged.js';
+
+const directory = useTestDirectory();
+
+beforeEach(() => {
+  writeFileSync(directory.path('in'), 'a\nb\n');
+  mkdirSync(directory.path('corpus'));
+  writeFileSync(directory.path('corpus', '1'), 'c\nd\n');
+  writeFileSync(directory.path('existing'), 'precious\n');
+});
+
+/** Runs in the test's directory; `argv` names the output, and the input unless that is `in`. */
+function pileshuf(argv: readonly string[], input = 'in') {
+  return runCommand(['-q', input, ...argv, '-T', directory.temp], { cwd: directory.path() });
+}
+
+function expectUsageError(argv: readonly string[], line: RegExp | string, input = 'in') {
+  return expectRefusal(directory.path(), () => pileshuf(argv, input), 2, line);
+}
+
+describe('an output file', () => {
+  it('must not be a directory', () =>
+    expectUsageError(
+      ['-o', 'corpus'],
+      'the output corpus is a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it',
+    ));
+
+  it('must not exist without --force', () =>
+    expectUsageError(['-o', 'existing'], 'the output existing exists already; give --force to replace it'));
+
+  it.each(['in', './in', 'hard link', 'symbolic link'])('must not be an input without --force: %s', async (output) => {
+    linkSync(directory.path('in'), directory.path('hard link'));
+    symlinkSync('in', directory.path('symbolic link'));
+    const line = `the output ${output} is one of the inputs; give --force to replace it at the end`;
+    await expectUsageError(['-o', output], line);
+  });
+
+  it('may be the input with --force', async () => {
+    expect(seen(await pileshuf(['-o', 'in', '--force']))).toEqual(DONE);
+    expect(readFileSync(directory.path('in'), 'utf8').split('\n').sort()).toEqual(['', 'a', 'b']);
+  });
+
+  it.each(['corpus/out', './corpus/../corpus/out', 'link/out', 'corpus/1'])(
+    'must not lie in an input directory: %s',
+    async (output) => {
+      symlinkSync('corpus', directory.path('link'));
+      const line = /^pileshuf: the output .* lies inside the input directory corpus, .*; name a place outside of it$/;
+      await expectUsageError(['-o', output, '--force'], line, 'corpus');
+    },
+  );
+
+  it('must lie in a directory that exists', () =>
+    expectUsageError(
+      ['-o', 'none/out'],
+      /^pileshuf: the directory .*\/none of the output does not exist; make it first$/,
+    ));
+
+  it('must not be a symbolic link that leads nowhere', async () => {
+    symlinkSync('nowhere', directory.path('dangling'));
+    const line = 'the output dangling is a symbolic link that leads nowhere; remove it or make what it names';
+    await expectUsageError(['-o', 'dangling'], line);
+    await expectUsageError(['-o', 'dangling', '--force'], line);
+    await expectUsageError(['-o', 'dangling', '--shards', '2'], line);
+  });
+});
+
+describe('an output directory', () => {
+  beforeEach(() => {
+    mkdirSync(directory.path('shards'));
+    writeFileSync(directory.path('shards', 'train-00002-of-00007.txt'), 'precious\n');
+  });
+
+  it('must not hold shards of that prefix without --force', () =>
+    expectUsageError(
+      ['-o', 'shards', '--shards', '2', '--prefix', 'train'],
+      'the output directory shards holds shards already (train-00002-of-00007.txt); give --force to replace all train-*-of-* in it, or another --prefix',
+    ));
+
+  it('may hold shards of another prefix', async () => {
+    expect(seen(await pileshuf(['-o', 'shards', '--shards', '2', '--prefix', 'test']))).toEqual(DONE);
+    expect(readdirSync(directory.path('shards')).sort()).toEqual([
+      'test-00000-of-00002',
+      'test-00001-of-00002',
+      'train-00002-of-00007.txt',
+    ]);
+  });
+
+  it('must not be a file', () =>
+    expectUsageError(
+      ['-o', 'existing', '--shards', '2', '--force'],
+      'the output existing is a file; expected a directory to write shards into',
+    ));
+
+  it.each(['corpus', 'corpus/shards'])('must not lie in an input directory: %s', (output) =>
+    expectUsageError(['-o', output, '--shards', '2'], /lies inside the input directory corpus/, 'corpus'),
+  );
+});
+
+describe('a temp directory', () => {
+  function expectRefused(temp: string, exitCode: number, line: RegExp | string, input = 'in') {
+    const run = () => runCommand(['-q', input, '-T', temp, '-o', 'out'], { cwd: directory.path() });
+    return expectRefusal(directory.path(), run, exitCode, line);
+  }
+
+  it('must exist', () =>
+    expectRefused('none', 1, 'the temp directory none does not exist; name another with --temp-dir'));
+
+  it('must be a directory', () =>
+    expectRefused('existing', 1, 'the temp directory existing is not a directory; name another with --temp-dir'));
+
+  it('must not lie in an input directory', () =>
+    expectRefused(
+      'corpus',
+      2,
+      /^pileshuf: the temp directory corpus lies inside the input directory corpus/,
+      'corpus',
+    ));
+});
+
+describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivileges ?? ''}`, () => {
+  beforeEach(() => openToUnprivileged(directory.path()));
+
+  it('are missing for the temp directory', async () => {
+    mkdirSync(directory.path('locked'), { mode: 0o555 });
+    const argv = ['in', '-T', 'locked', '-o', 'out'];
+    await expectRefusal(
+      directory.path(),
+      () => runUnprivileged(argv, directory.path()),
+      1,
+      'cannot make a directory in the temp directory locked: permission denied; name one that can be written with --temp-dir',
+    );
+  });
+
+  it.each([
+    ['one file', 'locked/out', []],
+    ['shards in an existing directory', 'locked', ['--shards', '2']],
+    ['shards in a new directory', 'locked/new', ['--shards', '2']],
+  ])('are missing for the output: %s', async (_, output, options) => {
+    mkdirSync(directory.path('locked'), { mode: 0o555 });
+    const argv = ['in', '-T', directory.temp, '-o', output, ...options];
+    await expectRefusal(
+      directory.path(),
+      () => runUnprivileged(argv, directory.path()),
+      1,
+      /^pileshuf: cannot make the output in .*\/locked: permission denied; expected a directory that can be written$/,
+    );
+  });
+});

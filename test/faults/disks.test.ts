@@ -1,0 +1,203 @@
+/**
+ * Disks that are full, read-only or broken, under the temp data and under the output. The command
+ * ends with exit code 1 and one line that names the disk's path and the reason, leaves nothing on
+ * either disk, and an existing output stays as it was. Small file systems are tmpfs mounts.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { seen } from '../fixtures/command-outcome.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { type Sabotage, withSabotage } from './sabotage.js';
+import { isTiny, smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+const mountTmpfs = useMounts();
+
+let inputs: string[] = [];
+let output = '';
+let existing: { readonly path: string; readonly inode: number };
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  output = directory.path('out');
+  const path = directory.path('existing');
+  writeFileSync(path, 'precious\n');
+  existing = { path, inode: statSync(path).ino };
+});
+
+const OPTIONS = ['-q', '--workers', '2', '--seed', '1'];
+
+function oneLine(exitCode: number, line: RegExp) {
+  return { exitCode, lines: [expect.stringMatching(line)] };
+}
+
+function expectExistingUntouched() {
+  expect(readFileSync(existing.path, 'utf8')).toBe('precious\n');
+  expect(statSync(existing.path).ino).toBe(existing.inode);
+}
+
+/** An input that says little of how large it will be. */
+function writeCompressed(decodedBytes: number): string {
+  const path = directory.path('compressed.input');
+  const line = `${'x'.repeat(99)}\n`;
+  writeFileSync(path, gzipSync(line.repeat(decodedBytes / line.length)));
+  return path;
+}
+
+const ALL_BYTES = isTiny ? 100_000 : 1_000_000;
+const HALF_OF_IT = `size=${Math.ceil(ALL_BYTES / 2 / 4096) * 4}k`;
+
+describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount ?? ''}`, () => {
+  it('refuses to start when the temp disk cannot hold the data', async () => {
+    const small = mountTmpfs(directory.path('small'), 'size=12k');
+    const result = await runCommand([...OPTIONS, ...inputs, '-T', small, '-o', output], { env: smallSizes() });
+    expect(seen(result)).toEqual(
+      oneLine(
+        1,
+        /^pileshuf: not enough space for temp data on the device of .*\/small: about \d+ MiB are needed and \d+ MiB are free; .*--temp-dir/,
+      ),
+    );
+    expect(readdirSync(small)).toEqual([]);
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it('refuses to start when the output disk cannot hold the data', async () => {
+    const small = mountTmpfs(directory.path('small'), 'size=12k');
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(
+      oneLine(1, /^pileshuf: not enough space for output on the device of .*\/small: about \d+ MiB/),
+    );
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it.each([
+    ['on workers', false],
+    ['inline', true],
+  ])('ends when the temp disk fills up, %s', async (_, inline) => {
+    const small = mountTmpfs(directory.path('small'), HALF_OF_IT);
+    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', small, '-o', existing.path, '--force'];
+    const result = await runCommand(argv, { env: smallSizes({ inline }) });
+    expect(seen(result)).toEqual(
+      oneLine(
+        1,
+        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space or name other disks with --temp-dir$/,
+      ),
+    );
+    expect(readdirSync(small)).toEqual([]);
+    expectExistingUntouched();
+  });
+
+  it('ends when one of two temp disks fills up', async () => {
+    const small = mountTmpfs(directory.path('small'), `size=${Math.ceil(ALL_BYTES / 8 / 4096) * 4}k`);
+    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', directory.temp, '-T', small, '-o', output];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(oneLine(1, /temp file .*\/small\/.*: no space left on the device/));
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('ends when the temp disk fills up while a pile is split again', async () => {
+    // The stored records (12 bytes more each) fit with their index, and the same once more does not.
+    const storedKib = Math.ceil((ALL_BYTES * 1.12) / 1024);
+    const small = mountTmpfs(directory.path('small'), `size=${storedKib + 60}k`);
+    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', small, '-o', output];
+    const sizes = smallSizes({ pileCount: 1, stripeCount: 1, splitBytes: 2 * ALL_BYTES, arenaBytes: 80 * 1024 });
+    const result = await runCommand(argv, { env: sizes });
+    expect(seen(result)).toEqual(oneLine(1, /temp file .*-split\d+.*: no space left on the device/));
+    expect(readdirSync(small)).toEqual([]);
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it.each([
+    ['one file', [], 'out'],
+    ['shards in a new directory', ['--shards', '3'], 'shards'],
+    ['shards in an existing directory', ['--shards', '3'], ''],
+  ])('ends when the output disk fills up: %s', async (_, options, name) => {
+    const small = mountTmpfs(directory.path('small'), HALF_OF_IT);
+    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', directory.temp, '-o', `${small}/${name}`, ...options];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(oneLine(1, /^pileshuf: cannot write .*output .*: no space left on the device/));
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('replaces nothing when the output disk fills up', async () => {
+    const small = mountTmpfs(directory.path('small'), HALF_OF_IT);
+    writeFileSync(`${small}/out`, 'precious\n');
+    const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', directory.temp, '-o', `${small}/out`, '--force'];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(oneLine(1, /no space left on the device/));
+    expect(readdirSync(small)).toEqual(['out']);
+    expect(readFileSync(`${small}/out`, 'utf8')).toBe('precious\n');
+  });
+
+  it('says that a temp directory cannot be written', async () => {
+    const readOnly = mountTmpfs(directory.path('read-only'), 'ro');
+    const result = await runCommand([...OPTIONS, ...inputs, '-T', readOnly, '-o', output], {
+      env: smallSizes({ keepInRam: true }),
+    });
+    expect(seen(result)).toEqual(
+      oneLine(
+        1,
+        /^pileshuf: cannot make a directory in the temp directory .*: the file system is read-only; .*--temp-dir/,
+      ),
+    );
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it.each([
+    ['one file', [], '/out'],
+    ['shards in a new directory', ['--shards', '3'], '/shards'],
+    ['shards in an existing directory', ['--shards', '3'], ''],
+  ])('says that the output directory cannot be written: %s', async (_, options, name) => {
+    const readOnly = mountTmpfs(directory.path('read-only'), 'ro');
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${readOnly}${name}`, ...options];
+    expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual(
+      oneLine(1, /^pileshuf: cannot make the output in .*\/read-only: the file system is read-only/),
+    );
+  });
+});
+
+describe('devices that are full', () => {
+  it.each([
+    ['as -o', '"$@" -o /dev/full', '/dev/full'],
+    ['as standard output', '"$@" > /dev/full', 'standard output'],
+  ])('ends with 1 on /dev/full %s', async (_, script, name) => {
+    for (const inline of [true, false]) {
+      const argv = [...OPTIONS, ...inputs, '-T', directory.temp];
+      const result = await runShell(script, argv, smallSizes({ inline }));
+      expect(seen(result)).toEqual(
+        oneLine(1, new RegExp(`^pileshuf: cannot write to (output )?${name}: no space left on the device`)),
+      );
+    }
+  });
+});
+
+describe('disks that break', () => {
+  it.each<[string, Sabotage, RegExp]>([
+    [
+      'a write of temp data',
+      { act: 'fail', at: 'temp-write', nth: 20, errno: 'EIO' },
+      /temp file .*\.pile: the device/,
+    ],
+    ['a read of temp data', { act: 'fail', at: 'temp-read', nth: 9, errno: 'EIO' }, /read at byte \d+ of temp file/],
+    ['a write of output', { act: 'fail', at: 'output-write', nth: 3, errno: 'EIO' }, /output .*: the device reports/],
+    ['the sync of the output', { act: 'fail', at: 'output-sync', errno: 'EIO' }, /cannot sync .*: the device reports/],
+  ])('ends with 1 when %s fails', async (_, sabotage, message) => {
+    const { nodeOptions, env } = withSabotage(sabotage);
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', existing.path, '--force'];
+    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
+    expect(seen(result)).toEqual(oneLine(1, message));
+    expectExistingUntouched();
+  });
+
+  it('ends with 3 when a read of an input fails', async () => {
+    const { nodeOptions, env } = withSabotage({ act: 'fail', at: 'input-read', nth: 9, errno: 'EIO' });
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', output];
+    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
+    expect(seen(result)).toEqual(oneLine(3, /cannot read at byte \d+ of .*\.input: the device reports/));
+    expect(existsSync(output)).toBe(false);
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * How an output appears: all at once, in place of exactly what it may replace, with the permissions that
+ * the umask gives.
+ */
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+function shuffleTo(output: string, ...options: string[]) {
+  const argv = ['-q', ...writeInputs(directory), '-T', directory.temp, '--workers', '2', '-o', output, ...options];
+  return runCommand(argv, { env: smallSizes() });
+}
+
+describe('an output file with --force', () => {
+  it('replaces the name, so that who has the old one open still reads it', async () => {
+    const output = directory.path('out');
+    writeFileSync(output, 'precious\n');
+    const old = openSync(output, 'r');
+    try {
+      expect(seen(await shuffleTo(output, '--force'))).toEqual(DONE);
+      expect(readFileSync(old, 'utf8')).toBe('precious\n');
+    } finally {
+      closeSync(old);
+    }
+    expect(sortLines(readFileSync(output, 'latin1'))).toEqual(SORTED_OUTPUT);
+  });
+
+  it('replaces what a symbolic link leads to, and keeps the link', async () => {
+    writeFileSync(directory.path('file'), 'precious\n');
+    symlinkSync('file', directory.path('link'));
+    expect(seen(await shuffleTo(directory.path('link'), '--force'))).toEqual(DONE);
+    expect(sortLines(readFileSync(directory.path('file'), 'latin1'))).toEqual(SORTED_OUTPUT);
+    expect(readdirSync(directory.path()).sort()).toEqual(['0.input', '1.input', 'file', 'link', 'temp']);
+  });
+});
+
+describe('shards with --force', () => {
+  it('replace all shards of their prefix and nothing else', async () => {
+    const output = directory.path('shards');
+    mkdirSync(output);
+    const others = [
+      'test-00000-of-00002.input',
+      'train.input',
+      'train-notes.txt',
+      'train-1-of-2',
+      'train-00000-of-00002x',
+      'retrain-00000-of-00002.input',
+    ];
+    const replaced = ['train-00000-of-00002.input', 'train-00004-of-00009.jsonl', 'train-00000-of-00001'];
+    for (const name of [...others, ...replaced]) writeFileSync(`${output}/${name}`, 'precious\n');
+    mkdirSync(`${output}/train-00000-of-00003.input`);
+
+    expect(seen(await shuffleTo(output, '--shards', '2', '--prefix', 'train', '--force'))).toEqual(DONE);
+
+    const shards = ['train-00000-of-00002.input', 'train-00001-of-00002.input'];
+    expect(readdirSync(output).sort()).toEqual([...others, 'train-00000-of-00003.input', ...shards].sort());
+    for (const name of others) expect(readFileSync(`${output}/${name}`, 'utf8')).toBe('precious\n');
+    const text = shards.map((name) => readFileSync(`${output}/${name}`, 'latin1')).join('');
+    expect(sortLines(text)).toEqual(SORTED_OUTPUT);
+  });
+});
+
+describe('permissions', () => {
+  it.each([
+    ['027', 0o640, 0o750],
+    ['002', 0o664, 0o775],
+    ['077', 0o600, 0o700],
+  ])('follow the umask %s', async (umask, fileMode, directoryMode) => {
+    const inputs = writeInputs(directory);
+    const modeOf = (...names: string[]) => statSync(directory.path(...names)).mode & 0o777;
+    const run = (...options: string[]) =>
+      runShell(`umask ${umask}; exec "$@"`, ['-q', ...inputs, '-T', directory.temp, ...options], smallSizes());
+    expect(seen(await run('-o', directory.path('out')))).toEqual(DONE);
+    expect(modeOf('out')).toBe(fileMode);
+    expect(seen(await run('-o', directory.path('shards'), '--shards', '2'))).toEqual(DONE);
+    expect(modeOf('shards')).toBe(directoryMode);
+    for (const name of readdirSync(directory.path('shards'))) expect(modeOf('shards', name)).toBe(fileMode);
+  });
+
+  it('follow the umask for shards without a record', async () => {
+    const input = directory.path('one');
+    writeFileSync(input, 'only\n');
+    const argv = ['-q', input, '-T', directory.temp, '-o', directory.path('shards'), '--shards', '3'];
+    expect(seen(await runShell('umask 026; exec "$@"', argv, smallSizes()))).toEqual(DONE);
+    const stats = readdirSync(directory.path('shards')).map((name) => statSync(directory.path('shards', name)));
+    expect(stats.map(({ mode }) => mode & 0o777)).toEqual([0o640, 0o640, 0o640]);
+    expect(stats.map(({ size }) => size).sort()).toEqual([0, 0, 5]);
+  });
+});

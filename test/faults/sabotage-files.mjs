@@ -1,0 +1,225 @@
+/**
+ * Faults of the disks: pile data and indexes that change between the passes, writes and reads that
+ * claim more than they did. Patches `fs`, through which every byte goes.
+ *
+ * @typedef {import('./sabotage.js').Sabotage} Sabotage
+ * @typedef {{ pile: number, path: string, place: number, byteLength: number }} Segment
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const HEADER_BYTES = 32;
+const PILE_ENTRY_BYTES = 40;
+const SEGMENT_ENTRY_BYTES = 16;
+const STORED_HEADER_BYTES = 12;
+
+/** Where a stored record changes, and which bits. */
+const PLACES = {
+  highKey: { offset: 7, mask: 0x80 },
+  length: { offset: 8, mask: 1 },
+  record: { offset: STORED_HEADER_BYTES, mask: 1 },
+};
+
+/** The calls as they were, for what the saboteur does itself. */
+const { openSync, closeSync, readSync, writeSync, statSync, truncateSync } = fs;
+/** @type {Map<number, string>} */
+const paths = new Map();
+
+/** @param {number} fd */
+export function pathOf(fd) {
+  return paths.get(fd) ?? '';
+}
+
+/**
+ * @param {Sabotage} sabotage
+ * @param {() => boolean} isTheOne
+ */
+export function sabotageFiles(sabotage, isTheOne) {
+  fs.openSync = (path, ...rest) => {
+    const fd = openSync(path, ...rest);
+    paths.set(fd, String(path));
+    return fd;
+  };
+  damage(sabotage, isTheOne);
+  syncBuiltinESMExports();
+}
+
+/**
+ * @param {Sabotage} sabotage
+ * @param {() => boolean} isTheOne
+ */
+function damage(sabotage, isTheOne) {
+  switch (sabotage.act) {
+    // Two segments of one pile set change places on disk: two of one pile, or of two piles.
+    case 'swap-segments':
+      onIndexWrite((index, indexPath) => {
+        const segments = parseSegments(index, indexPath, sabotage.stripeCount);
+        for (const a of segments) {
+          const b = segments.find((other) => canSwap(a, other, sabotage.samePile));
+          if (b === undefined || !isTheOne()) continue;
+          const bytesOfA = readSegment(a);
+          writeSegment(a, readSegment(b));
+          writeSegment(b, bytesOfA);
+          return;
+        }
+      });
+      return;
+
+    // One byte of a segment changes on disk.
+    case 'alter-segment':
+      onIndexWrite((index, indexPath) => {
+        const { offset, mask } = PLACES[sabotage.part];
+        const segments = parseSegments(index, indexPath, sabotage.stripeCount);
+        const segment = segments.find((one) => one.byteLength > STORED_HEADER_BYTES);
+        if (segment === undefined || !isTheOne()) return;
+        const bytes = readSegment(segment);
+        bytes[offset] = (bytes[offset] ?? 0) ^ mask;
+        writeSegment(segment, bytes);
+      });
+      return;
+
+    // A data file loses its last byte.
+    case 'truncate-data':
+      onIndexWrite((index, indexPath) => {
+        const segment = parseSegments(index, indexPath, sabotage.stripeCount).at(-1);
+        if (segment !== undefined && isTheOne()) truncateSync(segment.path, statSync(segment.path).size - 1);
+      });
+      return;
+
+    // One number of a pile set's index changes on its way to disk.
+    case 'alter-index':
+      onIndexWrite((index) => {
+        if (!isTheOne()) return;
+        const firstSegment = HEADER_BYTES + index.readUInt32LE(8) * PILE_ENTRY_BYTES;
+        const at = {
+          magic: 0,
+          piles: 8,
+          segmentCount: HEADER_BYTES + 8,
+          records: HEADER_BYTES + 16,
+          place: firstSegment,
+          byteLength: firstSegment + 8,
+        }[sabotage.field];
+        index[at] = (index[at] ?? 0) ^ 1;
+      });
+      return;
+
+    // A write of pile data says that it wrote all and did not.
+    case 'short-temp-write':
+      onWrite(/\.pile$/, (byteLength) => (isTheOne() ? byteLength >> 1 : undefined));
+      return;
+
+    // The write that ends the output says that it wrote all and left one byte out.
+    case 'short-output-write':
+      onWrite(/\.part$/, (byteLength, position) =>
+        position + byteLength === sabotage.outputBytes && isTheOne() ? byteLength - 1 : undefined,
+      );
+      return;
+
+    // A read of an input says that the file ends here.
+    case 'early-end':
+      patchReadSync((read, fd) => (/\.input$/.test(pathOf(fd)) && isTheOne() ? 0 : read()));
+      return;
+  }
+}
+
+/** @param {(read: () => number, fd: number) => number} instead */
+function patchReadSync(instead) {
+  Object.assign(fs, {
+    /** @param {Parameters<typeof fs.readSync>} call */
+    readSync: (...call) => instead(() => readSync(...call), call[0]),
+  });
+}
+
+/**
+ * `shorten` gets what is to be written, and says how much of it really is; undefined: all.
+ *
+ * @param {RegExp} pattern
+ * @param {(byteLength: number, position: number) => number | undefined} shorten
+ */
+function onWrite(pattern, shorten) {
+  patchWriteSync((fd, bytes, offset, byteLength, position) => {
+    const count = pattern.test(pathOf(fd)) ? shorten(byteLength, position ?? 0) : undefined;
+    if (count === undefined) return writeSync(fd, bytes, offset, byteLength, position);
+    if (count > 0) writeSync(fd, bytes, offset, count, position);
+    return byteLength;
+  });
+}
+
+/**
+ * The data files of the pile set are complete and its index is about to be written.
+ *
+ * @param {(index: Buffer, path: string) => void} harm
+ */
+function onIndexWrite(harm) {
+  patchWriteSync((fd, bytes, offset, byteLength, position) => {
+    const path = pathOf(fd);
+    if (path.endsWith('.index')) harm(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), path);
+    return writeSync(fd, bytes, offset, byteLength, position);
+  });
+}
+
+/** @param {(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null) => number} writeSync */
+function patchWriteSync(writeSync) {
+  Object.assign(fs, { writeSync });
+}
+
+/**
+ * All segments on disk that an index names.
+ *
+ * @param {Buffer} index
+ * @param {string} indexPath
+ * @param {number} stripeCount
+ * @returns {Segment[]}
+ */
+function parseSegments(index, indexPath, stripeCount) {
+  const pileCount = index.readUInt32LE(8);
+  /** @type {Segment[]} */
+  const segments = [];
+  for (let pile = 0; pile < pileCount; pile++) {
+    const at = HEADER_BYTES + pile * PILE_ENTRY_BYTES;
+    const first = Number(index.readBigUInt64LE(at));
+    const count = Number(index.readBigUInt64LE(at + 8));
+    const stripes = indexPath.includes('-split') ? 1 : stripeCount;
+    const stripe = Math.floor((pile * stripes) / pileCount);
+    for (let i = first; i < first + count; i++) {
+      const entry = HEADER_BYTES + pileCount * PILE_ENTRY_BYTES + i * SEGMENT_ENTRY_BYTES;
+      if (index.readUInt32LE(entry + 12) !== 0) continue;
+      segments.push({
+        pile,
+        path: indexPath.replace(/\.index$/, `.${stripe}.pile`),
+        place: Number(index.readBigUInt64LE(entry)),
+        byteLength: index.readUInt32LE(entry + 8),
+      });
+    }
+  }
+  return segments;
+}
+
+/**
+ * @param {Segment} a
+ * @param {Segment} b
+ * @param {boolean} samePile
+ */
+function canSwap(a, b, samePile) {
+  const isOther = a.path !== b.path || a.place !== b.place;
+  return isOther && a.byteLength >= 16 && a.byteLength === b.byteLength && (a.pile === b.pile) === samePile;
+}
+
+/** @param {Segment} segment */
+function readSegment({ path, place, byteLength }) {
+  const fd = openSync(path, 'r');
+  const bytes = Buffer.alloc(byteLength);
+  readSync(fd, bytes, 0, byteLength, place);
+  closeSync(fd);
+  return bytes;
+}
+
+/**
+ * @param {Segment} segment
+ * @param {Buffer} bytes
+ */
+function writeSegment({ path, place }, bytes) {
+  const fd = openSync(path, 'r+');
+  writeSync(fd, bytes, 0, bytes.byteLength, place);
+  closeSync(fd);
+}

@@ -1,0 +1,163 @@
+/**
+ * Faults of the kernel and of memory: a boundary not seen, a record lost or doubled on its way, bytes
+ * that changed while they lay in memory. Wraps the exports of the WebAssembly instance.
+ *
+ * @typedef {import('#workers/kernel/kernel.js').KernelFunctions} KernelFunctions
+ * @typedef {import('./sabotage.js').Sabotage} Sabotage
+ */
+
+const STORED_HEADER_BYTES = 12;
+const MISDIRECTED_BYTES = 48;
+const TABLE_ENTRY_BYTES = 8;
+
+/** Where a stored record changes, and which bits. */
+const PLACES = {
+  highKey: { offset: 7, mask: 0x80 },
+  length: { offset: 8, mask: 1 },
+  record: { offset: STORED_HEADER_BYTES, mask: 1 },
+};
+
+/**
+ * @param {Sabotage} sabotage
+ * @param {() => boolean} isTheOne
+ */
+export function sabotageKernel(sabotage, isTheOne) {
+  const { Instance } = WebAssembly;
+  /**
+   * @param {WebAssembly.Module} module
+   * @param {{ env: { memory: WebAssembly.Memory } }} imports
+   */
+  function SabotagedInstance(module, imports) {
+    const exports = /** @type {KernelFunctions} */ (
+      /** @type {unknown} */ ({ ...new Instance(module, imports).exports })
+    );
+    damage(exports, sabotage, imports.env.memory, isTheOne);
+    return { exports };
+  }
+  Object.assign(WebAssembly, { Instance: SabotagedInstance });
+}
+
+/**
+ * @param {KernelFunctions} run
+ * @param {Sabotage} sabotage
+ * @param {WebAssembly.Memory} memory
+ * @param {() => boolean} isTheOne
+ */
+function damage(run, sabotage, memory, isTheOne) {
+  const { scanDelimiter, scatterRecords, gather, gatheredByteLength } = run;
+  switch (sabotage.act) {
+    // The framing overlooks the boundary at which a split begins or ends, and takes the next one.
+    case 'skip-boundary':
+      run.scanDelimiter = (from, to, recordStart, delimiter, table, maxCount) => {
+        const count = scanDelimiter(from, to, recordStart, delimiter, table, maxCount);
+        if (maxCount !== 1 || count !== 1 || !isTheOne()) return count;
+        const end = new DataView(memory.buffer).getUint32(table + 4, true);
+        return scanDelimiter(end, to, end, delimiter, table, 1);
+      };
+      return;
+
+    // The framing sees a boundary, where a split begins, that is none: the record is taken by two.
+    case 'invent-boundary':
+      run.scanDelimiter = (from, to, recordStart, delimiter, table, maxCount) => {
+        const count = scanDelimiter(from, to, recordStart, delimiter, table, maxCount);
+        const view = new DataView(memory.buffer);
+        if (maxCount !== 1 || count !== 1 || from !== recordStart) return count;
+        if (view.getUint32(table + 4, true) === from + 1 || !isTheOne()) return count;
+        view.setUint32(table + 4, from + 1, true);
+        return 1;
+      };
+      return;
+
+    // One record in the middle of the boundary table is not scattered.
+    case 'drop-scattered':
+      run.scatterRecords = (table, count, base, basePosition, inputKey) => {
+        if (count < 3 || !isTheOne()) return scatterRecords(table, count, base, basePosition, inputKey);
+        const entries = new Uint8Array(memory.buffer, table, count * TABLE_ENTRY_BYTES);
+        const before = entries.slice();
+        entries.copyWithin(TABLE_ENTRY_BYTES, 2 * TABLE_ENTRY_BYTES);
+        scatterRecords(table, count - 1, base, basePosition, inputKey);
+        entries.set(before);
+      };
+      return;
+
+    // One record is scattered twice.
+    case 'repeat-scattered':
+      run.scatterRecords = (table, count, base, basePosition, inputKey) => {
+        if (isTheOne()) scatterRecords(table, 1, base, basePosition, inputKey);
+        scatterRecords(table, count, base, basePosition, inputKey);
+      };
+      return;
+
+    // A record is written twice.
+    case 'repeat-gathered':
+      run.gather = (index, ...rest) => {
+        const next = gather(index, ...rest) >>> 0;
+        return next > index + 1 && isTheOne() ? next - 1 : next;
+      };
+      return;
+
+    // A record is not written.
+    case 'skip-gathered':
+      run.gather = (index, endIndex, ...rest) =>
+        gather(index + 1 < endIndex && isTheOne() ? index + 1 : index, endIndex, ...rest);
+      return;
+
+    // A record is written twice and the one behind it, of the same length, not at all.
+    case 'replace-gathered': {
+      /** @type {number | undefined} */
+      let byteLength;
+      run.gather = (index, endIndex, out, capacity, startLimit) => {
+        byteLength = undefined;
+        if (index + 1 >= endIndex || !isTheOne()) return gather(index, endIndex, out, capacity, startLimit);
+        gather(index, index + 1, out, capacity, startLimit);
+        const first = gatheredByteLength();
+        gather(index, index + 1, out + first, capacity - first, startLimit);
+        byteLength = first + gatheredByteLength();
+        return index + 2;
+      };
+      run.gatheredByteLength = () => byteLength ?? gatheredByteLength();
+      return;
+    }
+
+    // Bytes of a pile are not what they were when they were put there.
+    case 'alter-loaded': {
+      const { offset, mask } = PLACES[sabotage.part];
+      beforeWalk(run, (from, to) => {
+        if (to - from <= STORED_HEADER_BYTES || !isTheOne()) return;
+        const bytes = new Uint8Array(memory.buffer, from + offset, 1);
+        bytes[0] = (bytes[0] ?? 0) ^ mask;
+      });
+      return;
+    }
+
+    // Bytes come from another place than they were put.
+    case 'misdirect-loaded': {
+      /** @type {Uint8Array | undefined} */
+      let elsewhere;
+      beforeWalk(run, (from, to) => {
+        if (to - from < MISDIRECTED_BYTES) return;
+        const here = new Uint8Array(memory.buffer, to - MISDIRECTED_BYTES, MISDIRECTED_BYTES);
+        const before = here.slice();
+        if (elsewhere !== undefined && isTheOne()) here.set(elsewhere);
+        elsewhere = before;
+      });
+      return;
+    }
+  }
+}
+
+/**
+ * Stored records in [from, to) were just loaded.
+ *
+ * @param {KernelFunctions} run
+ * @param {(from: number, to: number) => void} harm
+ */
+function beforeWalk(run, harm) {
+  for (const name of /** @type {const} */ (['walkStored', 'rescatterStored'])) {
+    const walk = run[name];
+    run[name] = (from, to) => {
+      harm(from, to);
+      return walk(from, to);
+    };
+  }
+}

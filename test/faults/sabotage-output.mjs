@@ -1,0 +1,32 @@
+/**
+ * Faults of the tasks' account of what they wrote: a region of the output that is not reported, one
+ * reported twice, one that lies elsewhere. Wraps the sink of output files.
+ */
+import { FilesSink } from '#src/output/files-sink.js';
+
+/**
+ * @typedef {import('#src/output/output-target.js').WrittenRegion} WrittenRegion
+ * @typedef {import('./sabotage.js').Sabotage} Sabotage
+ */
+
+/**
+ * @param {Sabotage} sabotage
+ * @param {() => boolean} isTheOne
+ */
+export function sabotageOutput(sabotage, isTheOne) {
+  if (sabotage.act !== 'misreport-region') return;
+  const { close } = FilesSink.prototype;
+  FilesSink.prototype.close = async function () {
+    const regions = await close.call(this);
+    const [first, ...others] = regions;
+    if (first === undefined || !isTheOne()) return regions;
+    return [...damaged[sabotage.how](first), ...others];
+  };
+}
+
+/** @type {Record<'missing' | 'twice' | 'elsewhere', (region: WrittenRegion) => WrittenRegion[]>} */
+const damaged = {
+  missing: () => [],
+  twice: (region) => [region, region],
+  elsewhere: ({ shard, start, end }) => [{ shard, start: start + 1, end: end + 1 }],
+};

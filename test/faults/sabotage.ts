@@ -1,0 +1,54 @@
+/**
+ * What `saboteur.mjs` can be told to break, as a `CommandRun` for the command that is to suffer it.
+ * Inputs of sabotaged jobs are named `*.input`, so that the saboteur knows their reads.
+ */
+import type { CommandRun } from '../fixtures/run-command.js';
+
+/** The byte that changes in a stored record: its key's first bits, its length, its own bytes. */
+type Altered = 'highKey' | 'length' | 'record';
+type Occasion = 'input-read' | 'temp-write' | 'temp-read' | 'output-write' | 'output-sync';
+
+export type Sabotage = {
+  /** Which occasion it is, over all threads, from 1 on; default 1. */
+  readonly nth?: number;
+} & (
+  | {
+      readonly act:
+        | 'skip-boundary'
+        | 'invent-boundary'
+        | 'drop-scattered'
+        | 'repeat-scattered'
+        | 'repeat-gathered'
+        | 'skip-gathered'
+        | 'replace-gathered'
+        | 'misdirect-loaded'
+        | 'short-temp-write'
+        | 'early-end'
+        | 'refuse-workers';
+    }
+  | { readonly act: 'alter-loaded'; readonly part: Altered }
+  | { readonly act: 'alter-segment'; readonly part: Altered; readonly stripeCount: number }
+  | { readonly act: 'swap-segments'; readonly samePile: boolean; readonly stripeCount: number }
+  | { readonly act: 'truncate-data'; readonly stripeCount: number }
+  | {
+      readonly act: 'alter-index';
+      readonly field: 'magic' | 'piles' | 'segmentCount' | 'records' | 'place' | 'byteLength';
+    }
+  | { readonly act: 'short-output-write'; readonly outputBytes: number }
+  | { readonly act: 'misreport-region'; readonly how: 'missing' | 'twice' | 'elsewhere' }
+  | { readonly act: 'signal'; readonly at: Occasion; readonly signal: NodeJS.Signals }
+  | { readonly act: 'end-worker' | 'throw'; readonly at: Occasion }
+  | { readonly act: 'fail'; readonly at: Occasion; readonly errno: string }
+  | {
+      readonly act: 'change-input';
+      readonly at: Occasion;
+      readonly path: string;
+      readonly how: 'grow' | 'shrink' | 'replace' | 'overwrite';
+    }
+);
+
+const saboteur = new URL('saboteur.mjs', import.meta.url).href;
+
+export function withSabotage(sabotage: Sabotage): Required<Pick<CommandRun, 'nodeOptions' | 'env'>> {
+  return { nodeOptions: ['--import', saboteur], env: { PILESHUF_SABOTAGE: JSON.stringify(sabotage) } };
+}

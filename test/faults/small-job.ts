@@ -1,0 +1,51 @@
+/**
+ * A job that is small and yet has of everything several: inputs, splits an input, piles a stripe,
+ * segments a pile, writes an output. What the faults happen to.
+ */
+import { writeFileSync } from 'node:fs';
+import type { Tuning } from '#src/plan/memory-plan.js';
+import { sortLines } from '../fixtures/command-outcome.js';
+import type { TestDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+
+/** With the smallest buffers each record costs a system call or two. */
+export const isTiny = tuningUnderTest.bufferBytes !== undefined;
+
+/** Records of one length: a loss that a gain makes good is seen by the checksum alone. */
+const RECORDS_OF_INPUT = isTiny ? 1500 : 6000;
+const TEXTS = [0, 1].map((file) =>
+  Array.from({ length: RECORDS_OF_INPUT }, (_, i) => `${file} ${String(i).padStart(8, '0')}\n`).join(''),
+);
+
+export const OUTPUT_BYTES = TEXTS.reduce((sum, text) => sum + text.length, 0);
+export const SORTED_OUTPUT = sortLines(TEXTS.join(''));
+
+export const SMALL_SIZES: Partial<Tuning> = {
+  pileCount: 5,
+  bufferBytes: 1000,
+  readBytes: 4096,
+  outputBytes: 3000,
+  splitBytes: 10_000,
+  stripeCount: 2,
+  keepInRam: false,
+  inline: false,
+  ...tuningUnderTest,
+};
+
+export const STRIPE_COUNT = SMALL_SIZES.stripeCount ?? 1;
+
+/** The environment that gives `command-under-test.mjs` these sizes; undefined: what the plan chooses. */
+export function smallSizes(
+  tuning: { readonly [K in keyof Tuning]?: Tuning[K] | undefined } = {},
+): Record<string, string> {
+  return { PILESHUF_TEST_TUNING: JSON.stringify({ ...SMALL_SIZES, ...tuning }) };
+}
+
+/** Writes the inputs; the first arguments of the job. */
+export function writeInputs(directory: TestDirectory): string[] {
+  return TEXTS.map((text, i) => {
+    const path = directory.path(`${i}.input`);
+    writeFileSync(path, text);
+    return path;
+  });
+}

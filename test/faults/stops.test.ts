@@ -1,0 +1,192 @@
+/**
+ * Jobs that are stopped before their end: by a signal, by a reader that leaves, by the death of a
+ * worker, even of one that holds the permit that all others wait for. Each ends soon, with the exit
+ * code that says why, leaves nothing behind, and an existing output stays as it was.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { seen } from '../fixtures/command-outcome.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { type CommandRun, runCommand } from '../fixtures/run-command.js';
+import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { type Sabotage, withSabotage } from './sabotage.js';
+import { smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+let inputs: string[] = [];
+let existing: { readonly path: string; readonly inode: number };
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  const path = directory.path('existing');
+  writeFileSync(path, 'precious\n');
+  existing = { path, inode: statSync(path).ino };
+});
+
+function options(): string[] {
+  return ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1'];
+}
+
+/** Runs the job on the existing output. */
+function shuffleUnder(sabotage: Sabotage, argv: readonly string[] = []) {
+  const { nodeOptions, env } = withSabotage(sabotage);
+  const run: CommandRun = { nodeOptions, env: { ...env, ...smallSizes() } };
+  return runCommand([...options(), ...inputs, '-o', existing.path, '--force', ...argv], run);
+}
+
+function expectExistingUntouched() {
+  expect(readFileSync(existing.path, 'utf8')).toBe('precious\n');
+  expect(statSync(existing.path).ino).toBe(existing.inode);
+}
+
+/** Resolves once the job has made its temp directory, which it does right before it reads. */
+async function tempDirectoryMade(): Promise<void> {
+  while (readdirSync(directory.temp).length === 0) await delay(10);
+}
+
+/** The command that a script runs under `IN_TIME` in the background, once it would catch a SIGINT. */
+async function commandReady(pidFile: string): Promise<number> {
+  for (;;) {
+    await delay(10);
+    if (!existsSync(pidFile)) continue;
+    const parent = readFileSync(pidFile, 'utf8').trim();
+    if (parent === '') continue;
+    const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
+    if (pid === '') continue;
+    const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+    if ((BigInt(`0x${caught}`) & SIGINT_BIT) !== 0n) return Number(pid);
+  }
+}
+const SIGINT_BIT = 1n << 1n;
+
+describe('a signal', () => {
+  it.each([
+    { signal: 'SIGINT', exitCode: 130 },
+    { signal: 'SIGTERM', exitCode: 143 },
+    { signal: 'SIGHUP', exitCode: 129 },
+  ] as const)('$signal ends the job with $exitCode, in either pass', async ({ signal, exitCode }) => {
+    for (const at of ['temp-write', 'output-write'] as const) {
+      const result = await shuffleUnder({ act: 'signal', at, signal, nth: 4 });
+      expect(seen(result)).toEqual({
+        exitCode,
+        lines: [`pileshuf: interrupted by ${signal}: stopped before the end; no output was written`],
+      });
+      expectExistingUntouched();
+      expect(readdirSync(directory.temp)).toEqual([]);
+    }
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no shard behind', async (signal) => {
+    const { nodeOptions, env } = withSabotage({ act: 'signal', at: 'output-write', signal, nth: 4 });
+    const shards = directory.path('shards');
+    const argv = [...options(), ...inputs, '-o', shards, '--shards', '5'];
+    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
+    expect(result.exitCode).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(existsSync(shards)).toBe(false);
+  });
+
+  it.each([
+    ['standard input', '-'],
+    ['a named pipe', 'pipe'],
+  ])('ends a job that waits for %s, which is silent', async (_, name) => {
+    // Descriptor 3 holds the pipe open without writing to it.
+    const pipe = makePipe(directory.path('pipe'));
+    const input = name === '-' ? '-' : pipe;
+    const argv = [...options(), input, '-o', existing.path, '--force'];
+    const running = runShell(`exec 3<>"$PIPE"; "$@" < "$PIPE" & echo $! > "$PIPE.pid"; wait $!; exit $?`, argv, {
+      ...smallSizes(),
+      PIPE: pipe,
+    });
+    await tempDirectoryMade();
+    await delay(200);
+    process.kill(Number(readFileSync(`${pipe}.pid`, 'utf8')), 'SIGINT');
+    expect((await running).exitCode).toBe(130);
+    expectExistingUntouched();
+  });
+
+  it.each([
+    ['reads a named pipe that nobody writes to', 'SIGINT', (pipe: string) => [pipe, '-o', existing.path, '--force']],
+    ['reads a named pipe that nobody writes to', 'SIGTERM', (pipe: string) => [pipe, '-o', existing.path, '--force']],
+    ['writes a named pipe that nobody reads', 'SIGTERM', (pipe: string) => [...inputs, '-o', pipe]],
+  ] as const)('ends a job that %s: %s', async (_, signal, argvFor) => {
+    const pipe = makePipe(directory.path('pipe'));
+    const running = runShell(
+      `${IN_TIME} "$@" & echo $! > "$PIPE.pid"; wait $!; exit $?`,
+      [...options(), ...argvFor(pipe)],
+      { ...smallSizes(), PIPE: pipe },
+    );
+    const pid = await commandReady(`${pipe}.pid`);
+    await delay(400);
+    process.kill(pid, signal);
+    expect((await running).exitCode).toBe(signal === 'SIGINT' ? 130 : 143);
+    expectExistingUntouched();
+  });
+});
+
+describe('a reader that leaves', () => {
+  it.each([
+    ['head', 'on workers', false],
+    ['head', 'inline', true],
+    ['true', 'on workers', false],
+    ['true', 'inline', true],
+  ])('ends the job quietly with 141: %s, %s', async (reader, _, inline) => {
+    const script = `${IN_TIME} "$@" | ${reader === 'head' ? 'head -n 1' : 'true'}; exit "\${PIPESTATUS[0]}"`;
+    const result = await runShell(script, [...options(), ...inputs], smallSizes({ inline }));
+    expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
+    expect(result.stdout.toString()).toMatch(reader === 'head' ? /^\d \d{8}\n$/ : /^$/);
+  });
+
+  it('of a named pipe ends it likewise', async () => {
+    const pipe = makePipe(directory.path('pipe'));
+    const script = `head -n 1 "$PIPE" > /dev/null & ${IN_TIME} "$@" -o "$PIPE"`;
+    const result = await runShell(script, [...options(), ...inputs], { ...smallSizes(), PIPE: pipe });
+    expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
+  });
+});
+
+describe('a worker', () => {
+  const ENDED = { exitCode: 1, lines: [expect.stringMatching(/^pileshuf: a worker thread ended before its task: /)] };
+
+  function onePermit(): string[] {
+    return [inputs[0] ?? '', directory.temp, directory.path()].map((path) => `--io-limit=${path}=1`);
+  }
+
+  it.each(['input-read', 'temp-write', 'temp-read', 'output-write'] as const)(
+    'that exits with the only permit of its device ends the job, at %s',
+    async (at) => {
+      const result = await shuffleUnder({ act: 'end-worker', at, nth: 12 }, onePermit());
+      expect(seen(result)).toEqual(ENDED);
+      expectExistingUntouched();
+    },
+  );
+
+  it.each(['temp-write', 'temp-read', 'output-write'] as const)(
+    'that throws with the only permit of its device ends the job, at %s',
+    async (at) => {
+      const result = await shuffleUnder({ act: 'throw', at, nth: 12 }, onePermit());
+      expect(seen(result)).toEqual({ exitCode: 1, lines: [expect.stringMatching(/^pileshuf: .*: made up: a bug/)] });
+      expectExistingUntouched();
+    },
+  );
+
+  it('that dies ends the job when the output is a stream and the others wait for their turn', async () => {
+    const { nodeOptions, env } = withSabotage({ act: 'end-worker', at: 'temp-read', nth: 12 });
+    const result = await runCommand([...options(), ...inputs], { nodeOptions, env: { ...env, ...smallSizes() } });
+    expect(seen(result)).toEqual(ENDED);
+  });
+
+  it('that cannot start ends the job', async () => {
+    const result = await shuffleUnder({ act: 'refuse-workers' });
+    expect(seen(result)).toEqual({
+      exitCode: 1,
+      lines: [
+        expect.stringMatching(
+          /^pileshuf: a worker thread (could not be started|ended before its task): made up: no thread for you; /,
+        ),
+      ],
+    });
+    expectExistingUntouched();
+  });
+});

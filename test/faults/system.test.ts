@@ -1,0 +1,114 @@
+/**
+ * What the system allows and what it offers as an output: few open files, devices and pipes, which
+ * are written in place and never renamed over.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { seen, sortLines } from '../fixtures/command-outcome.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { isTiny, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+function options(): string[] {
+  return ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1'];
+}
+
+describe('256 open files', () => {
+  const INPUTS = 2000;
+  const FEW_FILES = 'ulimit -n 256; exec "$@"';
+  /** 4,096 piles of which each input holds some; as many stripes as the limit allows. */
+  const sizes = smallSizes({
+    pileCount: 4096,
+    bufferBytes: isTiny ? 64 : 4096,
+    splitBytes: isTiny ? 2000 : 20_000,
+    arenaBytes: 2 ** 25,
+    stripeCount: undefined,
+  });
+
+  function writeManyInputs(): { readonly path: string; readonly lines: string[] } {
+    const path = directory.path('many');
+    mkdirSync(path);
+    const lines: string[] = [];
+    for (let file = 0; file < INPUTS; file++) {
+      const line = `only line of file ${file}`;
+      lines.push(line);
+      writeFileSync(`${path}/${file}.txt`, `${line}\n`);
+    }
+    return { path, lines };
+  }
+
+  it('are enough for 2,000 inputs and 4,096 piles', async () => {
+    const { path, lines } = writeManyInputs();
+    const output = directory.path('out');
+    expect(seen(await runShell(FEW_FILES, [...options(), path, '-o', output], sizes))).toEqual({
+      exitCode: 0,
+      lines: [],
+    });
+    expect(sortLines(readFileSync(output, 'utf8'))).toEqual([...lines, ''].sort());
+  });
+
+  it('are enough for 2,000 inputs and 600 shards', async () => {
+    const { path, lines } = writeManyInputs();
+    const output = directory.path('shards');
+    const argv = [...options(), path, '-o', output, '--shards', '600'];
+    expect(seen(await runShell(FEW_FILES, argv, sizes))).toEqual({ exitCode: 0, lines: [] });
+    const shards = readdirSync(output);
+    expect(shards).toHaveLength(600);
+    const all = shards.map((name) => readFileSync(`${output}/${name}`, 'utf8')).join('');
+    expect(sortLines(all)).toEqual([...lines, ''].sort());
+  });
+});
+
+describe('an output that is no file', () => {
+  it.each([true, false])('is written in place when it is a named pipe (inline: %s)', async (inline) => {
+    const pipe = directory.path('pipe');
+    const copy = directory.path('copy');
+    makePipe(pipe);
+    const script = `cat "$PIPE" > "$COPY" & ${IN_TIME} "$@" -o "$PIPE"; code=$?; wait; exit $code`;
+    const env = { ...smallSizes({ inline }), PIPE: pipe, COPY: copy };
+    expect(seen(await runShell(script, [...options(), ...writeInputs(directory)], env))).toEqual({
+      exitCode: 0,
+      lines: [],
+    });
+    expect(statSync(pipe).isFIFO()).toBe(true);
+    expect(sortLines(readFileSync(copy, 'latin1'))).toEqual(SORTED_OUTPUT);
+  });
+
+  it.each(['', '--force'])('is written in place when it is a device (%s)', async (force) => {
+    const before = statSync('/dev/null');
+    const argv = [...options(), ...writeInputs(directory), ...(force === '' ? [] : [force])];
+    expect(seen(await runShell('"$@" -o /dev/null', argv, smallSizes()))).toEqual({ exitCode: 0, lines: [] });
+    const after = statSync('/dev/null');
+    expect(after.isCharacterDevice()).toBe(true);
+    expect(after.ino).toBe(before.ino);
+  });
+
+  it.each(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1', '-'])('is standard output when it is %s', async (name) => {
+    const argv = [...options(), ...writeInputs(directory), '-o', name];
+    const result = await runShell('"$@" | cat', argv, smallSizes());
+    expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+    expect(sortLines(result.stdout.toString('latin1'))).toEqual(SORTED_OUTPUT);
+    // Behind a redirection, too, where the name leads to the file.
+    const copy = directory.path('copy');
+    expect(seen(await runShell('"$@" > "$COPY"', argv, { ...smallSizes(), COPY: copy }))).toEqual({
+      exitCode: 0,
+      lines: [],
+    });
+    expect(sortLines(readFileSync(copy, 'latin1'))).toEqual(SORTED_OUTPUT);
+    expect(existsSync(directory.path('stdout'))).toBe(false);
+  });
+
+  it('gets the whole output behind what a file holds when standard output appends', async () => {
+    const copy = directory.path('copy');
+    writeFileSync(copy, 'first\n');
+    const script = '"$@" >> "$COPY"';
+    const argv = [...options(), ...writeInputs(directory)];
+    expect((await runShell(script, argv, { ...smallSizes(), COPY: copy })).exitCode).toBe(0);
+    const text = readFileSync(copy, 'latin1');
+    expect(text.startsWith('first\n')).toBe(true);
+    expect(sortLines(text.slice('first\n'.length))).toEqual(SORTED_OUTPUT);
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * What a job has on its temp disks between the passes: private directories, spread evenly over all temp
+ * directories, and few files however many inputs there are.
+ */
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { SMALL_SIZES, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+interface TempFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly byteLength: number;
+}
+
+/** Runs a job; gives all that lay below its temp directories when pass 1 had ended. */
+async function filesBetweenPasses(
+  options: Pick<ShuffleOptions, 'inputs' | 'tempDirs'>,
+  tuning: Tuning,
+): Promise<{ readonly files: readonly TempFile[]; readonly tempBytes: number }> {
+  let files: readonly TempFile[] | undefined;
+  const report = await shuffle(
+    {
+      ...options,
+      output: directory.path('out'),
+      memoryBytes: 2 ** 26,
+      workers: 2,
+      onProgress: ({ phase }) => {
+        if (phase === 'shuffle') files ??= (options.tempDirs ?? []).flatMap(listFiles);
+      },
+    },
+    tuning,
+  );
+  return { files: files ?? [], tempBytes: report.tempBytes };
+}
+
+function listFiles(root: string): TempFile[] {
+  return readdirSync(root, { withFileTypes: true, recursive: true }).map((entry) => {
+    const path = join(entry.parentPath, entry.name);
+    const { mode, size } = statSync(path);
+    return { path, mode: mode & 0o777, byteLength: entry.isFile() ? size : 0 };
+  });
+}
+
+describe('temp data', () => {
+  it('lies in a private directory, in private files', async () => {
+    const { files } = await filesBetweenPasses(
+      { inputs: writeInputs(directory), tempDirs: [directory.temp] },
+      SMALL_SIZES,
+    );
+    const [home, ...contents] = files;
+    expect(home).toMatchObject({ path: expect.stringMatching(/\/\.pileshuf-[^/]+$/), mode: 0o700 });
+    expect(contents.length).toBeGreaterThan(1);
+    expect(new Set(contents.map(({ mode }) => mode))).toEqual(new Set([0o600]));
+    expect(contents.every(({ path }) => path.startsWith(`${home?.path}/`))).toBe(true);
+  });
+
+  it('is spread evenly over several temp directories', async () => {
+    const tempDirs = ['t1', 't2', 't3'].map((name) => directory.path(name));
+    for (const path of tempDirs) mkdirSync(path);
+    const { files, tempBytes } = await filesBetweenPasses(
+      { inputs: writeInputs(directory), tempDirs },
+      { ...SMALL_SIZES, pileCount: 60, arenaBytes: 2 ** 22 },
+    );
+    const bytesOn = (root: string, pattern: RegExp) =>
+      files
+        .filter(({ path }) => path.startsWith(root) && pattern.test(path))
+        .reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const shares = tempDirs.map((root) => bytesOn(root, /\.pile$/) / tempBytes);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+    for (const share of shares) expect(share).toBeCloseTo(1 / 3, 1);
+    expect(tempDirs.map((path) => readdirSync(path))).toEqual([[], [], []]);
+  });
+
+  it('of 20,000 small files is that of a few pile sets', async () => {
+    const corpus = directory.path('corpus');
+    mkdirSync(corpus);
+    const text = Array.from({ length: 50 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join('');
+    for (let i = 0; i < 20_000; i++) writeFileSync(join(corpus, `${i}.txt`), text);
+    // With the sizes that the plan chooses.
+    const { files } = await filesBetweenPasses({ inputs: [corpus], tempDirs: [directory.temp] }, { keepInRam: false });
+    const pileSets = files.filter(({ path }) => path.endsWith('.index'));
+    expect(pileSets.length).toBeGreaterThan(1);
+    expect(pileSets.length).toBeLessThan(100);
+    expect(files.length).toBeLessThan(2000);
+    const { size } = statSync(directory.path('out'));
+    expect(size).toBe(20_000 * text.length);
+  });
+});

@@ -1,0 +1,189 @@
+/**
+ * The chain that ties what is written to what was read, each link broken on purpose: with piles in
+ * memory, on disk, and split again because they do not fit; on the calling thread and on workers.
+ * Whatever the fault, the command ends with exit code 4, says so in one line, and no output appears.
+ * The saboteur works from outside (`saboteur.mjs`).
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Tuning } from '#src/plan/memory-plan.js';
+import { seen, sortLines } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { type Sabotage, withSabotage } from './sabotage.js';
+import {
+  isTiny,
+  OUTPUT_BYTES,
+  SORTED_OUTPUT,
+  smallSizes,
+  STRIPE_COUNT as stripeCount,
+  writeInputs,
+} from './small-job.js';
+
+type Place = 'in memory' | 'on disk' | 'on disk and split again';
+const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
+  'in memory': { keepInRam: true },
+  'on disk': { keepInRam: false },
+  'on disk and split again': { keepInRam: false, arenaBytes: (isTiny ? 32 : 80) * 1024 },
+};
+
+interface Circumstances {
+  readonly place: Place;
+  readonly inline: boolean;
+}
+
+const IN_MEMORY = ['in memory, inline', { place: 'in memory', inline: true }] as const;
+const ON_DISK = ['on disk, on workers', { place: 'on disk', inline: false }] as const;
+const SPLIT_AGAIN = [
+  'on disk and split again, on workers',
+  { place: 'on disk and split again', inline: false },
+] as const;
+const SPLIT_AGAIN_INLINE = [
+  'on disk and split again, inline',
+  { place: 'on disk and split again', inline: true },
+] as const;
+
+describe('verification', () => {
+  const directory = useTestDirectory();
+
+  function shuffleUnder(sabotage: Sabotage, { place, inline }: Circumstances, ...argv: string[]) {
+    const { nodeOptions, env } = withSabotage(sabotage);
+    return runCommand([...writeInputs(directory), '-T', directory.temp, '--workers', '2', '--seed', '1', ...argv], {
+      nodeOptions,
+      env: { ...env, ...smallSizes({ ...SIZES_OF_PLACE[place], inline }) },
+    });
+  }
+
+  async function expectRefusal(sabotage: Sabotage, circumstances: Circumstances, message = /./) {
+    const output = directory.path('out');
+    const result = await shuffleUnder(sabotage, circumstances, '-o', output);
+    expect(seen(result)).toEqual(REFUSAL);
+    expect(result.stderr).toMatch(message);
+    expect(existsSync(output)).toBe(false);
+  }
+
+  describe.each([IN_MEMORY, ON_DISK, SPLIT_AGAIN, SPLIT_AGAIN_INLINE])('%s', (_, circumstances) => {
+    it('passes when nothing is broken', async () => {
+      const sabotage: Sabotage = { act: 'drop-scattered', nth: Number.MAX_SAFE_INTEGER };
+      const result = await shuffleUnder(sabotage, circumstances, '-o', directory.path('out'), '-q');
+      expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+      expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+    });
+
+    it('sees a record written twice', () => expectRefusal({ act: 'repeat-gathered' }, circumstances, /pile \d+ /));
+
+    it('sees a record not written', () => expectRefusal({ act: 'skip-gathered' }, circumstances, /pile \d+ /));
+
+    it('sees a record written in the place of another of its length', () =>
+      expectRefusal({ act: 'replace-gathered' }, circumstances, /pile \d+ .* checksum/));
+
+    it.each(['record', 'length'] as const)('sees changed %s bits come back from a pile', (part) =>
+      expectRefusal({ act: 'alter-loaded', part, nth: 3 }, circumstances),
+    );
+
+    it('sees bytes that come back from another place', () =>
+      expectRefusal({ act: 'misdirect-loaded', nth: 2 }, circumstances));
+  });
+
+  describe.each([IN_MEMORY, ON_DISK])('%s', (_, circumstances) => {
+    it.each([1, 2])('sees a record dropped at a split boundary that was overlooked, look %d', (nth) =>
+      expectRefusal({ act: 'skip-boundary', nth }, circumstances, NOT_TILED),
+    );
+
+    it('sees a record taken by two splits because of a boundary that is none', () =>
+      expectRefusal({ act: 'invent-boundary' }, circumstances, NOT_TILED));
+
+    it('sees a record lost on its way to the piles', () =>
+      expectRefusal({ act: 'drop-scattered', nth: 7 }, circumstances, NOT_SCATTERED));
+
+    it('sees a record put on a pile twice', () =>
+      expectRefusal({ act: 'repeat-scattered', nth: 7 }, circumstances, NOT_SCATTERED));
+
+    it('sees a record that is on the wrong pile', () =>
+      expectRefusal({ act: 'alter-loaded', part: 'highKey', nth: 3 }, circumstances, /belongs to another pile/));
+
+    it('sees the last byte of the output missing', () =>
+      expectRefusal(
+        { act: 'short-output-write', outputBytes: OUTPUT_BYTES },
+        circumstances,
+        /bytes on disk, expected/,
+      ));
+
+    it.each([
+      ['missing', 1],
+      ['missing', 2],
+      ['twice', 1],
+      ['elsewhere', 2],
+    ] as const)('sees a region of the output reported as %s, region %d', (how, nth) =>
+      expectRefusal(
+        { act: 'misreport-region', how, nth },
+        circumstances,
+        /output 0 (was written up to byte|has \d+ bytes on disk, expected)/,
+      ),
+    );
+  });
+
+  describe.each([ON_DISK, SPLIT_AGAIN])('%s', (_, circumstances) => {
+    it.each([
+      ['of the same pile', true],
+      ['of another pile', false],
+    ])('sees a segment swapped with one %s', (_, samePile) =>
+      expectRefusal({ act: 'swap-segments', samePile, stripeCount }, circumstances),
+    );
+
+    it.each(['record', 'length'] as const)('sees changed %s bits of a segment on disk', (part) =>
+      expectRefusal({ act: 'alter-segment', part, stripeCount }, circumstances),
+    );
+
+    it('sees a truncated data file', () =>
+      expectRefusal({ act: 'truncate-data', stripeCount }, circumstances, /\.pile ends at byte \d+, expected \d+/));
+
+    it.each([1, 5])('sees pile data that was written short, at write %d', (nth) =>
+      expectRefusal({ act: 'short-temp-write', nth }, circumstances),
+    );
+
+    it.each(['magic', 'piles', 'segmentCount', 'place', 'byteLength'] as const)(
+      'sees a changed %s in an index',
+      (field) => expectRefusal({ act: 'alter-index', field }, circumstances),
+    );
+  });
+
+  describe.each([ON_DISK])('%s', (_, circumstances) => {
+    it('sees a changed count of records in an index', () =>
+      expectRefusal({ act: 'alter-index', field: 'records' }, circumstances));
+
+    it('makes no shard of an output that is wrong', async () => {
+      const output = directory.path('shards');
+      const result = await shuffleUnder({ act: 'replace-gathered' }, circumstances, '-o', output, '--shards', '7');
+      expect(seen(result)).toEqual(REFUSAL);
+      expect(existsSync(output)).toBe(false);
+    });
+
+    it('ends with 4 where standard output cannot be taken back', async () => {
+      expect(seen(await shuffleUnder({ act: 'replace-gathered' }, circumstances))).toEqual(REFUSAL);
+    });
+
+    it('leaves an existing output as it was', async () => {
+      const output = directory.path('existing');
+      writeFileSync(output, 'precious\n');
+      expect(seen(await shuffleUnder({ act: 'skip-gathered' }, circumstances, '-o', output, '--force'))).toEqual(
+        REFUSAL,
+      );
+      expect(readFileSync(output, 'utf8')).toBe('precious\n');
+    });
+
+    it('takes an input that ends early for a bad input', async () => {
+      const output = directory.path('out');
+      const result = await shuffleUnder({ act: 'early-end', nth: 9 }, circumstances, '-o', output);
+      expect(seen(result)).toEqual({
+        exitCode: 3,
+        lines: [expect.stringMatching(/\.input ends at byte \d+, expected \d+/)],
+      });
+      expect(existsSync(output)).toBe(false);
+    });
+  });
+});
+
+const REFUSAL = { exitCode: 4, lines: [expect.stringMatching(/^pileshuf: verification failed: /)] };
+const NOT_TILED = /\.input was read up to byte \d+(, expected| and from byte \d+ on, expected no gap and no overlap)/;
+const NOT_SCATTERED = /pass 1 put \d+ bytes on the piles, expected the \d+ that it read/;

@@ -1,0 +1,138 @@
+/**
+ * Peak memory stays near what --memory says: budget, 150 MiB for Node itself, 30 MiB a worker. With the
+ * sizes that the plan chooses, on inputs that are much larger than the budget.
+ */
+
+import { spawn } from 'node:child_process';
+import { createReadStream, readFileSync, statfsSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const MIB = 2 ** 20;
+const main = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
+const reporter = new URL('report-peak-memory.mjs', import.meta.url).href;
+
+const directory = useTestDirectory();
+
+/** Inputs, temp data with 12 bytes a record on top, and the output, all at one time. */
+function reasonNotToWrite(inputBytes: number, recordBytes: number): string | undefined {
+  if (process.platform !== 'linux') return '(peak memory is read from /proc)';
+  const neededBytes = inputBytes * (3 + 12 / recordBytes) * 1.05;
+  const { bavail, bsize } = statfsSync(tmpdir());
+  if (bavail * bsize >= neededBytes) return undefined;
+  return `(${Math.ceil(neededBytes / MIB)} MiB are needed in ${tmpdir()}, ${Math.floor((bavail * bsize) / MIB)} MiB are free)`;
+}
+
+/** Writes a file of `byteLength` bytes, `block` again and again. */
+async function writeInput(name: string, block: Buffer, byteLength: number): Promise<string> {
+  const path = directory.path(name);
+  const file = await open(path, 'wx');
+  try {
+    for (let written = 0; written < byteLength; ) {
+      written += (await file.write(block, 0, Math.min(block.byteLength, byteLength - written))).bytesWritten;
+    }
+  } finally {
+    await file.close();
+  }
+  return path;
+}
+
+/** About a mebibyte of different lines of one length. */
+function linesOf(recordBytes: number): Buffer {
+  const count = Math.floor(MIB / recordBytes);
+  return Buffer.from(
+    Array.from(
+      { length: count },
+      (_, i) =>
+        `${String(i)
+          .padStart(recordBytes - 1, '.')
+          .slice(1 - recordBytes)}\n`,
+    ).join(''),
+  );
+}
+
+interface Measured {
+  readonly exitCode: number | null;
+  readonly stderr: string;
+  readonly peakBytes: number;
+  readonly outputBytes: number;
+}
+
+async function pileshuf(argv: readonly string[], standardInput?: string): Promise<Measured> {
+  const output = directory.path('out');
+  const peakFile = directory.path('peak');
+  const child = spawn(
+    process.execPath,
+    ['--import', reporter, main, ...argv, '-q', '-T', directory.temp, '-o', output],
+    {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      env: { ...process.env, PEAK_MEMORY_FILE: peakFile },
+    },
+  );
+  child.stdin.on('error', () => {
+    // The command may end before it has read everything.
+  });
+  if (standardInput === undefined) child.stdin.end();
+  else createReadStream(standardInput).pipe(child.stdin);
+  const [stderr] = await Promise.all([text(child.stderr), new Promise((resolve) => child.on('close', resolve))]);
+  const peakBytes = Number(readFileSync(peakFile, 'utf8'));
+  const outputBytes = child.exitCode === 0 ? statSync(output).size : 0;
+  return { exitCode: child.exitCode, stderr, peakBytes, outputBytes };
+}
+
+function allowedBytes(budgetBytes: number, workers: number): number {
+  return budgetBytes + (150 + 30 * workers) * MIB;
+}
+
+const DEFAULT_WORKERS = availableParallelism();
+
+describe('many records', () => {
+  const cases = [
+    { size: '2 GB', recordBytes: 105, inputBytes: 2e9, memory: '256M', budgetBytes: 256 * MIB },
+    { size: '300 MB', recordBytes: 2, inputBytes: 3e8, memory: '64M', budgetBytes: 64 * MIB },
+    { size: '4 GB', recordBytes: 105, inputBytes: 4e9, memory: '64M', budgetBytes: 64 * MIB },
+  ];
+  for (const { size, recordBytes, inputBytes, memory, budgetBytes } of cases) {
+    const reason = reasonNotToWrite(inputBytes, recordBytes);
+    it.skipIf(reason)(`of ${recordBytes} bytes, ${size} in all, with -S ${memory} ${reason ?? ''}`, async () => {
+      const block = linesOf(recordBytes);
+      const wholeBytes = Math.floor(inputBytes / recordBytes) * recordBytes;
+      const input = await writeInput('in', block, wholeBytes);
+      const { exitCode, stderr, peakBytes, outputBytes } = await pileshuf([input, '-S', memory]);
+      expect({ exitCode, stderr, outputBytes }).toEqual({ exitCode: 0, stderr: '', outputBytes: wholeBytes });
+      expect(peakBytes).toBeLessThan(allowedBytes(budgetBytes, DEFAULT_WORKERS));
+    });
+  }
+});
+
+describe('one record of 200 MB among short ones, with -S 1G', () => {
+  const LONG_BYTES = 2e8;
+  const reason = reasonNotToWrite(LONG_BYTES + 2 * MIB, 1000);
+
+  it.skipIf(reason).each([
+    ['a file', undefined],
+    ['a file', 8],
+    ['standard input', undefined],
+    ['standard input', 8],
+  ])(`in %s, with %s workers ${reason ?? ''}`, async (source, workers) => {
+    const short = linesOf(100);
+    const input = directory.path('in');
+    const file = await open(input, 'wx');
+    await file.write(short);
+    const long = Buffer.alloc(MIB, 'x');
+    for (let left = LONG_BYTES; left > 0; left -= MIB) await file.write(long, 0, Math.min(MIB, left));
+    await file.write('\n');
+    await file.write(short);
+    await file.close();
+
+    const options = ['-S', '1G', ...(workers === undefined ? [] : ['--workers', `${workers}`])];
+    const measured = source === 'a file' ? await pileshuf([input, ...options]) : await pileshuf(options, input);
+    const { exitCode, stderr, peakBytes, outputBytes } = measured;
+    expect({ exitCode, stderr, outputBytes }).toEqual({ exitCode: 0, stderr: '', outputBytes: statSync(input).size });
+    expect(peakBytes).toBeLessThan(allowedBytes(1024 * MIB, workers ?? DEFAULT_WORKERS));
+  });
+});
