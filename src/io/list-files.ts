@@ -56,12 +56,30 @@ function leadsToFile(link: string): boolean {
   return stat.isFile();
 }
 
-/** Files that match a glob pattern, sorted by the bytes of their paths. */
+/**
+ * Files that match a glob pattern, sorted by the bytes of their paths. The search begins at the fixed
+ * part of the pattern: from the current directory it would leave out what lies in that directory
+ * itself when the pattern leads above it, and give paths whose order depends on it.
+ */
 export async function listMatches(pattern: string): Promise<string[]> {
   const { glob } = await import('tinyglobby');
-  return sortByBytes(
-    await glob(pattern, { dot: false, expandDirectories: false, onlyFiles: true, followSymbolicLinks: true }),
-  );
+  const parts = pattern.split('/');
+  const fixedCount = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
+  const fixed = parts.slice(0, fixedCount).join('/');
+  const directory = fixed === '' ? (fixedCount > 0 ? '/' : '.') : fixed;
+  // A leading ! would turn the pattern round.
+  const search = parts
+    .slice(fixedCount)
+    .join('/')
+    .replace(/^!(?!\()/, '\\!');
+  const matches = await glob(search, {
+    cwd: directory,
+    dot: false,
+    expandDirectories: false,
+    onlyFiles: true,
+    followSymbolicLinks: true,
+  });
+  return sortByBytes(matches.map((match) => join(directory, match)));
 }
 
 /** Whether a path holds characters that make it a pattern. */
