@@ -19,7 +19,7 @@ export function recordsOf(input: Uint8Array, terminator: number): Buffer[] {
 }
 
 /** First eight bytes, little-endian, of SHA-256 over seed and ordinal, each behind its length. */
-function inputKey(seed: string, ordinal: number): bigint {
+export function inputKey(seed: string, ordinal: number): bigint {
   const hash = createHash('sha256');
   for (const text of [seed, String(ordinal)]) {
     const bytes = new TextEncoder().encode(text);
