@@ -4,39 +4,18 @@
  * neighbours in the input are neighbours in the output no more often than chance has it.
  * The chi-square bounds and what they mean are in chi-square.ts.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
-import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
-import { openStages } from './shuffle-stages.js';
+import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
 import { shuffleWithSeed } from './whole-jobs.js';
-
-const SEEDS_PER_PILE_COUNT = 20_000;
-const PILE_COUNTS = [1, 2, 3, 5, 7, 64];
 
 describe('all orders of five records', () => {
   const directory = useFastDirectory();
 
   it('are equally likely over 120,000 seeds, with every number of piles', { timeout: 300_000 }, async () => {
-    const input = directory.path('five');
-    writeFileSync(input, FIVE_RECORDS);
-    mkdirSync(directory.path('staging'));
-    const all = new Float64Array(ORDERS_OF_FIVE);
-    for (const [i, pileCount] of PILE_COUNTS.entries()) {
-      const stages = openStages(input, directory.path('staging'), { pileCount, bufferBytes: 32 });
-      const counts = new Float64Array(ORDERS_OF_FIVE);
-      for (let seed = 0; seed < SEEDS_PER_PILE_COUNT; seed++) {
-        const output = await stages.shuffle(String(i * SEEDS_PER_PILE_COUNT + seed));
-        const order = numberOfOrder(output.toString('latin1'));
-        counts[order] = (counts[order] ?? 0) + 1;
-        all[order] = (all[order] ?? 0) + 1;
-      }
-      stages.close();
-      expectUniform(counts, 119, `${pileCount} piles`);
-    }
-    expect(all.reduce((sum, count) => sum + count)).toBe(120_000);
-    expectUniform(all, 119, 'all pile counts');
+    await expectOrdersOfStagesUniform(directory, 20_000);
   });
 });
 
