@@ -9,13 +9,18 @@ import { InputError } from '#src/errors.js';
 import type { CompressedSource } from '#src/formats/codec.js';
 import { gzip } from '#src/formats/gzip.js';
 
-/** `bytes` in pieces of the given sizes, the last size repeated. */
-function sourceOf(bytes: Uint8Array, pieceBytes: readonly number[] = [bytes.byteLength]): CompressedSource {
+/** `bytes` in pieces of the given sizes, the last size repeated; each at once, or after some time. */
+function sourceOf(
+  bytes: Uint8Array,
+  pieceBytes: readonly number[] = [bytes.byteLength],
+  milliseconds?: number,
+): CompressedSource {
   let start = 0;
   let i = 0;
   return {
     path: 'in.gz',
-    next: () => {
+    next: async () => {
+      if (milliseconds !== undefined) await new Promise((resolve) => setTimeout(resolve, milliseconds));
       const size = pieceBytes[Math.min(i, pieceBytes.length - 1)] ?? 1;
       i += 1;
       const piece = bytes.slice(start, start + Math.max(1, size));
@@ -25,14 +30,14 @@ function sourceOf(bytes: Uint8Array, pieceBytes: readonly number[] = [bytes.byte
   };
 }
 
-async function decode(bytes: Uint8Array, pieceBytes?: readonly number[]): Promise<Buffer> {
+async function decode(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes))) pieces.push(piece);
+  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes, milliseconds))) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-async function refusal(bytes: Uint8Array, pieceBytes?: readonly number[]): Promise<string> {
-  const error = await decode(bytes, pieceBytes).then(
+async function refusal(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<string> {
+  const error = await decode(bytes, pieceBytes, milliseconds).then(
     (decoded) => new Error(`accepted, as ${decoded.byteLength} bytes`),
     (thrown: unknown) => thrown,
   );
@@ -93,6 +98,16 @@ describe('gzip.decode', () => {
           `in.gz: byte ${memberA.byteLength + at} (compressed) lies behind the last gzip member`,
         );
       }
+    }
+  });
+
+  it('looks at every byte behind the last member, also when pieces are slow to come', async () => {
+    const zero = Buffer.alloc(1);
+    const bytes = Buffer.concat([memberA, zero, Buffer.from('x')]);
+    for (const behindMember of [0, 1]) {
+      const pieceBytes = [memberA.byteLength + behindMember, 1];
+      expect(await refusal(bytes, pieceBytes, 20)).toContain(`byte ${memberA.byteLength + 1} (compressed) lies behind`);
+      expect(await decode(Buffer.concat([memberA, zero, zero]), pieceBytes, 20)).toHaveLength(first.byteLength);
     }
   });
 

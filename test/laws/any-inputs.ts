@@ -35,7 +35,7 @@ export interface LargeInputs {
 }
 
 export const largeInputs: fc.Arbitrary<LargeInputs> = fc.record({
-  lines: fc.integer({ min: 2000, max: 6000 }),
+  lines: fc.integer({ min: 3000, max: 12_000 }),
   longest: fc.integer({ min: 1, max: 60 }),
   factor: fc.nat(),
 });

@@ -78,6 +78,32 @@ describe('a large output', () => {
     }
   });
 
+  it('is cut into shards inside piles, however these are loaded', async () => {
+    // Tasks of pass 2 hold 4 MiB or more, so that several of them begin inside a shard.
+    const input = linesOf(22 * MIB, 800);
+    writeFileSync(directory.path('in'), input);
+    const ordered = referenceOrder([input], 'large');
+    const expected = digest(Buffer.concat(ordered));
+    const records = ordered.length;
+    const tunings: Tuning[] = [
+      { inline: true, pileCount: 40 },
+      { inline: false, pileCount: 7 },
+      { inline: true, pileCount: 5, arenaBytes: MIB, bufferBytes: 30_000, readBytes: 60_000, outputBytes: 30_000 },
+    ];
+    for (const [i, tuning] of tunings.entries()) {
+      for (const shards of [
+        { by: 'count' as const, shardCount: 3 + i },
+        { by: 'records' as const, recordsPerShard: Math.ceil(records / (2.5 + i)) },
+        { by: 'bytes' as const, maxShardBytes: (5 + i) * MIB },
+      ]) {
+        const { report, bytes } = await run({ shards, memoryBytes: 64 * MIB }, tuning);
+        const what = JSON.stringify([shards, tuning]);
+        expect(digest(bytes), what).toBe(expected);
+        expect(report.shards.length, what).toBeGreaterThan(2);
+      }
+    }
+  });
+
   it('has the same bytes when records are longer than the output buffer', async () => {
     const long = [5 * MIB, 100_000, 4096, 8192, 65_536, 70_000, 3 * MIB + 1].map((length, i) =>
       Buffer.from(`${String(i).repeat(length - 1)}\n`),

@@ -103,6 +103,22 @@ describe('planShardCuts', () => {
   });
 });
 
+describe('cutAt', () => {
+  it('is exact, also where the product of shard and total is not', () => {
+    const shardCount = fc.integer({ min: 1, max: MOST_SHARDS });
+    const total = fc.oneof(fc.nat({ max: Number.MAX_SAFE_INTEGER }), fc.nat({ max: 10_000_000 }));
+    fc.assert(
+      fc.property(shardCount, total, fc.nat({ max: MOST_SHARDS }), (count, totalBytes, any) => {
+        const shard = any % count;
+        const cut = BigInt(cutAt({ by: 'byte', shardCount: count, totalBytes }, shard));
+        const product = BigInt(shard) * BigInt(totalBytes);
+        expect(cut * BigInt(count) <= product && product < (cut + 1n) * BigInt(count)).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
 describe('shardAt', () => {
   const anyCuts: fc.Arbitrary<ShardCuts> = fc.oneof(
     fc.record({

@@ -112,6 +112,21 @@ describe('rescatterStored', () => {
     );
   });
 
+  it('gives each pile its first and its last key, exactly', () => {
+    const pileCount = fc.oneof(fc.integer({ min: 2, max: 300 }), fc.constantFrom(641, 4095, 4097, 46341));
+    fc.assert(
+      fc.property(pileCount, fc.nat({ max: 2 ** 31 - 1 }), (count, any) => {
+        const pile = 1 + (any % (count - 1));
+        const first = ((BigInt(pile) << 64n) + BigInt(count) - 1n) / BigInt(count);
+        const records = [first, first - 1n].map((key) => ({ key, bytes: Uint8Array.of(1) }));
+        const of: PileSizes = { pileCount: count, bufferBytes: 64, scale: 1n };
+        const { piles } = rescatterWithKernel(kernel, ARENA_START, of, encodeStored(records));
+        expect([piles[pile - 1]?.records, piles[pile]?.records]).toEqual([1, 1]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('leaves an incomplete record at the end, wherever it is cut', () => {
     const records: KeyedRecord[] = [3, 0, 20].map((length, i) => ({
       key: BigInt(i) << 62n,
