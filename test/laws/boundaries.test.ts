@@ -3,7 +3,10 @@
  * inputs and records that are as long as a buffer, a byte less and a byte more, for every buffer there
  * is. Each output is compared with the reference order.
  */
+import { rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import type { Encoding } from './any-settings.js';
@@ -144,5 +147,45 @@ describe('boundaries', () => {
     for (const byteLength of [pieceBytes - 1, pieceBytes, pieceBytes + 1]) {
       await expectReferenceOrder([Buffer.concat(recordsOfLengths([5, byteLength, 7]))], {}, 'gzip');
     }
+  });
+
+  describe.each<[string, Tuning]>([
+    ['small buffers', SMALL],
+    ['buffers as planned', {}],
+  ])('the longest record accepted, with %s', (_, tuning) => {
+    const LONGEST = 200;
+
+    /** @returns records of the output; rejects as the job does. */
+    async function countRecords(input: Buffer): Promise<number> {
+      const options = {
+        inputs: [directory.path('in')],
+        output: directory.path('out-longest'),
+        tempDirs: [directory.temp],
+      };
+      writeFileSync(options.inputs[0] ?? '', input);
+      const report = await shuffle({ ...options, maxRecordBytes: LONGEST, workers: 1, memoryBytes: 2 ** 24 }, tuning);
+      rmSync(options.output);
+      return report.records;
+    }
+
+    it.each([0, 1, 7])('has as many bytes as the limit, its terminator counted, after %i others', async (before) => {
+      const others = Array(before).fill(5);
+      for (const encode of [(bytes: Buffer) => bytes, (bytes: Buffer) => gzipSync(bytes)]) {
+        const bytesOf = (...lengths: number[]) => Buffer.concat(recordsOfLengths([...others, ...lengths]));
+        expect(await countRecords(encode(bytesOf(LONGEST, 3, LONGEST)))).toBe(before + 3);
+        expect(await countRecords(encode(bytesOf(LONGEST).subarray(0, -1)))).toBe(before + 1);
+        const at = 5 * before;
+        for (const [tooLong, position] of [
+          [bytesOf(LONGEST + 1, 3), at],
+          [bytesOf(3, LONGEST + 1).subarray(0, -1), at + 3],
+          [bytesOf(3, 5000, 3), at + 3],
+        ] as const) {
+          await expect(countRecords(encode(tooLong))).rejects.toMatchObject({
+            code: 'ERR_RECORD_TOO_LONG',
+            message: expect.stringContaining(`the record at byte ${position} is longer than the ${LONGEST} bytes`),
+          });
+        }
+      }
+    });
   });
 });

@@ -55,6 +55,25 @@ export function testSameBytes(scale: number): void {
       expect(splitAgain).toBeGreaterThan(4 * scale);
     });
 
+    it('has the same bytes when what was split again does not fit either', async () => {
+      // 500 KB stored; an arena of 80 KB loads 2,000 records and splits into two or three at a time.
+      const inputs = makeLargeInputs({ lines: 12_000, longest: 40, factor: 5 });
+      for (const pileCount of [1, 2, 3]) {
+        const tuning = { pileCount, bufferBytes: 500, readBytes: 300, outputBytes: 1000, arenaBytes: 80 * 1024 };
+        await expectLaws({
+          inputs,
+          seed: 'three levels',
+          settings: {
+            workers: 1,
+            memoryBytes: 16 * 2 ** 20,
+            tempDirCount: 2,
+            encodings: ['plain'],
+            tuning: { ...tuning, inline: true },
+          },
+        });
+      }
+    });
+
     it('has the same bytes on worker threads as on one', async () => {
       const onThreads = (settings: Settings): Settings => ({
         ...settings,
