@@ -1,7 +1,7 @@
 /**
  * Finding input files: what a path is, and what lies below a directory or matches a pattern.
  */
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, readdir, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, SystemError } from '../errors.js';
 import { errnoOf, type FileRole, reasonOf } from './files.js';
@@ -30,9 +30,7 @@ export function listDirectory(directory: string): string[] {
     try {
       entries = readdirSync(folder, { withFileTypes: true });
     } catch (error) {
-      throw new InputError('ERR_INPUT_UNREADABLE', `cannot list the directory ${folder}: ${reasonOf(error)}`, {
-        cause: error,
-      });
+      throw unlistable(folder, error);
     }
     for (const entry of entries) {
       const path = join(folder, entry.name);
@@ -47,6 +45,12 @@ export function listDirectory(directory: string): string[] {
   return sortByBytes(paths);
 }
 
+function unlistable(directory: string, error: unknown): InputError {
+  return new InputError('ERR_INPUT_UNREADABLE', `cannot list the directory ${directory}: ${reasonOf(error)}`, {
+    cause: error,
+  });
+}
+
 /** @throws InputError when the link leads nowhere: leaving it out could leave out records. */
 function leadsToFile(link: string): boolean {
   const stat = statPath(link, 'input');
@@ -56,12 +60,44 @@ function leadsToFile(link: string): boolean {
   return stat.isFile();
 }
 
-/** Files that match a glob pattern, sorted by the bytes of their paths. */
+/**
+ * Files that match a glob pattern, sorted by the bytes of their paths. The search begins at the fixed
+ * part of the pattern: from the current directory it would leave out what lies in that directory
+ * itself when the pattern leads above it, and give paths whose order depends on it.
+ * @throws InputError when a directory that may hold matches cannot be listed.
+ */
 export async function listMatches(pattern: string): Promise<string[]> {
   const { glob } = await import('tinyglobby');
-  return sortByBytes(
-    await glob(pattern, { dot: false, expandDirectories: false, onlyFiles: true, followSymbolicLinks: true }),
-  );
+  const parts = pattern.split('/');
+  const fixedCount = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
+  const fixed = parts.slice(0, fixedCount).join('/');
+  const directory = fixed === '' ? (fixedCount > 0 ? '/' : '.') : fixed;
+  // A leading ! would turn the pattern round.
+  const search = parts
+    .slice(fixedCount)
+    .join('/')
+    .replace(/^!(?!\()/, '\\!');
+  // The search goes on without a directory that it cannot list; a job must not.
+  let failure: InputError | undefined;
+  const watchedReaddir = (
+    path: string,
+    options: { withFileTypes: true },
+    callback: (error: NodeJS.ErrnoException | null, entries: Dirent[]) => void,
+  ) =>
+    readdir(path, options, (error, entries) => {
+      if (error !== null && error.code !== 'ENOENT' && error.code !== 'ENOTDIR') failure ??= unlistable(path, error);
+      callback(error, entries);
+    });
+  const matches = await glob(search, {
+    cwd: directory,
+    fs: { readdir: watchedReaddir as typeof readdir },
+    dot: false,
+    expandDirectories: false,
+    onlyFiles: true,
+    followSymbolicLinks: true,
+  });
+  if (failure !== undefined) throw failure;
+  return sortByBytes(matches.map((match) => join(directory, match)));
 }
 
 /** Whether a path holds characters that make it a pattern. */

@@ -63,8 +63,8 @@ export interface ShuffleReport {
   readonly bytes: number;
   readonly seed: string;
   /**
-   * Multiset checksum of the output: the sum modulo 2^64 of XXH64 (seed 0) of each record with its
-   * terminator, as 16 hex digits. The same for every order of the same records.
+   * Multiset checksum of the output: the sum modulo 2^64 of the hashes (docs/ORDER.md) of all records
+   * with their terminators, as 16 hex digits. The same for every order of the same records.
    */
   readonly checksum: string;
   readonly seconds: {

@@ -73,8 +73,7 @@ describe('resolveInputs', () => {
 
   it('reads a list longer than an argument list could be', async () => {
     const names = Array.from({ length: 200_000 }, (_, index) => `input-${index}`);
-    const inputs = await resolveInputs([], [await listOf(names.join('\n'))], signal);
-    expect(inputs).toEqual(names.map((path) => ({ path })));
+    expect(await resolveInputs([], [await listOf(names.join('\n'))], signal)).toEqual(names.map((path) => ({ path })));
   });
 
   it('refuses standard input in a list when it is in use already', async () => {

@@ -1,0 +1,174 @@
+/**
+ * gzip: whatever the pieces in which it arrives, all members are decoded, and everything that is not a
+ * whole number of members with zero padding behind them is refused, with its position.
+ */
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError } from '#src/errors.js';
+import type { CompressedSource } from '#src/formats/codec.js';
+import { gzip } from '#src/formats/gzip.js';
+
+/** `bytes` in pieces of the given sizes, the last size repeated; each at once, or after some time. */
+function sourceOf(
+  bytes: Uint8Array,
+  pieceBytes: readonly number[] = [bytes.byteLength],
+  milliseconds?: number,
+): CompressedSource {
+  let start = 0;
+  let i = 0;
+  return {
+    path: 'in.gz',
+    next: async () => {
+      if (milliseconds !== undefined) await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      const size = pieceBytes[Math.min(i, pieceBytes.length - 1)] ?? 1;
+      i += 1;
+      const piece = bytes.slice(start, start + Math.max(1, size));
+      start += piece.byteLength;
+      return piece;
+    },
+  };
+}
+
+async function decode(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes, milliseconds))) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function refusal(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<string> {
+  const error = await decode(bytes, pieceBytes, milliseconds).then(
+    (decoded) => new Error(`accepted, as ${decoded.byteLength} bytes`),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(InputError);
+  expect(error).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+  return error instanceof Error ? error.message : '';
+}
+
+const first = Buffer.from('first member\n'.repeat(3));
+const second = Buffer.from('the second, which is longer\n'.repeat(40));
+const [memberA, memberB] = [gzipSync(first), gzipSync(second)];
+const empty = gzipSync('');
+const zeros = Buffer.alloc(600);
+
+describe('gzip.decode', () => {
+  it('decodes any members in any pieces, with or without zero padding', async () => {
+    const members = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 5 });
+    const pieces = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(members, pieces, fc.nat({ max: 400 }), async (contents, pieceBytes, padding) => {
+        const bytes = Buffer.concat([...contents.map((content) => gzipSync(content)), Buffer.alloc(padding)]);
+        expect((await decode(bytes, pieceBytes)).equals(Buffer.concat(contents))).toBe(true);
+      }),
+    );
+  });
+
+  it('goes on with the next member wherever a piece ends, also exactly between two', async () => {
+    const bytes = Buffer.concat([memberA, empty, memberB]);
+    for (let end = 1; end < bytes.byteLength; end++) {
+      const decoded = await decode(bytes, [end, bytes.byteLength]);
+      expect(decoded.equals(Buffer.concat([first, second])), `pieces of ${end} and the rest`).toBe(true);
+    }
+    expect((await decode(bytes, [1])).equals(Buffer.concat([first, second]))).toBe(true);
+  });
+
+  it('decodes more than one piece of output', async () => {
+    const content = Buffer.alloc(3_500_000, 'all work and no play\n');
+    expect((await decode(gzipSync(content), [1000])).equals(content)).toBe(true);
+  });
+
+  it('takes zeros behind the last member as padding', async () => {
+    for (const pieceBytes of [[10_000], [memberA.byteLength], [memberA.byteLength + 1, 7], [1]]) {
+      expect((await decode(Buffer.concat([memberA, zeros]), pieceBytes)).equals(first)).toBe(true);
+    }
+  });
+
+  it.each([
+    ['text', Buffer.from('garbage'), 0],
+    ['zeros and text', Buffer.concat([zeros, Buffer.from('garbage')]), 600],
+    ['zeros and a member', Buffer.concat([zeros, memberB]), 600],
+    ['one zero and one byte', Buffer.of(0, 1), 1],
+  ])('refuses %s behind the last member, in any pieces', async (_, behind, at) => {
+    const bytes = Buffer.concat([memberA, behind]);
+    for (const pieceBytes of [[10_000], [memberA.byteLength], [memberA.byteLength + 1, 7], [1], [7]]) {
+      const message = await refusal(bytes, pieceBytes);
+      if (at > 0) {
+        expect(message).toContain(
+          `in.gz: byte ${memberA.byteLength + at} (compressed) lies behind the last gzip member`,
+        );
+      }
+    }
+  });
+
+  it('looks at every byte behind the last member, also when pieces are slow to come', async () => {
+    const zero = Buffer.alloc(1);
+    const bytes = Buffer.concat([memberA, zero, Buffer.from('x')]);
+    for (const behindMember of [0, 1]) {
+      const pieceBytes = [memberA.byteLength + behindMember, 1];
+      expect(await refusal(bytes, pieceBytes, 20)).toContain(`byte ${memberA.byteLength + 1} (compressed) lies behind`);
+      expect(await decode(Buffer.concat([memberA, zero, zero]), pieceBytes, 20)).toHaveLength(first.byteLength);
+    }
+  });
+
+  it('refuses a file truncated at any byte but between members', async () => {
+    const bytes = Buffer.concat([memberA, empty, memberB]);
+    const edges = new Map([
+      [memberA.byteLength, first.byteLength],
+      [memberA.byteLength + empty.byteLength, first.byteLength],
+    ]);
+    for (let end = 1; end < bytes.byteLength; end++) {
+      const truncated = bytes.subarray(0, end);
+      const whole = edges.get(end);
+      for (const pieceBytes of [[end], [1], [memberA.byteLength]]) {
+        if (whole === undefined) {
+          const message = await refusal(truncated, pieceBytes);
+          expect(message, `${end} bytes`).toContain('in.gz: the gzip data ');
+        } else {
+          expect(await decode(truncated, pieceBytes)).toHaveLength(whole);
+        }
+      }
+    }
+  });
+
+  it('says that a truncated file is truncated, and where', async () => {
+    expect(await refusal(memberB.subarray(0, 40))).toBe(
+      'in.gz: the gzip data ends at byte 40 (compressed) inside a member: the file is truncated; copy or make it again',
+    );
+  });
+
+  it('refuses a member whose checksum or length is wrong', async () => {
+    for (let back = 1; back <= 8; back++) {
+      const bytes = Buffer.concat([memberA, memberB]);
+      const at = bytes.byteLength - back;
+      bytes[at] = (bytes[at] ?? 0) ^ 1;
+      expect(await refusal(bytes)).toMatch(
+        /the gzip data is corrupt near byte \d+ \(compressed\): incorrect (data|length) check/,
+      );
+    }
+  });
+
+  it('never returns other bytes for a file with one bit wrong', async () => {
+    const bytes = Buffer.concat([memberA, memberB]);
+    for (let at = 0; at < bytes.byteLength; at++) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x10;
+      const decoded = await decode(damaged).catch((error: unknown) => error);
+      if (decoded instanceof Buffer) {
+        // The time stamp in the header, for instance.
+        expect(decoded.equals(Buffer.concat([first, second]))).toBe(true);
+      } else {
+        expect(decoded).toBeInstanceOf(InputError);
+      }
+    }
+  });
+});
+
+describe('gzip.matches', () => {
+  it('looks at the magic bytes alone', () => {
+    expect(gzip.matches(memberA)).toBe(true);
+    expect(gzip.matches(Uint8Array.of(0x1f))).toBe(false);
+    expect(gzip.matches(Uint8Array.of(0x1f, 0x8c))).toBe(false);
+    expect(gzip.matches(new Uint8Array())).toBe(false);
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * Making files visible: a name that exists is never replaced unless it may be, by files, links and
+ * directories alike, and what was moved is whole, under its new name alone.
+ */
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { SystemError, UsageError } from '#src/errors.js';
+import {
+  byteLengthOf,
+  createEmpty,
+  moveDirectoryIntoPlace,
+  moveIntoPlace,
+  syncParent,
+  syncPath,
+} from '#src/io/durable.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const appeared = expect.objectContaining({
+  code: 'ERR_OUTPUT_EXISTS',
+  message: expect.stringContaining('appeared during the job and was left alone; give --force to replace it'),
+});
+
+describe('moveIntoPlace', () => {
+  const directory = useTestDirectory();
+
+  it('gives a file its name, and takes the old one away', () => {
+    for (const mayReplace of [false, true]) {
+      writeFileSync(directory.path('from'), 'new');
+      moveIntoPlace(directory.path('from'), directory.path(`to-${mayReplace}`), mayReplace);
+      expect(existsSync(directory.path('from'))).toBe(false);
+      expect(readFileSync(directory.path(`to-${mayReplace}`), 'utf8')).toBe('new');
+      expect(statSync(directory.path(`to-${mayReplace}`)).nlink).toBe(1);
+    }
+  });
+
+  it('leaves alone what has the name already, unless it may be replaced', () => {
+    writeFileSync(directory.path('from'), 'new');
+    writeFileSync(directory.path('to'), 'old');
+    const move = (mayReplace: boolean) => moveIntoPlace(directory.path('from'), directory.path('to'), mayReplace);
+    expect(() => move(false)).toThrow(UsageError);
+    expect(() => move(false)).toThrow(appeared);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('old');
+    expect(readFileSync(directory.path('from'), 'utf8')).toBe('new');
+    move(true);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
+    expect(existsSync(directory.path('from'))).toBe(false);
+  });
+
+  it('takes a link that leads nowhere for a name that exists', () => {
+    writeFileSync(directory.path('from'), 'new');
+    symlinkSync('nowhere', directory.path('to'));
+    expect(() => moveIntoPlace(directory.path('from'), directory.path('to'), false)).toThrow(appeared);
+    expect(lstatSync(directory.path('to')).isSymbolicLink()).toBe(true);
+  });
+
+  it('leaves the other names of a replaced file their bytes', () => {
+    writeFileSync(directory.path('from'), 'new');
+    writeFileSync(directory.path('to'), 'old');
+    linkSync(directory.path('to'), directory.path('other'));
+    moveIntoPlace(directory.path('from'), directory.path('to'), true);
+    expect(readFileSync(directory.path('other'), 'utf8')).toBe('old');
+  });
+
+  it('says what it could not move', () => {
+    const move = () => moveIntoPlace(directory.path('none'), directory.path('to'), false);
+    expect(move).toThrow(SystemError);
+    expect(move).toThrow(/^cannot move the output to .*\/to: no such file or directory$/);
+  });
+});
+
+describe('moveDirectoryIntoPlace', () => {
+  const directory = useTestDirectory();
+
+  function makeShards(): string {
+    mkdirSync(directory.path('from'), { mode: 0o700 });
+    writeFileSync(directory.path('from', 'shard'), 'bytes');
+    return directory.path('from');
+  }
+
+  it('gives a directory its name and the mode that the umask gives', () => {
+    const umask = process.umask(0o027);
+    try {
+      moveDirectoryIntoPlace(makeShards(), directory.path('to'));
+    } finally {
+      process.umask(umask);
+    }
+    expect(statSync(directory.path('to')).mode & 0o777).toBe(0o750);
+    expect(readdirSync(directory.path('to'))).toEqual(['shard']);
+    expect(existsSync(directory.path('from'))).toBe(false);
+  });
+
+  it('replaces neither a directory with something in it nor a file', () => {
+    mkdirSync(directory.path('full'));
+    writeFileSync(directory.path('full', 'mine'), 'mine');
+    writeFileSync(directory.path('file'), 'mine');
+    const from = makeShards();
+    for (const name of ['full', 'file']) {
+      expect(() => moveDirectoryIntoPlace(from, directory.path(name))).toThrow(appeared);
+    }
+    expect(readdirSync(directory.path('full'))).toEqual(['mine']);
+    expect(readFileSync(directory.path('file'), 'utf8')).toBe('mine');
+    expect(readdirSync(from)).toEqual(['shard']);
+  });
+});
+
+describe('createEmpty, byteLengthOf and syncPath', () => {
+  const directory = useTestDirectory();
+
+  it('make an empty file that must not exist', () => {
+    createEmpty(directory.path('empty'));
+    expect(byteLengthOf(directory.path('empty'))).toBe(0);
+    expect(() => createEmpty(directory.path('empty'))).toThrow(SystemError);
+    writeFileSync(directory.path('full'), 'x'.repeat(5000));
+    expect(() => createEmpty(directory.path('full'))).toThrow(/^cannot create /);
+    expect(byteLengthOf(directory.path('full'))).toBe(5000);
+  });
+
+  it('say which file is missing', async () => {
+    expect(() => byteLengthOf(directory.path('none'))).toThrow(/^cannot examine .*\/none: no such file or directory$/);
+    await expect(syncPath(directory.path('none'))).rejects.toThrow(/^cannot open .*\/none: no such file/);
+    await expect(syncParent(directory.path('none', 'below'))).rejects.toThrow(SystemError);
+  });
+
+  it('sync files and directories', async () => {
+    writeFileSync(directory.path('file'), 'x');
+    await expect(syncPath(directory.path('file'))).resolves.toBeUndefined();
+    await expect(syncPath(directory.path())).resolves.toBeUndefined();
+    await expect(syncParent(directory.path('file'))).resolves.toBeUndefined();
+  });
+});

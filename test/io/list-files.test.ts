@@ -1,0 +1,162 @@
+/**
+ * Finding input files: everything below a directory or matching a pattern, in the order of the bytes
+ * of the paths, the same from every current directory; and nothing left out in silence.
+ */
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { InputError, SystemError } from '#src/errors.js';
+import { isPattern, listDirectory, listMatches, statPath } from '#src/io/list-files.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+describe('finding files', () => {
+  const directory = useTestDirectory();
+  const home = process.cwd();
+  afterEach(() => process.chdir(home));
+
+  function makeFiles(...names: string[]): void {
+    for (const name of names) {
+      mkdirSync(dirname(directory.path(name)), { recursive: true });
+      writeFileSync(directory.path(name), '');
+    }
+  }
+
+  const namesOf = (paths: readonly string[]) => paths.map((path) => relative(directory.path(), resolve(path)));
+
+  /** Root may list everything; for the time of `use` this process is somebody else. */
+  async function asOrdinaryUser<T>(use: () => Promise<T>): Promise<T> {
+    const { geteuid, seteuid } = process;
+    if (geteuid === undefined || seteuid === undefined || geteuid() !== 0) return use();
+    seteuid(65534);
+    try {
+      return await use();
+    } finally {
+      seteuid(0);
+    }
+  }
+
+  describe('listDirectory', () => {
+    it('lists all files at all depths, hidden ones too, by the bytes of their paths', () => {
+      makeFiles('d/b', 'd/B', 'd/a/x', 'd/a-x', 'd/a.x', 'd/.h', 'd/e/f/g/deep', 'd/～', 'd/\u{1f600}');
+      mkdirSync(directory.path('d/empty'));
+      expect(namesOf(listDirectory(directory.path('d')))).toEqual([
+        'd/.h',
+        'd/B',
+        'd/a-x',
+        'd/a.x',
+        'd/a/x',
+        'd/b',
+        'd/e/f/g/deep',
+        'd/～',
+        'd/\u{1f600}',
+      ]);
+    });
+
+    it('follows links to files, and not links to directories, so that a cycle ends', () => {
+      makeFiles('d/a', 'outside/x');
+      symlinkSync(directory.path('outside/x'), directory.path('d/link'));
+      symlinkSync(directory.path('d'), directory.path('d/self'));
+      symlinkSync('/dev/null', directory.path('d/device'));
+      expect(namesOf(listDirectory(directory.path('d')))).toEqual(['d/a', 'd/link']);
+    });
+
+    it('refuses a link that leads nowhere, and a name that is no UTF-8', () => {
+      makeFiles('d/a');
+      symlinkSync('missing', directory.path('d/link'));
+      expect(() => listDirectory(directory.path('d'))).toThrow('is a symbolic link that leads nowhere');
+      mkdirSync(directory.path('e'));
+      const name = Buffer.concat([Buffer.from(directory.path('e/')), Buffer.of(0xff, 0xfe)]);
+      writeFileSync(name, '');
+      expect(() => listDirectory(directory.path('e'))).toThrow('the name is not valid UTF-8');
+    });
+
+    it('refuses a directory that is not there or cannot be listed', async () => {
+      expect(() => listDirectory(directory.path('none'))).toThrow(InputError);
+      makeFiles('d/closed/x');
+      chmodSync(directory.path(), 0o755);
+      chmodSync(directory.path('d/closed'), 0);
+      const refused = asOrdinaryUser(async () => listDirectory(directory.path('d')));
+      await expect(refused).rejects.toThrow(/^cannot list the directory .*\/d\/closed: permission denied$/);
+    });
+  });
+
+  describe('listMatches', () => {
+    it.each([
+      ['p/*.txt', ['p/10.txt', 'p/9.txt']],
+      ['p/?.txt', ['p/9.txt']],
+      ['p/[0-5]*.txt', ['p/10.txt']],
+      ['p/*.{csv,txt}', ['p/10.txt', 'p/9.txt', 'p/x.csv']],
+      ['p/**/*.txt', ['p/10.txt', 'p/9.txt', 'p/deep/er/1.txt']],
+      ['{p,q}/*.csv', ['p/x.csv', 'q/x.csv']],
+      ['p/!*', ['p/!not']],
+      ['p/*.none', []],
+      ['none/*', []],
+    ])('gives for %s files alone, sorted by bytes', async (pattern, expected) => {
+      makeFiles('p/9.txt', 'p/10.txt', 'p/x.csv', 'p/deep/er/1.txt', 'p/.hidden.txt', 'p/!not', 'q/x.csv');
+      process.chdir(directory.path());
+      expect(await listMatches(pattern)).toEqual(expected);
+      expect(namesOf(await listMatches(directory.path(pattern)))).toEqual(expected);
+    });
+
+    it('gives the same files in the same order from every current directory', async () => {
+      makeFiles('p/a/1.txt', 'p/b/1.txt', 'p/c/1.txt', 'p/b/d/1.txt');
+      for (const [from, pattern] of [
+        ['.', 'p/*/1.txt'],
+        ['p', '*/1.txt'],
+        ['p', '../p/*/1.txt'],
+        ['p/a', '../*/1.txt'],
+        ['p/b', '../*/1.txt'],
+        ['p/b/d', '../../*/1.txt'],
+        ['p/c', './../*/1.txt'],
+      ] as const) {
+        process.chdir(directory.path(from));
+        const expected = ['p/a/1.txt', 'p/b/1.txt', 'p/c/1.txt'];
+        expect(namesOf(await listMatches(pattern)), `${pattern} from ${from}`).toEqual(expected);
+        expect(namesOf(await listMatches(directory.path('p/*/1.txt')))).toEqual(expected);
+      }
+    });
+
+    it('refuses a directory that may hold matches and cannot be listed', async () => {
+      makeFiles('p/open/1.txt', 'p/closed/1.txt');
+      // Loads what it needs before the process is somebody else.
+      expect(await listMatches(directory.path('p/*/1.txt'))).toHaveLength(2);
+      chmodSync(directory.path(), 0o755);
+      chmodSync(directory.path('p/closed'), 0);
+      const refused = asOrdinaryUser(() => listMatches(directory.path('p/*/1.txt')));
+      await expect(refused).rejects.toThrow(InputError);
+      await expect(refused).rejects.toThrow(/^cannot list the directory .*\/p\/closed\/?: permission denied$/);
+      expect(await asOrdinaryUser(() => listMatches(directory.path('p/open/*.txt')))).toHaveLength(1);
+    });
+  });
+
+  describe('statPath', () => {
+    it('follows links, and says when there is nothing', () => {
+      makeFiles('a');
+      symlinkSync('a', directory.path('link'));
+      symlinkSync('none', directory.path('dangling'));
+      expect(statPath(directory.path('link'), 'input')?.isFile()).toBe(true);
+      for (const name of ['none', 'dangling', 'a/below']) {
+        expect(statPath(directory.path(name), 'input')).toBeUndefined();
+      }
+    });
+
+    it('throws what the role says when it cannot look', () => {
+      symlinkSync('loop', directory.path('loop'));
+      const looking = (role: 'input' | 'output') => () => statPath(directory.path('loop'), role);
+      expect(looking('input')).toThrow(InputError);
+      expect(looking('output')).toThrow(SystemError);
+      expect(looking('input')).toThrow('too many symbolic links');
+    });
+  });
+
+  it.each([
+    ['a*', true],
+    ['a?', true],
+    ['[a]', true],
+    ['{a,b}', true],
+    ['a b-c.d_e/f', false],
+    ['(a)', false],
+  ])('isPattern: %s', (path, expected) => {
+    expect(isPattern(path)).toBe(expected);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * Inputs and outputs that are pipes: the same records and the same order as from and to a file, whatever
+ * the pieces in which the bytes come, plain or compressed.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { referenceOrder } from '../laws/reference-order.js';
+
+const lines = Array.from({ length: 500 }, (_, i) => `line ${i}\n`);
+const text = Buffer.from([...lines, 'no newline at the end'].join(''));
+
+describe('a pipe as input', () => {
+  const directory = useTestDirectory();
+
+  /** Feeds `bytes` through a pipe, the first `head` of them some time before the rest. */
+  async function shuffleThroughPipe(bytes: Uint8Array, head: number): Promise<Buffer> {
+    writeFileSync(directory.path('bytes'), bytes);
+    execFileSync('mkfifo', [directory.path('pipe')]);
+    const script = '(head -c "$1" bytes; sleep 0.1; tail -c "+$(($1 + 1))" bytes) > pipe';
+    const writer = spawn('sh', ['-c', script, 'sh', String(head)], { cwd: directory.path(), stdio: 'inherit' });
+    const ended = once(writer, 'exit');
+    const output = directory.path('out');
+    await shuffle(
+      {
+        inputs: [directory.path('pipe')],
+        output,
+        seed: 'pipe',
+        tempDirs: [directory.temp],
+        memoryBytes: 16 * 2 ** 20,
+        workers: 1,
+      },
+      { ...tuningUnderTest, inline: true },
+    );
+    await ended;
+    return readFileSync(output);
+  }
+
+  const expected = Buffer.concat(referenceOrder([text], 'pipe'));
+
+  it.each([0, 1, 2, 100, text.byteLength])(
+    'gives the order of its bytes when the first %i come alone',
+    async (head) => {
+      expect((await shuffleThroughPipe(text, head)).equals(expected)).toBe(true);
+    },
+  );
+
+  it.each([0, 1, 2, 15, 100])('is recognised as gzip when the first %i bytes come alone', async (head) => {
+    expect((await shuffleThroughPipe(gzipSync(text), head)).equals(expected)).toBe(true);
+  });
+
+  it('may be empty', async () => {
+    expect(await shuffleThroughPipe(Buffer.alloc(0), 0)).toHaveLength(0);
+  });
+});
+
+describe('the command as a filter', () => {
+  const directory = useTestDirectory();
+  const many = Buffer.from(Array.from({ length: 40_000 }, (_, i) => `${i} ${'.'.repeat(i % 50)}\n`).join(''));
+
+  it.each([
+    ['plain', text, text],
+    ['gzip', gzipSync(text), text],
+    ['many lines', many, many],
+    ['nothing', Buffer.alloc(0), Buffer.alloc(0)],
+  ])('gives the order of its standard input: %s', async (_, stdin, decoded) => {
+    const argv = ['--seed', 'filter', '--memory', '16M', '--workers', '3', '--temp-dir', directory.temp, '-'];
+    const { exitCode, stdout, stderr } = await runCommand(argv, { stdin });
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout.equals(Buffer.concat(referenceOrder([decoded], 'filter')))).toBe(true);
+  });
+
+  it('takes standard input for one input among others', async () => {
+    const inputs = ['first\nfile\n', 'standard\ninput', 'last\nfile\n'].map((content) => Buffer.from(content));
+    for (const i of [0, 2]) writeFileSync(directory.path(`in-${i}`), inputs[i] ?? '');
+    const argv = ['--seed', 'among', '--temp-dir', directory.temp, directory.path('in-0'), '-', directory.path('in-2')];
+    const { stdout, stderr } = await runCommand(argv, { stdin: inputs[1] ?? '' });
+    expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 'among'))), stderr).toBe(true);
+  });
+});

@@ -1,0 +1,33 @@
+/**
+ * A directory for tests that run thousands of jobs: in memory where the system has such a place, since
+ * each job makes its output durable, and a disk takes milliseconds for that.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+
+export interface FastDirectory {
+  path(...names: string[]): string;
+  readonly temp: string;
+}
+
+/** Registers one directory for all tests of the file; at the end nothing may be left in `temp`. */
+export function useFastDirectory(): FastDirectory {
+  let root = '';
+  beforeAll(() => {
+    root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pileshuf-test-'));
+    mkdirSync(join(root, 'temp'));
+  });
+  afterAll(() => {
+    const leftInTemp = readdirSync(join(root, 'temp'));
+    rmSync(root, { recursive: true, force: true });
+    expect(leftInTemp).toEqual([]);
+  });
+  return {
+    path: (...names) => join(root, ...names),
+    get temp() {
+      return join(root, 'temp');
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * The order that docs/ORDER.md defines, computed in the plainest way: cut the inputs into records, key
+ * each, sort. Shares no code with the program; the generator and the hash are the kernel's twins.
+ */
+import { createHash } from 'node:crypto';
+import { recordKey } from '../workers/kernel/kernel-twin.js';
+
+/** Records with their terminators; a last one without gets it. */
+export function recordsOf(input: Uint8Array, terminator: number): Buffer[] {
+  const records: Buffer[] = [];
+  for (let start = 0; start < input.byteLength; ) {
+    const found = input.indexOf(terminator, start);
+    const end = found < 0 ? input.byteLength : found + 1;
+    const record = Buffer.from(input.subarray(start, end));
+    records.push(found < 0 ? Buffer.concat([record, Buffer.of(terminator)]) : record);
+    start = end;
+  }
+  return records;
+}
+
+/** First eight bytes, little-endian, of SHA-256 over seed and ordinal, each behind its length. */
+export function inputKey(seed: string, ordinal: number): bigint {
+  const hash = createHash('sha256');
+  for (const text of [seed, String(ordinal)]) {
+    const bytes = new TextEncoder().encode(text);
+    hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
+    hash.update(bytes);
+  }
+  return new DataView(Uint8Array.from(hash.digest()).buffer).getBigUint64(0, true);
+}
+
+/** The records of all inputs in the order of the seed. */
+export function referenceOrder(inputs: readonly Uint8Array[], seed: string, terminator = 0x0a): Buffer[] {
+  const keyed = inputs.flatMap((input, ordinal) => {
+    const ofInput = inputKey(seed, ordinal);
+    let position = 0n;
+    return recordsOf(input, terminator).map((record) => {
+      const key = recordKey(position, ofInput);
+      position += BigInt(record.byteLength);
+      return { key, record };
+    });
+  });
+  // The sort is stable: equal keys stay by input and position.
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ record }) => record);
+}

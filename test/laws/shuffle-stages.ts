@@ -1,0 +1,91 @@
+/**
+ * The stages of a job without the coordinator around them: keys of a seed, the task of pass 1, the
+ * task of pass 2 over all piles, on this thread, with segments in memory. It is the program's own
+ * scatter, merge and shuffle, a tenth as long as a whole job, which also examines disks, makes
+ * directories and commits its output.
+ */
+import { readFileSync } from 'node:fs';
+import { decodeError } from '#src/errors.js';
+import { LINES } from '#src/formats/framing.js';
+import { openForRead, versionOf, withFile } from '#src/io/files.js';
+import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { deriveInputKey } from '#src/job/key-derivation.js';
+import { stagedPath } from '#src/output/output-target.js';
+import { createRamPool } from '#src/pile-store/ram-pool.js';
+import { forgetJob, type JobShare } from '#workers/job-share.js';
+import runScatterTask, { type Outcome } from '#workers/scatter.js';
+import runShuffleTask from '#workers/shuffle.js';
+
+export interface StageSizes {
+  readonly pileCount: number;
+  readonly bufferBytes: number;
+}
+
+export interface Stages {
+  /** Shuffles the input with a seed; returns the output. */
+  shuffle(seed: string): Promise<Buffer>;
+  close(): void;
+}
+
+/** All stages for one input. */
+export function openStages(
+  inputPath: string,
+  stagingDirectory: string,
+  { pileCount, bufferBytes }: StageSizes,
+): Stages {
+  const version = withFile(openForRead(inputPath, 'input'), versionOf);
+  const job: JobShare = {
+    jobName: `stages of ${pileCount} piles`,
+    control: JobControl.create([], 0).buffer,
+    layout: { pileCount, stripeCount: 1, tempPlaces: [] },
+    ramPool: createRamPool(64 * 2 ** 20),
+    framing: LINES,
+    bufferBytes,
+    readBytes: 4096,
+    outputBytes: 4096,
+    arenaBytes: 2 ** 20,
+    maxRecordBytes: 2 ** 20,
+    budgetBytes: 2 ** 26,
+    workers: 1,
+    ramPoolBytes: 2 ** 26,
+  };
+  const shuffle = async (seed: string): Promise<Buffer> => {
+    const part = {
+      kind: 'range' as const,
+      inputOrdinal: 0,
+      path: inputPath,
+      inputKey: deriveInputKey(seed, '0'),
+      start: 0,
+      end: version.byteLength,
+      version,
+      gate: UNGATED,
+    };
+    const scattered = resultOf(await runScatterTask({ job, pileSetName: 'set', parts: [part] }));
+    const totalRecords = scattered.records.reduce((sum, records) => sum + records, 0);
+    resultOf(
+      await runShuffleTask({
+        kind: 'write',
+        job,
+        pileSets: [scattered.pileSet],
+        attemptName: 'run',
+        longestRecordBytes: scattered.longestRecordBytes,
+        run: { first: 0, end: pileCount, firstRank: 0, firstByte: 0 },
+        target: {
+          kind: 'files',
+          stagingDirectory,
+          cuts: { by: 'rank', shardCount: 1, totalRecords },
+          gate: UNGATED,
+          direct: false,
+        },
+        start: { shard: 0, shardByte: 0, turn: 0 },
+      }),
+    );
+    return readFileSync(stagedPath(stagingDirectory, 0));
+  };
+  return { shuffle, close: () => forgetJob(job.jobName) };
+}
+
+function resultOf<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw decodeError(outcome.error);
+  return outcome.result;
+}

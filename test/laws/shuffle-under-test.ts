@@ -1,0 +1,83 @@
+/**
+ * One job of the law tests: writes the inputs as the settings say, runs the library, checks what a
+ * report promises and that no temp directory keeps anything.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'vitest';
+import { type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
+import type { TestDirectory } from '../fixtures/temp-directory.js';
+import { checksumOf } from '../workers/kernel/kernel-twin.js';
+import type { Encoding, Settings } from './any-settings.js';
+
+export interface Job {
+  readonly inputs: readonly Buffer[];
+  readonly seed: string;
+  readonly zeroTerminated?: boolean;
+  readonly settings: Settings;
+}
+
+function encode(bytes: Buffer, encoding: Encoding): Buffer {
+  if (encoding === 'plain') return bytes;
+  if (encoding === 'gzip') return gzipSync(bytes, { level: 1 });
+  const third = Math.ceil(bytes.byteLength / 3);
+  const members = [0, 1, 2].map((i) => gzipSync(bytes.subarray(i * third, (i + 1) * third), { level: 1 }));
+  return Buffer.concat([...members, Buffer.alloc(bytes.byteLength % 5)]);
+}
+
+async function run(directory: TestDirectory, job: Job, output: string, shards?: ShardRule): Promise<ShuffleReport> {
+  const { settings, seed } = job;
+  const inputs = job.inputs.map((bytes, i) => {
+    const path = directory.path(`in-${i}`);
+    writeFileSync(path, encode(bytes, settings.encodings[i % settings.encodings.length] ?? 'plain'));
+    return path;
+  });
+  const tempDirs = Array.from({ length: settings.tempDirCount }, (_, i) => directory.path('temp', String(i)));
+  for (const path of tempDirs) mkdirSync(path, { recursive: true });
+  const report = await shuffle(
+    {
+      inputs,
+      output,
+      shards,
+      seed,
+      tempDirs,
+      memoryBytes: settings.memoryBytes,
+      workers: settings.workers,
+      zeroTerminated: job.zeroTerminated,
+      force: true,
+    },
+    settings.tuning,
+  );
+  expect(tempDirs.flatMap((path) => readdirSync(path))).toEqual([]);
+  for (const path of tempDirs) rmSync(path, { recursive: true });
+  expect(report).toMatchObject({ seed, inputCount: inputs.length });
+  return report;
+}
+
+/** Checks the report against the records that were to come out. */
+export function expectReport(report: ShuffleReport, records: readonly Buffer[]): void {
+  const checksum = checksumOf(records.map((bytes) => ({ key: 0n, bytes })));
+  expect(report).toMatchObject({
+    records: records.length,
+    bytes: records.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    checksum: checksum.toString(16).padStart(16, '0'),
+  });
+}
+
+/** The bytes of the one output. */
+export async function shuffleToFile(directory: TestDirectory, job: Job) {
+  const output = directory.path('out');
+  const report = await run(directory, job, output);
+  expect(report.shards).toEqual([]);
+  return { report, bytes: readFileSync(output) };
+}
+
+/** The bytes of each shard, in order. */
+export async function shuffleToShards(directory: TestDirectory, job: Job, rule: ShardRule) {
+  const output = directory.path('shards');
+  const report = await run(directory, job, output, rule);
+  const shards = report.shards.map((path) => readFileSync(path));
+  expect(readdirSync(output)).toHaveLength(shards.length);
+  rmSync(output, { recursive: true });
+  return { report, shards };
+}

@@ -1,0 +1,86 @@
+/**
+ * Every order equally likely: all 120 orders of five records over 120,000 seeds, several pile counts,
+ * through the program's own scatter, merge and shuffle; where each of 1,000 records goes; and that
+ * neighbours in the input are neighbours in the output no more often than chance has it.
+ * The chi-square bounds and what they mean are in chi-square.ts.
+ */
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { expectUniform } from './chi-square.js';
+import { useFastDirectory } from './fast-directory.js';
+import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
+import { shuffleWithSeed } from './whole-jobs.js';
+
+describe('all orders of five records', () => {
+  const directory = useFastDirectory();
+
+  it('are equally likely over 120,000 seeds, with every number of piles', { timeout: 300_000 }, async () => {
+    await expectOrdersOfStagesUniform(directory, 20_000);
+  });
+});
+
+describe('a thousand records', () => {
+  const directory = useFastDirectory();
+  const RECORDS = 1000;
+  const SEEDS = 400;
+  const CELL = 50;
+
+  /** Output places of the records, for each seed. */
+  async function placesOfRecords(): Promise<Int32Array[]> {
+    const input = directory.path('thousand');
+    writeFileSync(input, Array.from({ length: RECORDS }, (_, i) => `${i}\n`).join(''));
+    const places: Int32Array[] = [];
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const tuning = { pileCount: [1, 7, 33][seed % 3] ?? 1, bufferBytes: 128, keepInRam: seed % 2 === 0 };
+      const output = await shuffleWithSeed(directory, input, `thousand ${seed}`, tuning);
+      const place = new Int32Array(RECORDS);
+      for (const [at, line] of output.toString('latin1').slice(0, -1).split('\n').entries()) place[Number(line)] = at;
+      places.push(place);
+    }
+    return places;
+  }
+
+  it('go from every part of the input to every part of the output, and leave their neighbours', async () => {
+    const places = await placesOfRecords();
+
+    const cells = new Float64Array((RECORDS / CELL) ** 2);
+    let followed = 0;
+    let adjacent = 0;
+    for (const place of places) {
+      for (const [record, at] of place.entries()) {
+        const cell = Math.floor(record / CELL) * (RECORDS / CELL) + Math.floor(at / CELL);
+        cells[cell] = (cells[cell] ?? 0) + 1;
+        const step = (place[record + 1] ?? Number.NaN) - at;
+        if (step === 1) followed += 1;
+        if (Math.abs(step) === 1) adjacent += 1;
+      }
+    }
+    // Rows and columns have fixed sums: (20 - 1)^2 degrees of freedom.
+    expectUniform(cells, 361, 'input part against output part');
+
+    // A permutation has about one record followed by its successor, and two beside it; as good as
+    // Poisson distributed, so over all seeds the deviation is the square root.
+    for (const [count, perSeed] of [
+      [followed, (RECORDS - 1) / RECORDS],
+      [adjacent, (2 * (RECORDS - 1)) / RECORDS],
+    ] as const) {
+      const expected = perSeed * SEEDS;
+      expect(Math.abs(count - expected)).toBeLessThan(5.5 * Math.sqrt(2 * expected));
+    }
+  });
+});
+
+describe('seeds', () => {
+  const directory = useFastDirectory();
+
+  it('that small generators confuse give different orders', async () => {
+    const input = directory.path('fifty');
+    writeFileSync(input, Array.from({ length: 50 }, (_, i) => `${i}\n`).join(''));
+    const seeds = ['1', '11', '111', 'A', 'Ł', '', '\0', '\0\0', 'a', '01', ' 1'];
+    const outputs = new Set<string>();
+    for (const seed of seeds) {
+      outputs.add((await shuffleWithSeed(directory, input, seed, {})).toString('latin1'));
+    }
+    expect(outputs.size).toBe(seeds.length);
+  });
+});

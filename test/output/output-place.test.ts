@@ -1,0 +1,149 @@
+/**
+ * Where an output may appear: every kind of thing that can be at its path, and every reason for which
+ * it is refused before anything is written.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '#src/errors.js';
+import { directoryOfOutput, requireOutside, resolveOutput } from '#src/output/output-place.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const naming = { prefix: 'shard', extension: '.txt' };
+
+function refusal(code: string, message: RegExp) {
+  return expect.objectContaining({ code, message: expect.stringMatching(message) });
+}
+
+describe('resolveOutput for one output', () => {
+  const directory = useTestDirectory();
+  const one = (name: string, force = false, inputs: string[] = []) =>
+    resolveOutput(directory.path(name), undefined, force, inputs);
+
+  it.each([undefined, '-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])('takes %s for standard output', (output) => {
+    expect(resolveOutput(output, undefined, false, [])).toEqual({ kind: 'stream', path: '-' });
+  });
+
+  it('takes a new name, with an absolute path', () => {
+    expect(one('new')).toEqual({ kind: 'file', path: directory.path('new'), mayReplace: false });
+    expect(one('new', true)).toMatchObject({ mayReplace: true });
+    const fromHere = relative(process.cwd(), directory.path('new'));
+    expect(resolveOutput(fromHere, undefined, false, [])).toMatchObject({ path: directory.path('new') });
+  });
+
+  it('replaces a file only by force, and through links the file itself', () => {
+    writeFileSync(directory.path('old'), '');
+    symlinkSync('old', directory.path('link'));
+    for (const name of ['old', 'link']) {
+      expect(() => one(name)).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already; give --force to replace it$/));
+      expect(one(name, true)).toEqual({
+        kind: 'file',
+        path: realpathSync(directory.path('old')),
+        mayReplace: true,
+      });
+    }
+  });
+
+  it('says so when it is one of the inputs, under whichever name', () => {
+    for (const name of ['old', 'other']) writeFileSync(directory.path(name), '');
+    symlinkSync('old', directory.path('link'));
+    const inputs = [directory.path('other'), directory.path('link')];
+    expect(() => one('old', false, inputs)).toThrow(refusal('ERR_OUTPUT_EXISTS', /is one of the inputs; give --force/));
+    expect(() => one('old', false, [directory.path('other')])).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already/));
+  });
+
+  it('writes devices and pipes in place', () => {
+    execFileSync('mkfifo', [directory.path('pipe')]);
+    expect(one('pipe')).toEqual({ kind: 'stream', path: directory.path('pipe') });
+    expect(resolveOutput('/dev/null', undefined, false, [])).toEqual({ kind: 'stream', path: '/dev/null' });
+  });
+
+  it('refuses a directory, a missing parent, a file as parent and a link that leads nowhere', () => {
+    mkdirSync(directory.path('folder'));
+    writeFileSync(directory.path('file'), '');
+    symlinkSync('nowhere', directory.path('dangling'));
+    for (const force of [false, true]) {
+      expect(() => one('folder', force)).toThrow(
+        refusal('ERR_OUTPUT_PLACE', /is a directory; expected a file, or --sh/),
+      );
+      expect(() => one('none/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/none of the output does not exist/));
+      expect(() => one('file/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/file of the output does not exist/));
+      expect(() => one('dangling', force)).toThrow(
+        refusal('ERR_OUTPUT_PLACE', /is a symbolic link that leads nowhere/),
+      );
+    }
+  });
+});
+
+describe('resolveOutput for shards', () => {
+  const directory = useTestDirectory();
+  const shards = (name: string, force = false) => resolveOutput(directory.path(name), naming, force, []);
+
+  it('takes a new directory and one that is there', () => {
+    expect(shards('new')).toEqual({
+      kind: 'shards',
+      path: directory.path('new'),
+      exists: false,
+      naming,
+      mayReplace: false,
+    });
+    mkdirSync(directory.path('old'));
+    writeFileSync(directory.path('old', 'other-00000-of-00001.txt'), '');
+    symlinkSync('old', directory.path('link'));
+    for (const name of ['old', 'link']) {
+      expect(shards(name)).toMatchObject({ path: realpathSync(directory.path('old')), exists: true });
+    }
+  });
+
+  it('refuses one that holds shards of the prefix, except by force', () => {
+    mkdirSync(directory.path('old'));
+    writeFileSync(directory.path('old', 'shard-00000-of-00001.csv'), '');
+    expect(() => shards('old')).toThrow(
+      refusal('ERR_OUTPUT_EXISTS', /holds shards already \(shard-00000-of-00001\.csv\); give --force .*--prefix$/),
+    );
+    expect(shards('old', true)).toMatchObject({ exists: true, mayReplace: true });
+  });
+
+  it('refuses files, standard output, a missing parent and a link that leads nowhere', () => {
+    writeFileSync(directory.path('file'), '');
+    symlinkSync('nowhere', directory.path('dangling'));
+    expect(() => shards('file', true)).toThrow(refusal('ERR_OUTPUT_PLACE', /is a file; expected a directory/));
+    expect(() => shards('none/new')).toThrow(refusal('ERR_OUTPUT_PLACE', /does not exist; make it first$/));
+    expect(() => shards('dangling')).toThrow(refusal('ERR_OUTPUT_PLACE', /symbolic link that leads nowhere/));
+    for (const output of [undefined, '-', '/dev/stdout']) {
+      expect(() => resolveOutput(output, naming, true, [])).toThrow(UsageError);
+    }
+  });
+});
+
+describe('directoryOfOutput', () => {
+  it('is where the output will be staged', () => {
+    const mayReplace = false;
+    expect(directoryOfOutput({ kind: 'stream', path: '-' })).toBeUndefined();
+    expect(directoryOfOutput({ kind: 'file', path: '/a/b/c', mayReplace })).toBe('/a/b');
+    expect(directoryOfOutput({ kind: 'shards', path: '/a/b', exists: true, naming, mayReplace })).toBe('/a/b');
+    expect(directoryOfOutput({ kind: 'shards', path: '/a/b', exists: false, naming, mayReplace })).toBe('/a');
+  });
+});
+
+describe('requireOutside', () => {
+  const directory = useTestDirectory();
+
+  it('refuses what lies in an input directory, however it is named', () => {
+    mkdirSync(directory.path('in', 'deep'), { recursive: true });
+    mkdirSync(directory.path('in-beside'));
+    symlinkSync('in/deep', directory.path('link'));
+    const check =
+      (path: string, input = 'in') =>
+      () =>
+        requireOutside(directory.path(path), 'it', [directory.path(input)]);
+    for (const inside of ['in', 'in/new', 'in/deep/new', 'in/none/new', 'link/new', 'in-beside/../in/new']) {
+      expect(check(inside), inside).toThrow(refusal('ERR_OUTPUT_PLACE', /^it .* lies inside the input directory/));
+    }
+    expect(check('in/deep/new', 'link')).toThrow(UsageError);
+    for (const outside of ['new', 'in-beside/new', 'inn', 'in/../new']) expect(check(outside), outside).not.toThrow();
+    expect(check('in/new', 'link')).not.toThrow();
+    expect(() => requireOutside('/anything', 'it', ['/'])).toThrow(UsageError);
+  });
+});

@@ -1,0 +1,161 @@
+/**
+ * Shard cuts, simulated record by record: counts that differ by at most one, exact counts, sizes that
+ * never exceed the limit, and `shardAt` as the inverse of `cutAt`.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError, UsageError } from '#src/errors.js';
+import { cutAt, MOST_SHARDS, planShardCuts, type ShardCuts, type ShardRequest, shardAt } from '#src/plan/shard-cuts.js';
+
+/** Lengths of the records of each shard: a shard begins at the first record that starts at its cut or later. */
+function cutRecords(lengths: readonly number[], request: ShardRequest): number[][] {
+  const cuts = planShardCuts(request, {
+    records: lengths.length,
+    bytes: lengths.reduce((sum, length) => sum + length, 0),
+    longestRecordBytes: Math.max(0, ...lengths),
+  });
+  const shards = Array.from({ length: cuts.shardCount }, (): number[] => []);
+  let shard = 0;
+  let byte = 0;
+  for (const [rank, length] of lengths.entries()) {
+    const place = cuts.by === 'rank' ? rank : byte;
+    while (place >= cutAt(cuts, shard + 1)) shard += 1;
+    expect(shardAt(cuts, place)).toBe(shard);
+    shards[shard]?.push(length);
+    byte += length;
+  }
+  expect(shards.flat()).toEqual(lengths);
+  return shards;
+}
+
+const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 300 })), {
+  maxLength: 200,
+});
+
+describe('planShardCuts', () => {
+  it('by count: as many shards as asked for, record counts that differ by at most one', () => {
+    fc.assert(
+      fc.property(lengths, fc.integer({ min: 1, max: 300 }), (records, shardCount) => {
+        const counts = cutRecords(records, { by: 'count', shardCount }).map((shard) => shard.length);
+        expect(counts).toHaveLength(shardCount);
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  it('by records: that many in each shard, the last one with 1 or more', () => {
+    fc.assert(
+      fc.property(lengths, fc.integer({ min: 1, max: 300 }), (records, recordsPerShard) => {
+        const counts = cutRecords(records, { by: 'records', recordsPerShard }).map((shard) => shard.length);
+        expect(counts).toHaveLength(Math.max(1, Math.ceil(records.length / recordsPerShard)));
+        for (const count of counts.slice(0, -1)) expect(count).toBe(recordsPerShard);
+        expect(records.length === 0 || (counts.at(-1) ?? 0) > 0).toBe(true);
+      }),
+    );
+  });
+
+  it('by bytes: no shard above the limit, whatever the lengths of the records', () => {
+    fc.assert(
+      fc.property(lengths, fc.nat({ max: 500 }), (records, more) => {
+        const maxShardBytes = Math.max(1, ...records) + more;
+        const sizes = cutRecords(records, { by: 'bytes', maxShardBytes }).map((shard) =>
+          shard.reduce((sum, length) => sum + length, 0),
+        );
+        for (const size of sizes) expect(size).toBeLessThanOrEqual(maxShardBytes);
+        const total = records.reduce((sum, length) => sum + length, 0);
+        const longest = Math.max(1, ...records);
+        expect(sizes).toHaveLength(Math.max(1, Math.ceil(total / (maxShardBytes - longest + 1))));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('by bytes: a record may be as long as a shard, and not longer', () => {
+    const totals = { records: 3, bytes: 30, longestRecordBytes: 10 };
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 10 }, totals)).toMatchObject({ shardCount: 30 });
+    const refused = () => planShardCuts({ by: 'bytes', maxShardBytes: 9 }, totals);
+    expect(refused).toThrow(InputError);
+    expect(refused).toThrow('the longest record has 10 bytes and no shard may have more than 9');
+  });
+
+  it('refuses more shards than a directory bears, and names a rule that makes fewer', () => {
+    const totals = { records: 3e9, bytes: 3e11, longestRecordBytes: 1000 };
+    for (const request of [
+      { by: 'records' as const, recordsPerShard: 2999 },
+      { by: 'bytes' as const, maxShardBytes: 300_000 },
+    ]) {
+      expect(() => planShardCuts(request, totals)).toThrow(UsageError);
+    }
+    expect(() => planShardCuts({ by: 'records', recordsPerShard: 2999 }, totals)).toThrow(
+      'expected --shard-records of at least 3000',
+    );
+    expect(planShardCuts({ by: 'records', recordsPerShard: 3000 }, totals).shardCount).toBe(MOST_SHARDS);
+    expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 300_000 }, totals)).toThrow(
+      'expected --shard-bytes of at least 301000B',
+    );
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 301_000 }, totals).shardCount).toBeLessThanOrEqual(MOST_SHARDS);
+  });
+
+  it('makes one empty shard of nothing, or as many as were asked for', () => {
+    expect(cutRecords([], { by: 'records', recordsPerShard: 5 })).toEqual([[]]);
+    expect(cutRecords([], { by: 'bytes', maxShardBytes: 5 })).toEqual([[]]);
+    expect(cutRecords([], { by: 'count', shardCount: 3 })).toEqual([[], [], []]);
+  });
+});
+
+describe('cutAt', () => {
+  it('is exact, also where the product of shard and total is not', () => {
+    const shardCount = fc.integer({ min: 1, max: MOST_SHARDS });
+    const total = fc.oneof(fc.nat({ max: Number.MAX_SAFE_INTEGER }), fc.nat({ max: 10_000_000 }));
+    fc.assert(
+      fc.property(shardCount, total, fc.nat({ max: MOST_SHARDS }), (count, totalBytes, any) => {
+        const shard = any % count;
+        const cut = BigInt(cutAt({ by: 'byte', shardCount: count, totalBytes }, shard));
+        const product = BigInt(shard) * BigInt(totalBytes);
+        expect(cut * BigInt(count) <= product && product < (cut + 1n) * BigInt(count)).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('shardAt', () => {
+  const anyCuts: fc.Arbitrary<ShardCuts> = fc.oneof(
+    fc.record({
+      by: fc.constant('rank' as const),
+      shardCount: fc.integer({ min: 1, max: 1_000_000 }),
+      totalRecords: fc.nat({ max: 2 ** 45 }),
+    }),
+    fc.record({
+      by: fc.constant('byte' as const),
+      shardCount: fc.integer({ min: 1, max: 1_000_000 }),
+      totalBytes: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+    }),
+    fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: 2 ** 30 })).map(([count, each]) => ({
+      by: 'rank' as const,
+      shardCount: count,
+      totalRecords: count * each,
+      recordsPerShard: each,
+    })),
+  );
+
+  it('is the last shard whose cut lies at or before a place', () => {
+    fc.assert(
+      fc.property(anyCuts, fc.nat({ max: 1_000_000 }), (cuts, any) => {
+        const cut = cutAt(cuts, any % cuts.shardCount);
+        for (const place of [cut - 1, cut, cut + 1].filter((value) => value >= 0)) {
+          const shard = shardAt(cuts, place);
+          expect(cutAt(cuts, shard)).toBeLessThanOrEqual(place);
+          expect(cutAt(cuts, shard + 1)).toBeGreaterThan(place);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is the inverse of cutAt where no shard is empty', () => {
+    const cuts: ShardCuts = { by: 'byte', shardCount: 999_983, totalBytes: Number.MAX_SAFE_INTEGER };
+    for (let shard = 0; shard < cuts.shardCount; shard += 9973) expect(shardAt(cuts, cutAt(cuts, shard))).toBe(shard);
+    expect(cutAt(cuts, cuts.shardCount)).toBe(Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,0 +1,133 @@
+/**
+ * Splits: their parts tile every input, small files are grouped, large plain ones are cut for all
+ * workers, and what cannot be cut stays whole.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PlannedInput, planSplitBytes, planSplits, type Split } from '#src/plan/splits.js';
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+const TB = 1e12;
+
+function plain(byteLength: number): PlannedInput {
+  return { cuttable: true, byteLength, decodedBytes: byteLength };
+}
+
+function compressed(byteLength: number, decodedBytes: number): PlannedInput {
+  return { cuttable: false, byteLength, decodedBytes };
+}
+
+const stream: PlannedInput = { cuttable: false, byteLength: undefined, decodedBytes: 8 * GIB };
+
+function expectTiled(splits: readonly Split[], inputs: readonly PlannedInput[]): void {
+  const parts = splits.flat();
+  expect(parts.map(({ inputOrdinal }) => inputOrdinal)).toEqual(
+    parts.map(({ inputOrdinal }) => inputOrdinal).sort((a, b) => a - b),
+  );
+  for (const [ordinal, { byteLength }] of inputs.entries()) {
+    const own = parts.filter(({ inputOrdinal }) => inputOrdinal === ordinal);
+    expect(own.length).toBeGreaterThanOrEqual(1);
+    expect(own[0]?.start).toBe(0);
+    expect(own.at(-1)?.end).toBe(byteLength);
+    for (const [i, part] of own.slice(1).entries()) expect(part.start).toBe(own[i]?.end);
+    if (own.length > 1) for (const part of own) expect(part.start).toBeLessThan(part.end ?? 0);
+  }
+}
+
+describe('planSplits', () => {
+  const size = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 5000 }), fc.nat({ max: 2 ** 40 }));
+  const input = fc.oneof(
+    { weight: 4, arbitrary: size.map(plain) },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(size, fc.integer({ min: 1, max: 9 })).map(([n, times]) => compressed(n, n * times)),
+    },
+    { weight: 1, arbitrary: fc.constant(stream) },
+  );
+
+  it('tiles every input, in order, without a part that is empty', () => {
+    const splitBytes = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 100, max: 2 ** 36 }));
+    fc.assert(
+      fc.property(fc.array(input, { maxLength: 30 }), splitBytes, (inputs, bytes) => {
+        const largest = Math.max(0, ...inputs.map(({ decodedBytes }) => decodedBytes));
+        fc.pre(largest / bytes < 2000);
+        const splits = planSplits(inputs, bytes);
+        expect(splits.every((split) => split.length > 0)).toBe(true);
+        expectTiled(splits, inputs);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('groups inputs up to the size of a split and no further', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 100 }), { maxLength: 50 }), (sizes) => {
+        const splits = planSplits(sizes.map(plain), 100);
+        const bytesOf = (split: Split) => split.reduce((sum, { inputOrdinal }) => sum + (sizes[inputOrdinal] ?? 0), 0);
+        for (const split of splits) expect(bytesOf(split)).toBeLessThanOrEqual(100);
+      }),
+    );
+  });
+
+  it('cuts a plain file in parts of nearly equal size', () => {
+    expect(planSplits([plain(1000)], 300)).toEqual([
+      [{ inputOrdinal: 0, start: 0, end: 333 }],
+      [{ inputOrdinal: 0, start: 333, end: 666 }],
+      [{ inputOrdinal: 0, start: 666, end: 1000 }],
+    ]);
+  });
+
+  it('leaves compressed files and streams whole, and groups small ones around them', () => {
+    const inputs = [plain(1), compressed(900, 4000), plain(2), stream, compressed(3, 9), plain(4)];
+    expect(planSplits(inputs, 100)).toEqual([
+      [{ inputOrdinal: 0, start: 0, end: 1 }],
+      [{ inputOrdinal: 1, start: 0, end: 900 }],
+      [{ inputOrdinal: 2, start: 0, end: 2 }],
+      [{ inputOrdinal: 3, start: 0, end: undefined }],
+      [
+        { inputOrdinal: 4, start: 0, end: 3 },
+        { inputOrdinal: 5, start: 0, end: 4 },
+      ],
+    ]);
+  });
+
+  it('plans nothing for no inputs, and one part for an empty one', () => {
+    expect(planSplits([], 100)).toEqual([]);
+    expect(planSplits([plain(0)], 100)).toEqual([[{ inputOrdinal: 0, start: 0, end: 0 }]]);
+  });
+});
+
+describe('planSplitBytes', () => {
+  const splitsOf = (inputs: readonly PlannedInput[], workers: number, pileCount: number) => {
+    const total = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+    return planSplits(inputs, planSplitBytes(total, workers, pileCount));
+  };
+
+  it('makes few splits of 20,000 files of 5 KB', () => {
+    const inputs = Array.from({ length: 20_000 }, () => plain(5000));
+    for (const workers of [1, 2, 8, 32]) {
+      const splits = splitsOf(inputs, workers, 10);
+      expectTiled(splits.slice(0, 3), inputs.slice(0, splits.slice(0, 3).flat().length));
+      expect(splits.flat()).toHaveLength(20_000);
+      expect(splits.length).toBeLessThanOrEqual(Math.max(100, 9 * workers));
+      expect(splits.length).toBeGreaterThanOrEqual(2 * workers);
+    }
+  });
+
+  it('cuts one file of 4 GB so that every worker has two splits or more', () => {
+    for (const workers of [1, 2, 3, 7, 16, 64, 300]) {
+      for (const pileCount of [1, 89, 5000, 65536]) {
+        const splits = splitsOf([plain(4e9)], workers, pileCount);
+        expect(splits.length, `${workers} workers, ${pileCount} piles`).toBeGreaterThanOrEqual(2 * workers);
+        expectTiled(splits, [plain(4e9)]);
+      }
+    }
+  });
+
+  it('keeps segments of 256 KiB where the data allows, at most 64 GiB and at least 1 MiB a split', () => {
+    expect(planSplitBytes(1000 * TB, 32, 5770)).toBe(64 * GIB);
+    expect(planSplitBytes(200e9, 8, 5000)).toBeGreaterThanOrEqual(5000 * 256 * 1024);
+    expect(planSplitBytes(1, 1, 1)).toBe(MIB);
+  });
+});

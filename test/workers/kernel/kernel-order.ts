@@ -1,0 +1,99 @@
+/**
+ * The kernel's pass 2 over one pile: stored records in, as many bytes at a time as a reader would
+ * bring, then ordered, and gathered into an output buffer whose surroundings are watched.
+ */
+import type { Kernel } from '#workers/kernel/kernel.js';
+
+/** A pile's place in the key space. */
+export interface PilePlace {
+  readonly pile: number;
+  readonly pileCount: number;
+  readonly parentScale: bigint;
+}
+
+export const WHOLE_KEY_SPACE: PilePlace = { pile: 0, pileCount: 1, parentScale: 1n };
+
+/** Bytes behind a buffer that short copies may write to. */
+const OVERRUN_BYTES = 16;
+const SLACK_BYTES = 64;
+const GARBAGE = 0xd7;
+
+export class KernelOrder {
+  readonly #kernel: Kernel;
+  readonly #out: number;
+  readonly #stored: number;
+  readonly #counts: number;
+  readonly #arrived: number;
+  readonly #sorted: number;
+  readonly #end: number;
+  #walked: number;
+
+  /**
+   * @param start first address used, a multiple of 16.
+   * @param capacity records announced.
+   * @param bits of the counting step.
+   */
+  constructor(
+    kernel: Kernel,
+    start: number,
+    place: PilePlace,
+    stored: Uint8Array,
+    capacity: number,
+    bits: number,
+    outBytes = 0,
+  ) {
+    const align = (address: number) => Math.ceil(address / 16) * 16;
+    this.#kernel = kernel;
+    this.#out = start;
+    this.#stored = align(start + outBytes + SLACK_BYTES);
+    this.#counts = align(this.#stored + stored.byteLength + SLACK_BYTES);
+    this.#arrived = align(this.#counts + 4 * 2 ** bits);
+    this.#sorted = align(this.#arrived + 8 * capacity);
+    this.#end = this.#sorted + 8 * capacity;
+    kernel.ensureArena(this.#end + SLACK_BYTES);
+    kernel.bytes.fill(GARBAGE, start, this.#end + SLACK_BYTES);
+    kernel.bytes.set(stored, this.#stored);
+    this.#walked = this.#stored;
+    const { pile, pileCount, parentScale } = place;
+    kernel.run.prepareOrder(this.#counts, bits, this.#arrived, this.#sorted, capacity, pile, pileCount, parentScale);
+  }
+
+  /** Walks up to byte `end` of the stored records. @returns bytes of the complete ones; undefined: refused. */
+  walk(end: number): number | undefined {
+    const walked = this.#kernel.run.walkStored(this.#walked, this.#stored + end) >>> 0;
+    if (walked === 0) return undefined;
+    this.#walked = walked;
+    return walked - this.#stored;
+  }
+
+  /** Sorts; returns the records in their order, read from where they lie. */
+  order(): { readonly key: bigint; readonly bytes: Uint8Array }[] {
+    const { run, view, bytes } = this.#kernel;
+    run.orderWalked();
+    return Array.from({ length: run.walkedCount() >>> 0 }, (_, index) => {
+      const address = run.recordAddress(index) >>> 0;
+      const byteLength = run.recordByteLength(index) >>> 0;
+      return { key: view.getBigUint64(address - 12, true), bytes: bytes.slice(address, address + byteLength) };
+    });
+  }
+
+  /** @returns the next index, the bytes gathered, and whether the copies kept within buffer and slack. */
+  gather(index: number, endIndex: number, capacity: number, startLimit: bigint) {
+    const { run, bytes } = this.#kernel;
+    bytes.fill(GARBAGE, this.#out, this.#out + capacity + SLACK_BYTES);
+    const next = run.gather(index, endIndex, this.#out, capacity, startLimit) >>> 0;
+    const gathered = bytes.slice(this.#out, this.#out + (run.gatheredByteLength() >>> 0));
+    const behind = bytes.subarray(this.#out + capacity + OVERRUN_BYTES, this.#out + capacity + SLACK_BYTES);
+    return { next, gathered, inBounds: behind.every((byte) => byte === GARBAGE) };
+  }
+
+  measureUpTo(rankLimit: number, startLimit: bigint): bigint {
+    return BigInt.asUintN(64, this.#kernel.run.measureUpTo(rankLimit, startLimit));
+  }
+
+  /** Checksum of what was gathered so far, and of the record at `hashed` from where it lies. */
+  checksum(hashed?: number): bigint {
+    if (hashed !== undefined) this.#kernel.run.hashInPlace(hashed);
+    return BigInt.asUintN(64, this.#kernel.run.orderChecksum());
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The kernel's scatter as a function: records in, what leaves through `flush` and what stays in the
+ * buffers out, pile by pile, with the tallies. The arena is laid out anew for each call, at any
+ * address; everything that the kernel may read and must not use is filled with garbage.
+ */
+import type { Kernel } from '#workers/kernel/kernel.js';
+
+export interface KernelPile {
+  /** Buffers in the order in which they left, all of them full. */
+  readonly segments: readonly Uint8Array[];
+  /** What was still in the buffer at the end. */
+  readonly rest: Uint8Array;
+  readonly records: number;
+  readonly recordBytes: number;
+  readonly checksum: bigint;
+}
+
+export interface KernelPiles {
+  readonly piles: readonly KernelPile[];
+  readonly longestRecord: number;
+}
+
+export interface PileSizes {
+  readonly pileCount: number;
+  readonly bufferBytes: number;
+  readonly scale: bigint;
+}
+
+const SLACK_BYTES = 64;
+const GARBAGE = 0xc3;
+
+class ScatterStage {
+  readonly table: number;
+  readonly data: number;
+  readonly #kernel: Kernel;
+  readonly #sizes: PileSizes;
+  readonly #tallies: number;
+  readonly #buffers: number;
+  readonly #segments: Uint8Array[][];
+
+  /** @param start first address used, a multiple of 16. */
+  constructor(kernel: Kernel, start: number, sizes: PileSizes, recordCount: number, dataBytes: number) {
+    const { pileCount, bufferBytes, scale } = sizes;
+    this.#kernel = kernel;
+    this.#sizes = sizes;
+    this.#tallies = start;
+    this.table = start + 32 * pileCount;
+    this.#buffers = this.table + 8 * (recordCount + 4);
+    this.data = this.#buffers + pileCount * (bufferBytes + SLACK_BYTES);
+    const end = this.data + dataBytes + SLACK_BYTES;
+    kernel.ensureArena(end);
+    kernel.bytes.fill(GARBAGE, start, end);
+    this.#segments = Array.from({ length: pileCount }, () => []);
+    kernel.run.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, bufferBytes + SLACK_BYTES, scale);
+    kernel.flush = (pile, byteLength) => this.#segments[pile]?.push(this.#buffer(pile, byteLength));
+  }
+
+  finish(): KernelPiles {
+    const { view, run } = this.#kernel;
+    const piles = this.#segments.map((segments, pile): KernelPile => {
+      const tally = this.#tallies + 32 * pile;
+      return {
+        segments,
+        rest: this.#buffer(pile, view.getUint32(tally, true)),
+        records: Number(view.getBigUint64(tally + 8, true)),
+        recordBytes: Number(view.getBigUint64(tally + 16, true)),
+        checksum: view.getBigUint64(tally + 24, true),
+      };
+    });
+    return { piles, longestRecord: run.longestRecord() >>> 0 };
+  }
+
+  #buffer(pile: number, byteLength: number): Uint8Array {
+    const address = this.#buffers + pile * (this.#sizes.bufferBytes + SLACK_BYTES);
+    return this.#kernel.bytes.slice(address, address + byteLength);
+  }
+}
+
+/**
+ * Scatters records that lie one behind the other, the first at `basePosition`.
+ * @param perCall records that one call of the kernel gets.
+ */
+export function scatterWithKernel(
+  kernel: Kernel,
+  start: number,
+  sizes: PileSizes,
+  input: { readonly records: readonly Uint8Array[]; readonly basePosition: bigint; readonly inputKey: bigint },
+  perCall: number,
+): KernelPiles {
+  const bytes = Buffer.concat(input.records);
+  const stage = new ScatterStage(kernel, start, sizes, input.records.length, bytes.byteLength);
+  kernel.bytes.set(bytes, stage.data);
+  let end = stage.data;
+  for (let first = 0; first < input.records.length; first += perCall) {
+    const records = input.records.slice(first, first + perCall);
+    for (const [i, record] of records.entries()) {
+      kernel.view.setUint32(stage.table + 8 * i, end, true);
+      end += record.byteLength;
+      kernel.view.setUint32(stage.table + 8 * i + 4, end, true);
+    }
+    kernel.run.scatterRecords(stage.table, records.length, stage.data, input.basePosition, input.inputKey);
+  }
+  return stage.finish();
+}
+
+/** Scatters the stored records once more; `leftBytes` is what the kernel took for an incomplete one. */
+export function rescatterWithKernel(
+  kernel: Kernel,
+  start: number,
+  sizes: PileSizes,
+  stored: Uint8Array,
+): KernelPiles & { readonly leftBytes: number } {
+  const stage = new ScatterStage(kernel, start, sizes, 0, stored.byteLength);
+  kernel.bytes.set(stored, stage.data);
+  const end = stage.data + stored.byteLength;
+  const leftBytes = end - (kernel.run.rescatterStored(stage.data, end) >>> 0);
+  return { ...stage.finish(), leftBytes };
+}
