@@ -8,7 +8,6 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, it } from 'vitest';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { expectRefusal } from './refusal.js';
 import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from './unprivileged.js';
 
@@ -23,14 +22,6 @@ function write(name: string, content: string | Uint8Array): void {
   writeFileSync(directory.path(name), content);
 }
 
-/** Sizes under which a long record is long by --max-record before it is by memory. */
-const ROOMY = {
-  PILESHUF_TEST_TUNING: JSON.stringify({
-    ...tuningUnderTest,
-    ...(tuningUnderTest.arenaBytes && { arenaBytes: 2 ** 23 }),
-  }),
-};
-
 /** The bad input comes behind a good one; `output` is replaced if all goes well, which it must not. */
 async function expectBadInput(
   inputs: readonly string[],
@@ -38,7 +29,7 @@ async function expectBadInput(
   { options = [], stdin = '' }: { readonly options?: readonly string[]; readonly stdin?: Buffer | string } = {},
 ) {
   const argv = ['-q', 'good', ...inputs, '-T', directory.temp, '-o', 'existing', '--force', '-S', '64M', ...options];
-  await expectRefusal(directory.path(), () => runCommand(argv, { cwd: directory.path(), stdin, env: ROOMY }), 3, line);
+  await expectRefusal(directory.path(), () => runCommand(argv, { cwd: directory.path(), stdin }), 3, line);
 }
 
 describe('an input that is not there', () => {

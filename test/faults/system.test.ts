@@ -24,7 +24,7 @@ describe('256 open files', () => {
     pileCount: 4096,
     bufferBytes: isTiny ? 64 : 4096,
     splitBytes: isTiny ? 2000 : 20_000,
-    arenaBytes: 2 ** 25,
+    pass2ArenaBytes: 2 ** 25,
     stripeCount: undefined,
   });
 

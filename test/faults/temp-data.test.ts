@@ -64,7 +64,7 @@ describe('temp data', () => {
     for (const path of tempDirs) mkdirSync(path);
     const { files, tempBytes } = await filesBetweenPasses(
       { inputs: writeInputs(directory), tempDirs },
-      { ...SMALL_SIZES, pileCount: 60, arenaBytes: 2 ** 22 },
+      { ...SMALL_SIZES, pileCount: 60, pass2ArenaBytes: 2 ** 22 },
     );
     const bytesOn = (root: string, pattern: RegExp) =>
       files

@@ -24,7 +24,7 @@ type Place = 'in memory' | 'on disk' | 'on disk and split again';
 const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
   'in memory': { keepInRam: true },
   'on disk': { keepInRam: false },
-  'on disk and split again': { keepInRam: false, arenaBytes: (isTiny ? 32 : 80) * 1024 },
+  'on disk and split again': { keepInRam: false, pass2ArenaBytes: (isTiny ? 32 : 80) * 1024 },
 };
 
 interface Circumstances {

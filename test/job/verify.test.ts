@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
 import { gzip } from '#src/formats/gzip.js';
 import type { JobInput } from '#src/job/job-inputs.js';
-import { verifyCoverage, verifyRun } from '#src/job/verify.js';
+import { CoverageCheck, verifyRun } from '#src/job/verify.js';
 import type { PileTotals } from '#src/plan/pile-runs.js';
 import type { Coverage } from '#workers/input-part.js';
 import type { ShuffleResult } from '#workers/shuffle.js';
@@ -21,11 +21,18 @@ function file(path: string, byteLength: number, codec?: typeof gzip): JobInput {
   };
 }
 
-function part(start: number, end: number, inputOrdinal = 0, inputBytes?: number): Coverage {
-  return { inputOrdinal, start, end, inputBytes };
+function part(start: number, end: number, inputOrdinal = 0, inputBytes?: number, addedBytes = 0): Coverage {
+  return { inputOrdinal, start, end, inputBytes, addedBytes };
 }
 
-describe('verifyCoverage', () => {
+/** Has the parts checked, and as many bytes put on the piles as they say. */
+function verifyCoverage(inputs: readonly JobInput[], parts: readonly Coverage[], lostBytes = 0): void {
+  const check = new CoverageCheck(inputs);
+  for (const each of parts) check.add(each);
+  check.verify(parts.reduce((sum, { start, end, addedBytes }) => sum + (end - start) + addedBytes, 0) - lostBytes);
+}
+
+describe('CoverageCheck', () => {
   const stream: JobInput = { kind: 'stream', path: '-', identity: '0:0' };
   const inputs = [file('plain', 100), file('packed.gz', 10, gzip), stream];
   const whole = [part(0, 40), part(40, 100), part(0, 55, 1, 55), part(0, 7, 2, 7)];
@@ -42,7 +49,9 @@ describe('verifyCoverage', () => {
     ['a gap at the beginning', [part(1, 100)], 'plain was read up to byte 0 and from byte 1 on'],
     ['a gap of one byte', [part(0, 40), part(41, 100)], 'plain was read up to byte 40 and from byte 41 on'],
     ['an overlap of one byte', [part(0, 41), part(40, 100)], 'plain was read up to byte 41 and from byte 40 on'],
-    ['a part twice', [part(0, 100), part(40, 100)], 'plain was read up to byte 100 and from byte 40 on'],
+    ['a part again', [part(0, 100), part(40, 100)], 'plain was read whole, and again from byte 40 on'],
+    ['a part that came before', [part(40, 100), part(0, 100)], 'plain was read up to byte 100 and from byte 40 on'],
+    ['all of it twice', [part(0, 100), part(0, 100)], 'plain was read whole, and again from byte 0 on'],
     ['a gap at the end', [part(0, 99)], 'plain was read up to byte 99, expected 100'],
     ['more than there is', [part(0, 101)], 'plain was read up to byte 101, expected 100'],
     ['nothing at all', [], 'plain was read up to byte 0, expected 100'],
@@ -61,6 +70,23 @@ describe('verifyCoverage', () => {
     const verify = () => verifyCoverage([file('packed.gz', 10, gzip)], parts);
     expect(verify).toThrow(VerificationError);
     expect(verify).toThrow(message);
+  });
+
+  it('accepts ranges without a record of their own beside one that reads all, in any order', () => {
+    for (const parts of [
+      [part(0, 100), part(50, 50)],
+      [part(50, 50), part(0, 100)],
+    ])
+      expect(() => verifyCoverage([file('one record', 100)], parts)).not.toThrow();
+  });
+
+  it('counts a terminator that was added, and refuses piles that did not get every byte', () => {
+    const parts = [part(0, 100, 0, 100, 1)];
+    expect(() => verifyCoverage([file('plain', 100)], parts)).not.toThrow();
+    expect(() => verifyCoverage([file('plain', 100)], parts, 1)).toThrow(
+      'put 100 bytes on the piles, expected the 101',
+    );
+    expect(() => verifyCoverage([file('plain', 100)], parts, -1)).toThrow(VerificationError);
   });
 
   it('looks at each input on its own', () => {

@@ -61,7 +61,7 @@ export const tightSettings: fc.Arbitrary<Settings> = fc.record({
       splitBytes: fc.integer({ min: 10_000, max: 200_000 }),
       stripeCount: fc.integer({ min: 1, max: 3 }),
       keepInRam: fc.boolean(),
-      arenaBytes: fc.integer({ min: 48 * 1024, max: 100 * 1024 }),
+      pass2ArenaBytes: fc.integer({ min: 48 * 1024, max: 100 * 1024 }),
     })
     .map((tuning) => ({ ...tuning, inline: true })),
 });

@@ -88,7 +88,7 @@ describe('a large output', () => {
     const tunings: Tuning[] = [
       { inline: true, pileCount: 40 },
       { inline: false, pileCount: 7 },
-      { inline: true, pileCount: 5, arenaBytes: MIB, bufferBytes: 30_000, readBytes: 60_000, outputBytes: 30_000 },
+      { inline: true, pileCount: 5, pass2ArenaBytes: MIB, bufferBytes: 30_000, readBytes: 60_000, outputBytes: 30_000 },
     ];
     for (const [i, tuning] of tunings.entries()) {
       for (const shards of [

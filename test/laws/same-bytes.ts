@@ -47,8 +47,8 @@ export function testSameBytes(scale: number): void {
           await expectLaws({ inputs, seed: ofSeed, settings });
           // Stored header, entries and counts of a record, besides its bytes.
           const storedBytes = large.lines * 32 + Buffer.concat(inputs).byteLength;
-          const { pileCount = 1, arenaBytes = 0 } = settings.tuning;
-          if (storedBytes / pileCount > arenaBytes) splitAgain += 1;
+          const { pileCount = 1, pass2ArenaBytes = 0 } = settings.tuning;
+          if (storedBytes / pileCount > pass2ArenaBytes) splitAgain += 1;
         }),
         { numRuns: 15 * scale },
       );
@@ -59,7 +59,7 @@ export function testSameBytes(scale: number): void {
       // 500 KB stored; an arena of 80 KB loads 2,000 records and splits into two or three at a time.
       const inputs = makeLargeInputs({ lines: 12_000, longest: 40, factor: 5 });
       for (const pileCount of [1, 2, 3]) {
-        const tuning = { pileCount, bufferBytes: 500, readBytes: 300, outputBytes: 1000, arenaBytes: 80 * 1024 };
+        const tuning = { pileCount, bufferBytes: 500, readBytes: 300, outputBytes: 1000, pass2ArenaBytes: 80 * 1024 };
         await expectLaws({
           inputs,
           seed: 'three levels',

@@ -15,6 +15,7 @@ import { createRamPool } from '#src/pile-store/ram-pool.js';
 import { forgetJob, type JobShare } from '#workers/job-share.js';
 import runScatterTask, { type Outcome } from '#workers/scatter.js';
 import runShuffleTask from '#workers/shuffle.js';
+import { usualNeed } from '../plan/memory-needs.js';
 
 export interface StageSizes {
   readonly pileCount: number;
@@ -36,7 +37,7 @@ export function openStages(
   const version = withFile(openForRead(inputPath, 'input'), versionOf);
   const job: JobShare = {
     jobName: `stages of ${pileCount} piles`,
-    control: JobControl.create([], 0).buffer,
+    control: JobControl.create([], 64 * 2 ** 20).buffer,
     layout: { pileCount, stripeCount: 1, tempPlaces: [] },
     ramPool: createRamPool(64 * 2 ** 20),
     framing: LINES,
@@ -45,9 +46,7 @@ export function openStages(
     outputBytes: 4096,
     arenaBytes: 2 ** 20,
     maxRecordBytes: 2 ** 20,
-    budgetBytes: 2 ** 26,
-    workers: 1,
-    ramPoolBytes: 2 ** 26,
+    memoryNeed: usualNeed,
   };
   const shuffle = async (seed: string): Promise<Buffer> => {
     const part = {

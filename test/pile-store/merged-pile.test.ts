@@ -67,6 +67,8 @@ async function readAll(
   return target;
 }
 
+const plenty = JobControl.create([], 2 ** 40);
+
 describe('mergePiles and MergedPileReader', () => {
   const directory = useTestDirectory();
   const layoutOf = (disks: number): StoreLayout => ({
@@ -81,7 +83,7 @@ describe('mergePiles and MergedPileReader', () => {
     const most = fc.integer({ min: 1, max: 300_000 });
     await fc.assert(
       fc.asyncProperty(lists, fc.constantFrom(0, 1, 3), most, async (sets, poolMib, atOnce) => {
-        const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20));
+        const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20), plenty);
         const layout = layoutOf(1);
         const pileSets = writeSets(sets, layout, pool);
         const reader = new MergedPileReader(pool, control);
@@ -100,7 +102,7 @@ describe('mergePiles and MergedPileReader', () => {
   });
 
   it('make no file for a pile set that stays in memory', () => {
-    const pool = new RamPool(createRamPool(2 ** 20));
+    const pool = new RamPool(createRamPool(2 ** 20), plenty);
     const [pileSet] = writeSets([[[1, 10]]], layoutOf(1), pool);
     expect(pileSet?.diskBytes).toBe(0);
     expect(readdirSync(directory.temp)).toEqual([]);

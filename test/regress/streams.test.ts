@@ -41,7 +41,7 @@ describe('standard output', () => {
     const output = directory.path('out');
     const argv = [...options(), a, b, '--workers', `${workers}`];
     // Many tasks, each with several writes, all of which have to wait for their turn.
-    const env = smallSizes({ pileCount: 40, outputBytes: 200, arenaBytes: 2 ** 22 });
+    const env = smallSizes({ pileCount: 40, outputBytes: 200, pass2ArenaBytes: 2 ** 22 });
     const result = await runCommand(argv, { env });
     expect(seen(result)).toEqual(DONE);
     expect(seen(await runCommand([...options(), a, b, '-o', output], { env: smallSizes() }))).toEqual(DONE);
