@@ -99,8 +99,15 @@ describe('gzip in a pipe', () => {
   it('is recognised when it arrives byte by byte', async () => {
     const packed = directory.path('packed');
     writeFileSync(packed, gzipSync('one\ntwo\nthree\n'));
-    const script = `for ((i = 1; i <= $(stat -c %s "$PACKED"); i++)); do head -c $i "$PACKED" | tail -c 1; done | ${IN_TIME} "$@"`;
-    const result = await runShell(script, options(), { ...smallSizes(), PACKED: packed });
+    // The first bytes are sent when the job waits for them, each alone.
+    const script = `
+      {
+        until [ -n "$(ls -A "$TEMP")" ]; do sleep 0.01; done
+        sleep 0.3
+        for ((i = 1; i <= 20; i++)); do head -c $i "$PACKED" | tail -c 1; sleep 0.02; done
+        tail -c +21 "$PACKED"
+      } | ${IN_TIME} "$@"`;
+    const result = await runShell(script, options(), { ...smallSizes(), PACKED: packed, TEMP: directory.temp });
     expect(seen(result)).toEqual(DONE);
     expect(sortLines(result.stdout.toString())).toEqual(sortLines('one\ntwo\nthree\n'));
   });
