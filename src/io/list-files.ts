@@ -1,7 +1,7 @@
 /**
  * Finding input files: what a path is, and what lies below a directory or matches a pattern.
  */
-import { type Dirent, readdir, readdirSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, lstat, readdir, readdirSync, realpath, type Stats, stat, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, SystemError } from '../errors.js';
 import { errnoOf, type FileRole, reasonOf } from './files.js';
@@ -77,20 +77,12 @@ export async function listMatches(pattern: string): Promise<string[]> {
     .slice(fixedCount)
     .join('/')
     .replace(/^!(?!\()/, '\\!');
-  // The search goes on without a directory that it cannot list; a job must not.
   let failure: InputError | undefined;
-  const watchedReaddir = (
-    path: string,
-    options: { withFileTypes: true },
-    callback: (error: NodeJS.ErrnoException | null, entries: Dirent[]) => void,
-  ) =>
-    readdir(path, options, (error, entries) => {
-      if (error !== null && error.code !== 'ENOENT' && error.code !== 'ENOTDIR') failure ??= unlistable(path, error);
-      callback(error, entries);
-    });
   const matches = await glob(search, {
     cwd: directory,
-    fs: { readdir: watchedReaddir as typeof readdir },
+    fs: strictFileSystem((path, error) => {
+      failure ??= unlistable(path, error);
+    }),
     dot: false,
     expandDirectories: false,
     onlyFiles: true,
@@ -98,6 +90,26 @@ export async function listMatches(pattern: string): Promise<string[]> {
   });
   if (failure !== undefined) throw failure;
   return sortByBytes(matches.map((match) => join(directory, match)));
+}
+
+/**
+ * The search leaves out what it cannot look at, in silence; a job must not. Directories that cannot be
+ * listed are told, and a link that leads nowhere is found like a file, so that its reader refuses it.
+ */
+function strictFileSystem(onUnlistable: (path: string, error: Error) => void) {
+  type Done<T> = (error: NodeJS.ErrnoException | null, result: T) => void;
+  const strict = {
+    readdir: (path: string, options: { withFileTypes: true }, done: Done<Dirent[]>) =>
+      readdir(path, options, (error, entries) => {
+        if (error !== null && error.code !== 'ENOENT' && error.code !== 'ENOTDIR') onUnlistable(path, error);
+        done(error, entries);
+      }),
+    realpath: (path: string, done: Done<string>) =>
+      realpath(path, (error, real) => (error === null ? done(null, real) : done(null, path))),
+    stat: (path: string, done: Done<Stats>) =>
+      stat(path, (error, stats) => (error === null ? done(null, stats) : lstat(path, done))),
+  };
+  return strict as unknown as { readdir: typeof readdir; realpath: typeof realpath; stat: typeof stat };
 }
 
 /** Whether a path holds characters that make it a pattern. */

@@ -116,6 +116,24 @@ describe('finding files', () => {
       }
     });
 
+    it('finds links to files and below links to directories, and gives a link that leads nowhere, for its reader', async () => {
+      makeFiles('p/a.txt', 'outside/x.txt');
+      symlinkSync(directory.path('outside'), directory.path('p/folder'));
+      symlinkSync(directory.path('outside/x.txt'), directory.path('p/link.txt'));
+      const found = ['p/a.txt', 'p/folder/x.txt', 'p/link.txt'];
+      expect(namesOf(await listMatches(directory.path('p/**/*.txt')))).toEqual(found);
+      symlinkSync('nowhere', directory.path('p/other'));
+      expect(namesOf(await listMatches(directory.path('p/**/*.txt')))).toEqual(found);
+      symlinkSync('nowhere', directory.path('p/lost.txt'));
+      symlinkSync('loop.txt', directory.path('p/loop.txt'));
+      expect(namesOf(await listMatches(directory.path('p/*.txt')))).toEqual([
+        'p/a.txt',
+        'p/link.txt',
+        'p/loop.txt',
+        'p/lost.txt',
+      ]);
+    });
+
     it('refuses a directory that may hold matches and cannot be listed', async () => {
       makeFiles('p/open/1.txt', 'p/closed/1.txt');
       // Loads what it needs before the process is somebody else.

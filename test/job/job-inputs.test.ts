@@ -82,6 +82,16 @@ describe('listInputs', () => {
     expect(await namesOf(directory.path('p/[1].txt'))).toEqual(['p/[1].txt']);
   });
 
+  it('refuses a link that leads nowhere among the matches of a pattern', async () => {
+    makeFiles('p/1.txt');
+    symlinkSync(directory.path('nowhere'), directory.path('p/2.txt'));
+    await expect(namesOf(directory.path('p/*.txt'))).rejects.toMatchObject({
+      code: 'ERR_INPUT_MISSING',
+      message: expect.stringMatching(/2\.txt does not exist/),
+    });
+    expect(await namesOf(directory.path('p/1*.txt'))).toEqual(['p/1.txt']);
+  });
+
   it('sorts the matches of an absolute pattern alike in every current directory', async () => {
     makeFiles('p/a/1.txt', 'p/b/1.txt', 'p/c/1.txt');
     const orders: string[] = [];
