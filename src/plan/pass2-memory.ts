@@ -28,16 +28,16 @@ export function planPass2(
 ): Pass2Memory | undefined {
   const { workers, pass2ArenaBytes } = plan;
   const availableBytes = budgetBytes - poolBytes;
+  const spareBeside = (arenasBytes: number) => (plan.pass2MayGrow ? Math.max(0, availableBytes - arenasBytes) : 0);
   const neededBytes = arenaBytesForRecord(plan, longestRecordBytes);
   if (neededBytes <= pass2ArenaBytes) {
-    const spareBytes = plan.pass2MayGrow ? Math.max(0, availableBytes - workers * pass2ArenaBytes) : 0;
-    return { workers, arenaBytes: pass2ArenaBytes, spareBytes };
+    return { workers, arenaBytes: pass2ArenaBytes, spareBytes: spareBeside(workers * pass2ArenaBytes) };
   }
   const affordable = Math.min(workers, Math.floor(availableBytes / neededBytes));
   if (affordable < 1 || neededBytes > LARGEST_ARENA_BYTES) return undefined;
   const roomy = Math.min(Math.floor(availableBytes / affordable), LARGEST_ARENA_BYTES);
   const arenaBytes = Math.min(Math.max(neededBytes, pass2ArenaBytes), roomy);
-  return { workers: affordable, arenaBytes, spareBytes: availableBytes - affordable * arenaBytes };
+  return { workers: affordable, arenaBytes, spareBytes: spareBeside(affordable * arenaBytes) };
 }
 
 /** Arena of pass 2 that can take in a record of this length, and split its pile if need be. */

@@ -125,7 +125,7 @@ describe('readPileEntries', () => {
       [32, 1, 'its segment tables do not join'],
       [32 + 8, 2, 'its segment tables do not join'],
       [32 + 2 * 40 + 8, 200, 'its segment counts do not add up'],
-      [16, 2, 'its segment counts do not add up'],
+      [16, 2, 'bytes, expected'],
     ];
     for (const [byte, value, what] of damages) {
       const bytes = encode(small);
