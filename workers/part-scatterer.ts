@@ -4,6 +4,7 @@
  */
 import { InputError } from '../src/errors.js';
 import type { Framing } from '../src/formats/framing.js';
+import { inputName } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { BOUNDARY_COUNT } from '../src/plan/memory-plan.js';
 import { memoryForRecord } from '../src/plan/record-memory.js';
@@ -82,7 +83,7 @@ export class PartScatterer {
   #overLimit(position: number): InputError {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
-      `${this.#part.path}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
+      `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
     );
   }
 
@@ -164,7 +165,7 @@ export class PartScatterer {
     if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `${this.#part.path}: the record at byte ${position} has ${recordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, recordBytes)}`,
+      `${inputName(this.#part.path)}: the record at byte ${position} has ${recordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, recordBytes)}`,
     );
   }
 

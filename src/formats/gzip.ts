@@ -45,7 +45,9 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of gunzip) yield piece;
   } catch (error) {
-    throw asInputError(error, source.path, gunzip.bytesWritten);
+    const consumedBytes = gunzip.bytesWritten;
+    const last = given.find(({ start, bytes }) => start + bytes.byteLength > consumedBytes);
+    throw asInputError(error, source.path, consumedBytes, last ? last.start + last.bytes.byteLength : givenBytes);
   } finally {
     compressed.destroy();
     gunzip.destroy();
@@ -74,20 +76,21 @@ function requireZeros(bytes: Uint8Array, start: number, path: string): void {
   );
 }
 
-function asInputError(error: unknown, path: string, position: number): unknown {
+/** Zlib says how much it has consumed only after each piece: the fault lies in [consumedBytes, end). */
+function asInputError(error: unknown, path: string, consumedBytes: number, end: number): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;
   if (code === 'Z_BUF_ERROR') {
     return new InputError(
       'ERR_INPUT_CORRUPT',
-      `${path}: the gzip data ends at byte ${position} (compressed) inside a member: the file is truncated; copy or make it again`,
+      `${path}: the gzip data ends at byte ${consumedBytes} (compressed) inside a member: the file is truncated; copy or make it again`,
       { cause: error },
     );
   }
   if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
     return new InputError(
       'ERR_INPUT_CORRUPT',
-      `${path}: the gzip data is corrupt near byte ${position} (compressed): ${error.message}; check it with \`gzip -t\``,
+      `${path}: the gzip data is corrupt between byte ${consumedBytes} and byte ${end} (compressed): ${error.message}; check it with \`gzip -t\``,
       { cause: error },
     );
   }

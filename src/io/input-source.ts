@@ -27,6 +27,11 @@ import type { GateNumber, JobControl } from './job-control.js';
 export const STANDARD_INPUT = '-';
 export const STANDARD_INPUT_FILE: OpenFile = { fd: 0, path: 'standard input', role: 'input' };
 
+/** The input as messages call it. */
+export function inputName(path: string): string {
+  return path === STANDARD_INPUT ? STANDARD_INPUT_FILE.path : path;
+}
+
 const STREAM_PIECE_BYTES = 256 * 1024;
 
 /** A regular file as it was when the job was planned. */

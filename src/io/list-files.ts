@@ -3,7 +3,7 @@
  */
 import { type Dirent, lstat, readdir, readdirSync, realpath, type Stats, stat, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError, SystemError } from '../errors.js';
+import { InputError, SystemError, UsageError } from '../errors.js';
 import { errnoOf, type FileRole, reasonOf } from './files.js';
 
 /** `stat`, following symbolic links; undefined when there is nothing. */
@@ -64,6 +64,8 @@ function leadsToFile(link: string): boolean {
  * Files that match a glob pattern, sorted by the bytes of their paths. The search begins at the fixed
  * part of the pattern: from the current directory it would leave out what lies in that directory
  * itself when the pattern leads above it, and give paths whose order depends on it.
+ * @throws UsageError for a pattern that goes up behind its fixed part: what it names depends on the
+ *   directories that match.
  * @throws InputError when a directory that may hold matches cannot be listed.
  */
 export async function listMatches(pattern: string): Promise<string[]> {
@@ -77,6 +79,11 @@ export async function listMatches(pattern: string): Promise<string[]> {
     .slice(fixedCount)
     .join('/')
     .replace(/^!(?!\()/, '\\!');
+  if (/(^|[/{,(|])\.\.([/},)|]|$)/.test(search)) {
+    throw new UsageError(
+      `the pattern ${pattern} goes up (..) behind its first wildcard; let it begin with the directory to search`,
+    );
+  }
   let failure: InputError | undefined;
   const matches = await glob(search, {
     cwd: directory,

@@ -55,7 +55,7 @@ export async function openTaskPool({ threadCount, startCount }: PoolSize, jobNam
 function threadPool(piscina: Piscina, threadCount: number): TaskPool {
   // A thread that cannot even start belongs to no task.
   const broken = new Promise<never>((_, reject) => {
-    piscina.on('error', (error: unknown) => reject(workerError('a worker thread could not be started', error)));
+    piscina.on('error', (error: unknown) => reject(workerError(error)));
   });
   broken.catch(() => {});
   let destroyed: Promise<void> | undefined;
@@ -65,7 +65,7 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
       outcome = await Promise.race([piscina.run(task, { filename }), broken]);
     } catch (error) {
       if (error instanceof SystemError) throw error;
-      throw workerError('a worker thread ended before its task', error);
+      throw workerError(error);
     }
     return unwrap(outcome);
   };
@@ -80,11 +80,11 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
   };
 }
 
-function workerError(what: string, error: unknown): SystemError {
+function workerError(error: unknown): SystemError {
   const reason = error instanceof Error ? error.message : String(error);
   return new SystemError(
     'ERR_WORKER',
-    `${what}: ${reason}; if memory or open files ran out, give less to --memory or use fewer --workers`,
+    `a worker thread did not start or ended before its task: ${reason}; if memory or open files ran out, give less to --memory or use fewer --workers`,
     { cause: error },
   );
 }

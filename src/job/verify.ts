@@ -8,6 +8,7 @@
 import type { Coverage } from '../../workers/input-part.js';
 import type { ShuffleResult } from '../../workers/shuffle.js';
 import { VerificationError } from '../errors.js';
+import { inputName } from '../io/input-source.js';
 import type { PileRun, PileTotals } from '../plan/pile-runs.js';
 import type { JobInput } from './job-inputs.js';
 
@@ -32,7 +33,7 @@ export class CoverageCheck {
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) {
       if (end === start) return;
-      throw new VerificationError(`${input.path} was read whole, and again from byte ${start} on`);
+      throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
     }
     if (start === 0 && end === sizeOf(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
       this.#isCovered[inputOrdinal] = 1;
@@ -67,19 +68,19 @@ function sizeOf(input: JobInput, parts: readonly Coverage[]): number | undefined
 
 function requireTiled(input: JobInput, parts: readonly Coverage[]): void {
   const inputBytes = sizeOf(input, parts);
-  if (inputBytes === undefined) throw new VerificationError(`${input.path} was not read to its end`);
+  if (inputBytes === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
   let end = 0;
   const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
   for (const part of inOrder) {
     if (part.start !== end) {
       throw new VerificationError(
-        `${input.path} was read up to byte ${end} and from byte ${part.start} on, expected no gap and no overlap`,
+        `${inputName(input.path)} was read up to byte ${end} and from byte ${part.start} on, expected no gap and no overlap`,
       );
     }
     end = part.end;
   }
   if (end !== inputBytes)
-    throw new VerificationError(`${input.path} was read up to byte ${end}, expected ${inputBytes}`);
+    throw new VerificationError(`${inputName(input.path)} was read up to byte ${end}, expected ${inputBytes}`);
 }
 
 /** @throws VerificationError when a pile of the run is not what pass 1 put there. */

@@ -28,7 +28,7 @@ export const ENTRY_BYTES = 2 * 8 + 4;
 /** Behind a pile buffer or an output buffer: short copies write up to 15 bytes too far. */
 export const SLACK_BYTES = 64;
 /** Output buffers of a thread: while the device takes some, another is filled and the next pile is loaded. */
-export const OUTPUT_BUFFER_COUNT = 8;
+export const OUTPUT_BUFFER_COUNT = 4;
 /** Bytes of one pile's tally in the kernel. */
 export const TALLY_BYTES = 32;
 /** Records marked by one call of the framing. */

@@ -100,13 +100,25 @@ describe('a gzip input', () => {
     ['is cut off', whole.subarray(0, whole.length >> 1), /the gzip data ends at byte \d+ .* the file is truncated; /],
     ['is cut off in its header', whole.subarray(0, 5), /the gzip data ends at byte \d+ .* the file is truncated; /],
     ['is cut off in its last byte', whole.subarray(0, -1), /the gzip data ends at byte \d+ .* is truncated; /],
-    ['has damaged data', flipped(whole.length >> 1), /the gzip data is corrupt near byte \d+ .*gzip -t/],
-    ['has a wrong checksum', flipped(whole.length - 8), /the gzip data is corrupt near byte \d+ .*gzip -t/],
-    ['has a wrong length', flipped(whole.length - 4), /the gzip data is corrupt near byte \d+ .*gzip -t/],
+    [
+      'has damaged data',
+      flipped(whole.length >> 1),
+      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
+    ],
+    [
+      'has a wrong checksum',
+      flipped(whole.length - 8),
+      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
+    ],
+    [
+      'has a wrong length',
+      flipped(whole.length - 4),
+      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
+    ],
     [
       'is followed by something else',
       Buffer.concat([whole, Buffer.from('plain\n')]),
-      /the gzip data is corrupt near byte \d+ .*gzip -t/,
+      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
     ],
     [
       'is followed by something else behind zeros',

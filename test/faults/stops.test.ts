@@ -147,7 +147,10 @@ describe('a reader that leaves', () => {
 });
 
 describe('a worker', () => {
-  const ENDED = { exitCode: 1, lines: [expect.stringMatching(/^pileshuf: a worker thread ended before its task: /)] };
+  const ENDED = {
+    exitCode: 1,
+    lines: [expect.stringMatching(/^pileshuf: a worker thread did not start or ended before its task: /)],
+  };
 
   function onePermit(): string[] {
     return [inputs[0] ?? '', directory.temp, directory.path()].map((path) => `--io-limit=${path}=1`);
@@ -183,7 +186,7 @@ describe('a worker', () => {
       exitCode: 1,
       lines: [
         expect.stringMatching(
-          /^pileshuf: a worker thread (could not be started|ended before its task): made up: no thread for you; /,
+          /^pileshuf: a worker thread did not start or ended before its task: made up: no thread for you; /,
         ),
       ],
     });

@@ -147,6 +147,15 @@ describe('finding files', () => {
     });
   });
 
+  it.each(['*/../1.txt', '{../*,x}/1.txt', 'p/{x,..}', 'p/*/..'])(
+    'refuses %s, which goes up behind its first wildcard',
+    async (pattern) => {
+      await expect(listMatches(pattern)).rejects.toThrow(
+        `the pattern ${pattern} goes up (..) behind its first wildcard; let it begin with the directory to search`,
+      );
+    },
+  );
+
   describe('statPath', () => {
     it('follows links, and says when there is nothing', () => {
       makeFiles('a');

@@ -98,7 +98,7 @@ describe('planMemory', () => {
       outputBytes: MIB,
       pass1ArenaBytes: 25510272,
       pass1SpareBytes: 217414912,
-      pass2ArenaBytes: 43704270,
+      pass2ArenaBytes: 39509966,
       pass2MayGrow: true,
       ramPoolBytes: 0,
       maySpill: true,
@@ -122,7 +122,7 @@ describe('planMemory', () => {
       tempDiskCount: 4,
     };
     const plan = planMemory(need);
-    expect(plan).toMatchObject({ workers: 32, pileCount: 5790, bufferBytes: 256 * KIB, stripeCount: 2 });
+    expect(plan).toMatchObject({ workers: 32, pileCount: 5779, bufferBytes: 256 * KIB, stripeCount: 2 });
     expect(expectedLoad(plan, 1000)).toBeLessThanOrEqual(2 * GIB);
   });
 
