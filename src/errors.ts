@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'ERR_NO_SPACE'
   | 'ERR_TEMP_DIR'
   | 'ERR_IO'
+  | 'ERR_OUT_OF_MEMORY'
   | 'ERR_WORKER'
   | 'ERR_VERIFICATION'
   | 'ERR_ABORTED'
@@ -76,7 +77,7 @@ export class InputError extends PileshufError {
 /** A disk, a directory, a thread or the operating system refused. */
 export class SystemError extends PileshufError {
   constructor(
-    code: 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_WORKER',
+    code: 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER',
     message: string,
     options?: { cause?: unknown },
   ) {
@@ -93,8 +94,15 @@ export class VerificationError extends PileshufError {
 
 /** The caller's AbortSignal stopped the job. */
 export class AbortedError extends PileshufError {
-  constructor() {
-    super('aborted', 'ERR_ABORTED', 'stopped before the end; no output was written');
+  /** @param output what became of it; a stream may have got a part. */
+  constructor(output: 'none' | 'incomplete' = 'none') {
+    super(
+      'aborted',
+      'ERR_ABORTED',
+      output === 'none'
+        ? 'stopped before the end; no output was written'
+        : 'stopped before the end; what was written to the output, if anything, is incomplete',
+    );
   }
 }
 

@@ -1,7 +1,6 @@
 /**
  * What a task of pass 1 is told to read of one input, and what it reports to have read.
  */
-import type { CodecName } from '../src/formats/codec.js';
 import type { FileVersion } from '../src/io/files.js';
 import type { GateNumber } from '../src/io/job-control.js';
 
@@ -19,7 +18,7 @@ export type InputPart = {
       readonly version: FileVersion;
       readonly gate: GateNumber;
     }
-  | { readonly kind: 'compressed'; readonly codec: CodecName; readonly version: FileVersion; readonly gate: GateNumber }
+  | { readonly kind: 'compressed'; readonly codec: string; readonly version: FileVersion; readonly gate: GateNumber }
   | { readonly kind: 'stream' }
 );
 

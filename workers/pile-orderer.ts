@@ -162,6 +162,7 @@ export class PileOrderer {
         );
       }
       const { pileSet } = scatterArena.commit();
+      control.count('resplitBytes', pileSet.diskBytes);
       for (const sub of mergePiles([pileSet], 0, subPileCount.count)) {
         await this.order(
           { merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPileCount.count },
@@ -170,7 +171,7 @@ export class PileOrderer {
       }
     } finally {
       writer.close();
-      for (const path of pileSetFiles(subLayout, name)) removeFile(path);
+      for (const path of pileSetFiles(subLayout, name)) removeFile(path, 'temp');
     }
   }
 

@@ -22,6 +22,7 @@ import type { ScatterArena } from './scatter-arena.js';
 const COMPRESSED_PIECE_BYTES = 256 * 1024;
 /** Read at a time behind a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
+const ABORT_WATCH_MILLISECONDS = 50;
 
 export async function scatterPart(
   part: InputPart,
@@ -61,8 +62,9 @@ function scatterRange(
     const room = scatterer.makeRoom();
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
     const count = input.readAt(scatterer.kernel.bytes, scatterer.window.filledEnd, wanted, position);
+    const counted = Math.min(position + count, end) - Math.max(position, part.start);
+    if (counted > 0) control.count('scatteredBytes', counted);
     position += count;
-    control.count('scatteredBytes', Math.min(count, Math.max(0, end - (position - count))));
     if (count === 0) {
       if (position < end) throw endsEarly(input, position, end);
       return scatterer.endOfInput();
@@ -105,17 +107,25 @@ async function scatterCompressed(
 
 async function scatterStream(part: InputPart, scatterer: PartScatterer, control: JobControl): Promise<Coverage> {
   const stream = openStreamInput(part.path);
+  // A stream may be silent for ever: closed, it wakes the one that waits for it.
+  const watch = setInterval(() => {
+    if (control.isAborted) stream.close();
+  }, ABORT_WATCH_MILLISECONDS);
   try {
     const next = async () => {
       control.throwIfAborted();
-      const bytes = await stream.next();
-      control.count('scatteredBytes', bytes.byteLength);
-      return bytes;
+      try {
+        const bytes = await stream.next();
+        control.count('scatteredBytes', bytes.byteLength);
+        return bytes;
+      } finally {
+        control.throwIfAborted();
+      }
     };
     // A slow pipe may hand over its first bytes one by one.
     let first: Uint8Array = new Uint8Array();
     for (let piece = await next(); piece.byteLength > 0; piece = await next()) {
-      first = first.byteLength === 0 ? piece : Buffer.concat([first, piece]);
+      first = first.byteLength === 0 ? piece : joined(first, piece);
       if (first.byteLength >= CODEC_HEAD_BYTES) break;
     }
     let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
@@ -138,6 +148,15 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
     }
     return scatterer.endOfInput();
   } finally {
+    clearInterval(watch);
     stream.close();
   }
+}
+
+/** In a buffer of their own, unlike what `Buffer.concat` gives. */
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.byteLength + b.byteLength);
+  bytes.set(a);
+  bytes.set(b, a.byteLength);
+  return bytes;
 }

@@ -5,11 +5,11 @@
  * The default export is what a worker thread runs; the coordinator calls it directly when a job is
  * small enough for one thread.
  */
-import { type EncodedError, encodeError } from '../src/errors.js';
 import { framingOf } from '../src/formats/framing.js';
 import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { Coverage, InputPart } from './input-part.js';
 import { type JobShare, threadStateOf } from './job-share.js';
+import { type Outcome, outcomeOf } from './outcome.js';
 import { ScatterArena } from './scatter-arena.js';
 import { scatterPart } from './scatter-part.js';
 
@@ -31,14 +31,8 @@ export interface ScatterResult {
   readonly longestRecordBytes: number;
 }
 
-export type Outcome<T> = { readonly result: T } | { readonly error: EncodedError };
-
-export default async function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
-  try {
-    return { result: await scatterSplit(task) };
-  } catch (error) {
-    return { error: encodeError(error) };
-  }
+export default function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
+  return outcomeOf(() => scatterSplit(task));
 }
 
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {

@@ -6,7 +6,6 @@
  * The default export is what a worker thread runs; the coordinator calls it directly when a job is
  * small enough for one thread.
  */
-import { encodeError } from '../src/errors.js';
 import { openSink } from '../src/output/open-sink.js';
 import type { OutputSink, SinkStart } from '../src/output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
@@ -14,8 +13,8 @@ import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { PileSet } from '../src/pile-store/pile-set-writer.js';
 import type { PileRun } from '../src/plan/pile-runs.js';
 import { type JobShare, threadStateOf } from './job-share.js';
+import { type Outcome, outcomeOf } from './outcome.js';
 import { type LevelPile, PileOrderer } from './pile-orderer.js';
-import type { Outcome } from './scatter.js';
 
 export type ShuffleTask = {
   readonly job: JobShare;
@@ -39,12 +38,8 @@ export interface ShuffleResult {
   readonly measuredBytes: number;
 }
 
-export default async function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
-  try {
-    return { result: task.kind === 'write' ? await writeRun(task) : await measureCut(task) };
-  } catch (error) {
-    return { error: encodeError(error) };
-  }
+export default function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
+  return outcomeOf(() => (task.kind === 'write' ? writeRun(task) : measureCut(task)));
 }
 
 /** The position in the whole output that a stream of records has come to. */

@@ -3,7 +3,7 @@
  *
  * To add one: a file that exports a `Codec`, and its line in `codecs`.
  */
-import type { Codec, CodecName } from './codec.js';
+import type { Codec } from './codec.js';
 import { gzip } from './gzip.js';
 
 const codecs: readonly Codec[] = [gzip];
@@ -27,7 +27,7 @@ export function withoutCodecSuffix(name: string): string {
 }
 
 /** The codec that a plan chose by name. */
-export function codecNamed(name: CodecName): Codec {
+export function codecNamed(name: string): Codec {
   const codec = codecs.find((candidate) => candidate.name === name);
   if (codec === undefined) throw new RangeError(`no codec is named ${name}`);
   return codec;

@@ -6,15 +6,13 @@
 export interface CompressedSource {
   /** For messages. */
   readonly path: string;
-  /** The next bytes, in a buffer of their own; empty at the end. */
+  /** The next bytes, in a buffer of their own, which the codec may free; empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
 }
 
-/** All codecs there are; plain bytes have none. */
-export type CodecName = 'gzip';
-
 export interface Codec {
-  readonly name: CodecName;
+  /** Unlike that of any other codec. */
+  readonly name: string;
   /** File name endings that stand for the codec alone and are left out of a shard's name. */
   readonly suffixes: readonly string[];
   /** How many times larger text usually is when decoded; only for estimates. */
@@ -22,7 +20,12 @@ export interface Codec {
   /** Whether an input that begins with these bytes is of this codec. */
   matches(head: Uint8Array): boolean;
   /**
-   * The decoded bytes. Truncated and corrupt inputs, and bytes behind the last member, are errors.
+   * What the first bytes of an input decode to, as far as they go, for estimates; empty when they are
+   * corrupt.
+   */
+  decodeHead(compressed: Uint8Array): Uint8Array;
+  /**
+   * The decoded bytes; a piece is good until the next one is asked for. Truncated and corrupt inputs, and bytes behind the last member, are errors.
    * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
    */
   decode(source: CompressedSource): AsyncIterable<Uint8Array>;

@@ -70,6 +70,11 @@ function isAnonymous(deviceNumber: string): boolean {
   return deviceNumber.startsWith('0:');
 }
 
+/** Whether the st_dev of a file says nothing of a block device: several file systems may share it. */
+export function isAnonymousDevice(device: bigint): boolean {
+  return isAnonymous(formatDeviceNumber(device));
+}
+
 function describeHolder(
   stat: StatDevice,
   mount: Mount | undefined,

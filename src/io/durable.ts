@@ -5,15 +5,10 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { SystemError, UsageError } from '../errors.js';
-import { errnoOf, reasonOf } from './files.js';
+import { UsageError } from '../errors.js';
+import { errnoOf, ioError } from './io-error.js';
 
 const fsync = promisify(fs.fsync);
-
-function failure(doing: string, path: string, error: unknown): SystemError {
-  const code = errnoOf(error) === 'ENOSPC' ? 'ERR_NO_SPACE' : 'ERR_IO';
-  return new SystemError(code, `cannot ${doing} ${path}: ${reasonOf(error)}`, { cause: error });
-}
 
 /**
  * Waits until a file's or directory's bytes are on its device.
@@ -24,13 +19,13 @@ export async function syncPath(path: string): Promise<void> {
   try {
     fd = fs.openSync(path, fs.constants.O_RDONLY);
   } catch (error) {
-    throw failure('open', path, error);
+    throw ioError('open', 'output', path, error);
   }
   try {
     await fsync(fd);
   } catch (error) {
     // Some network file systems cannot sync a directory and say so.
-    if (errnoOf(error) !== 'EINVAL' || !fs.fstatSync(fd).isDirectory()) throw failure('sync', path, error);
+    if (errnoOf(error) !== 'EINVAL' || !fs.fstatSync(fd).isDirectory()) throw ioError('sync', 'output', path, error);
   } finally {
     fs.closeSync(fd);
   }
@@ -41,7 +36,7 @@ export function byteLengthOf(path: string): number {
   try {
     return fs.statSync(path).size;
   } catch (error) {
-    throw failure('examine', path, error);
+    throw ioError('examine', 'output', path, error);
   }
 }
 
@@ -50,7 +45,7 @@ export function createEmpty(path: string): void {
   try {
     fs.closeSync(fs.openSync(path, 'wx', 0o666));
   } catch (error) {
-    throw failure('create', path, error);
+    throw ioError('create', 'output', path, error);
   }
 }
 
@@ -73,7 +68,7 @@ export function moveIntoPlace(from: string, to: string, mayReplace: boolean): vo
     }
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
-    throw failure('move the output to', to, error);
+    throw ioError('give its name to', 'output', to, error);
   }
 }
 
@@ -85,7 +80,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw appearedDuringJob(to);
-    throw failure('move the output to', to, error);
+    throw ioError('give its name to', 'output', to, error);
   }
 }
 

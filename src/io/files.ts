@@ -6,10 +6,9 @@
  * and every error says which file, which position and what to do.
  */
 import * as fs from 'node:fs';
-import { ClosedPipeError, InputError, SystemError } from '../errors.js';
-
-/** What a file is to the job; decides which error its failure becomes. */
-export type FileRole = 'input' | 'temp' | 'output';
+import { ClosedPipeError } from '../errors.js';
+import { errnoOf, type FileRole, ioError } from './io-error.js';
+import { blockFor } from './pause.js';
 
 export interface OpenFile {
   readonly fd: number;
@@ -19,58 +18,8 @@ export interface OpenFile {
 
 /** One call moves at most this much: the largest that Node passes on to the operating system. */
 const LARGEST_CALL_BYTES = 2 ** 30;
-
-const SHORTEST_PAUSE_MILLISECONDS = 0.05;
-const LONGEST_PAUSE_MILLISECONDS = 10;
-
-const sleepWord = new Int32Array(new SharedArrayBuffer(4));
-
-function sleep(milliseconds: number): void {
-  Atomics.wait(sleepWord, 0, 0, milliseconds);
-}
-
-export function errnoOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
-
-const ERRNO_TEXT: Record<string, string> = {
-  ENOSPC: 'no space left on the device',
-  EDQUOT: 'the disk quota is used up',
-  EIO: 'the device reports an input/output error',
-  EACCES: 'permission denied',
-  EPERM: 'operation not permitted',
-  EROFS: 'the file system is read-only',
-  EMFILE: 'too many open files (raise `ulimit -n`)',
-  ENFILE: 'too many open files in the system',
-  ENOENT: 'no such file or directory',
-  ENOTDIR: 'a part of the path is not a directory',
-  EISDIR: 'it is a directory',
-  EFBIG: 'the file would exceed the largest size allowed',
-  ELOOP: 'too many symbolic links',
-  ENAMETOOLONG: 'the name is too long',
-  ESTALE: 'the network file system lost the file',
-};
-
-/** The operating system's reason in words. */
-export function reasonOf(error: unknown): string {
-  const errno = errnoOf(error);
-  if (errno === '') return error instanceof Error ? error.message : String(error);
-  return ERRNO_TEXT[errno] ?? errno;
-}
-
-function ioError(doing: string, role: FileRole, path: string, error: unknown): Error {
-  const errno = errnoOf(error);
-  const message = `cannot ${doing} ${role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : ''}${path}: ${reasonOf(error)}`;
-  if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
-    const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
-    return new InputError(code, message, { cause: error });
-  }
-  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
-    const advice = role === 'temp' ? 'free some space or name other disks with --temp-dir' : 'free some space';
-    return new SystemError('ERR_NO_SPACE', `${message}; ${advice}`, { cause: error });
-  }
-  return new SystemError('ERR_IO', message, { cause: error });
-}
+/** How long a device without data is left alone. */
+const DEVICE_PAUSE_MILLISECONDS = 5;
 
 function open(path: string, role: FileRole, flags: number, mode?: number): OpenFile {
   try {
@@ -124,7 +73,7 @@ export function openStreamOutput(path: string): OpenFile | undefined {
   try {
     return { fd: fs.openSync(path, O_WRONLY | O_NONBLOCK), path, role: 'output' };
   } catch (error) {
-    if (errnoOf(error) === 'ENXIO') return undefined;
+    if (errnoOf(error) === 'ENXIO' && fs.statSync(path).isFIFO()) return undefined;
     throw ioError('open', 'output', path, error);
   }
 }
@@ -175,45 +124,42 @@ export function readAt(
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'EINTR') continue;
-      if (errno === 'EAGAIN') sleep(5);
+      if (errno === 'EAGAIN') blockFor(DEVICE_PAUSE_MILLISECONDS);
       else if (errno === 'EOF') break;
-      else throw ioError(`read at byte ${(position ?? 0) + done} of`, file.role, file.path, error);
+      else
+        throw ioError(position === null ? 'read' : `read at byte ${position + done} of`, file.role, file.path, error);
     }
   }
   return done;
 }
 
-/**
- * Writes all `byteLength` bytes of `bytes` at `offset`.
- * @param position byte position in the file, or null to write behind what was written last.
- * @param whileWaiting called before each pause on a full pipe; may throw to give up.
- */
-export function writeAt(
-  file: OpenFile,
-  bytes: Uint8Array,
-  offset: number,
-  byteLength: number,
-  position: number | null,
-  whileWaiting: () => void = () => {},
-): void {
-  let done = 0;
-  let pauseMilliseconds = SHORTEST_PAUSE_MILLISECONDS;
-  while (done < byteLength) {
+/** Writes all `byteLength` bytes of `bytes` at `offset` to `position`, a byte position in the file. */
+export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteLength: number, position: number): void {
+  for (let done = 0; done < byteLength; ) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
     try {
-      done += fs.writeSync(file.fd, bytes, offset + done, length, position === null ? null : position + done);
-      pauseMilliseconds = SHORTEST_PAUSE_MILLISECONDS;
+      done += fs.writeSync(file.fd, bytes, offset + done, length, position + done);
+    } catch (error) {
+      if (errnoOf(error) === 'EINTR') continue;
+      throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
+    }
+  }
+}
+
+/**
+ * Writes to a pipe or device what it takes without blocking.
+ * @returns bytes written; 0 when it is full: its reader is slower than we are.
+ */
+export function writeSome(file: OpenFile, bytes: Uint8Array, offset: number, byteLength: number): number {
+  for (;;) {
+    try {
+      return fs.writeSync(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), null);
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'EINTR') continue;
-      if (errno === 'EAGAIN') {
-        // A full pipe that does not block: its reader is slower than we are.
-        whileWaiting();
-        sleep(pauseMilliseconds);
-        pauseMilliseconds = Math.min(2 * pauseMilliseconds, LONGEST_PAUSE_MILLISECONDS);
-      } else if (errno === 'EPIPE') throw new ClosedPipeError();
-      else if (position === null) throw ioError('write to', file.role, file.path, error);
-      else throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
+      if (errno === 'EAGAIN') return 0;
+      if (errno === 'EPIPE') throw new ClosedPipeError();
+      throw ioError('write to', file.role, file.path, error);
     }
   }
 }
@@ -271,10 +217,19 @@ export function sameVersion(a: FileVersion, b: FileVersion): boolean {
 }
 
 /** Removes a file; one that does not exist is as good as removed. */
-export function removeFile(path: string): void {
+export function removeFile(path: string, role: FileRole): void {
   try {
     fs.unlinkSync(path);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw ioError('remove', 'temp', path, error);
+    if (errnoOf(error) !== 'ENOENT') throw ioError('remove', role, path, error);
+  }
+}
+
+/** Waits until the data of a file is on its device. */
+export function syncData(file: OpenFile): void {
+  try {
+    fs.fdatasyncSync(file.fd);
+  } catch (error) {
+    throw ioError('sync', file.role, file.path, error);
   }
 }

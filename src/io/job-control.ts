@@ -13,7 +13,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 3;
+const COUNTER_COUNT = 4;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
@@ -22,11 +22,11 @@ const WAIT_MILLISECONDS = 50;
 /** How long one that must not sleep waits before it tries again. */
 const POLL_MILLISECONDS = 1;
 
-/** What the counters count. */
-export type Counter = 'scatteredBytes' | 'shuffledBytes';
-const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1 };
+/** What the counters count: progress of the passes, and bytes of piles that were split again on disk. */
+export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'resplitBytes';
+const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1, resplitBytes: 2 };
 /** The counter that keeps the part of the memory budget that no thread has been promised. */
-const SPARE_INDEX = 2;
+const SPARE_INDEX = 3;
 
 /** Number of a gate; `UNGATED` for a device without a limit. */
 export type GateNumber = number;
@@ -62,9 +62,13 @@ export class JobControl {
     Atomics.store(this.#words, ABORT_WORD, 1);
   }
 
+  get isAborted(): boolean {
+    return Atomics.load(this.#words, ABORT_WORD) !== 0;
+  }
+
   /** @throws AbortedError when the job was asked to stop. */
   throwIfAborted(): void {
-    if (Atomics.load(this.#words, ABORT_WORD) !== 0) throw new AbortedError();
+    if (this.isAborted) throw new AbortedError();
   }
 
   /** Adds to a counter that the coordinator reads while the threads work. */
@@ -76,7 +80,7 @@ export class JobControl {
     return Number(Atomics.load(this.#counters, COUNTER_INDEX[counter]));
   }
 
-  /** Sets the spare memory, when no thread has taken any. */
+  /** Sets the spare memory, while no task runs. */
   setSpare(byteLength: number): void {
     Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
   }

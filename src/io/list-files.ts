@@ -1,23 +1,11 @@
 /**
- * Finding input files: what a path is, and what lies below a directory or matches a pattern.
+ * Finding input files: what lies below a directory or matches a pattern.
  */
-import { type Dirent, lstat, readdir, readdirSync, realpath, type Stats, stat, statSync } from 'node:fs';
+import { type Dirent, lstat, readdir, readdirSync, realpath, type Stats, stat } from 'node:fs';
 import { join } from 'node:path';
-import { InputError, SystemError, UsageError } from '../errors.js';
-import { errnoOf, type FileRole, reasonOf } from './files.js';
-
-/** `stat`, following symbolic links; undefined when there is nothing. */
-export function statPath(path: string, role: FileRole): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
-    const message = `cannot examine ${path}: ${reasonOf(error)}`;
-    if (role === 'input') throw new InputError('ERR_INPUT_UNREADABLE', message, { cause: error });
-    throw new SystemError('ERR_IO', message, { cause: error });
-  }
-}
+import { InputError, UsageError } from '../errors.js';
+import { reasonOf } from './io-error.js';
+import { statPath } from './paths.js';
 
 /**
  * All regular files below a directory, and symbolic links to regular files, sorted by the bytes of
@@ -61,7 +49,8 @@ function leadsToFile(link: string): boolean {
 }
 
 /**
- * Files that match a glob pattern, sorted by the bytes of their paths. The search begins at the fixed
+ * Files that match a glob pattern, sorted by the bytes of their paths. Special are `*`, `**`, `?`,
+ * `[...]`, `{a,b}` and the backslash; all else is taken as it stands. The search begins at the fixed
  * part of the pattern: from the current directory it would leave out what lies in that directory
  * itself when the pattern leads above it, and give paths whose order depends on it.
  * @throws UsageError for a pattern that goes up behind its fixed part: what it names depends on the
@@ -71,32 +60,34 @@ function leadsToFile(link: string): boolean {
 export async function listMatches(pattern: string): Promise<string[]> {
   const { glob } = await import('tinyglobby');
   const parts = pattern.split('/');
-  const fixedCount = parts.findIndex((part) => /[*?[\]{}()!+@|\\]/.test(part));
+  const fixedCount = parts.findIndex((part) => /[*?[\]{}\\]/.test(part));
   const fixed = parts.slice(0, fixedCount).join('/');
   const directory = fixed === '' ? (fixedCount > 0 ? '/' : '.') : fixed;
-  // A leading ! would turn the pattern round.
-  const search = parts
-    .slice(fixedCount)
-    .join('/')
-    .replace(/^!(?!\()/, '\\!');
-  if (/(^|[/{,(|])\.\.([/},)|]|$)/.test(search)) {
+  const search = parts.slice(fixedCount).join('/');
+  if (/(^|[/{,])\.\.([/},]|$)/.test(search)) {
     throw new UsageError(
       `the pattern ${pattern} goes up (..) behind its first wildcard; let it begin with the directory to search`,
     );
   }
   let failure: InputError | undefined;
-  const matches = await glob(search, {
+  const matches = await glob(escapeLiterals(search), {
     cwd: directory,
     fs: strictFileSystem((path, error) => {
       failure ??= unlistable(path, error);
     }),
     dot: false,
     expandDirectories: false,
+    extglob: false,
     onlyFiles: true,
     followSymbolicLinks: true,
   });
   if (failure !== undefined) throw failure;
   return sortByBytes(matches.map((match) => join(directory, match)));
+}
+
+/** What is special to the search but not to us: outside of brackets, and not escaped already. */
+function escapeLiterals(search: string): string {
+  return search.replace(/\\.|\[[^\]]*\]|[()|+@!]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
 /**

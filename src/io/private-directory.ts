@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SystemError } from '../errors.js';
-import { errnoOf, reasonOf } from './files.js';
+import { errnoOf, reasonOf } from './io-error.js';
 
 /** @param purpose begins the message when it cannot be made. */
 export function makePrivateDirectory(parent: string, prefix: string, purpose: 'temp' | 'output'): string {
@@ -30,5 +30,9 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: 't
 }
 
 export function removeDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: 2 });
+  } catch (error) {
+    throw new SystemError('ERR_IO', `cannot remove ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
+  }
 }

@@ -5,8 +5,8 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.js';
-import { type Device, describeDevice } from '../io/devices.js';
-import { reasonOf } from '../io/files.js';
+import { type Device, describeDevice, isAnonymousDevice } from '../io/devices.js';
+import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
 import { type GateNumber, UNGATED } from '../io/job-control.js';
 
 export class DeviceGates {
@@ -17,18 +17,23 @@ export class DeviceGates {
 
   /** @param limits path to permits, as the user gave them. */
   constructor(limits: Readonly<Record<string, number>>) {
+    const pathOfDevice = new Map<string, string>();
     for (const [path, limit] of Object.entries(limits)) {
-      try {
-        this.#limitOfDevice.set(describeDevice(path).id, limit);
-      } catch (error) {
-        throw new UsageError(`--io-limit ${path}=${limit}: cannot find the device of ${path}: ${reasonOf(error)}`);
+      const id = deviceIdOf(path, limit);
+      const known = this.#limitOfDevice.get(id);
+      if (known !== undefined && known !== limit) {
+        throw new UsageError(
+          `--io-limit gives ${known} for ${pathOfDevice.get(id)} and ${limit} for ${path}, which lie on one device; give one of them`,
+        );
       }
+      pathOfDevice.set(id, path);
+      this.#limitOfDevice.set(id, limit);
     }
   }
 
   /** The gate of the device that holds an existing path. */
-  gateOf(path: string): GateNumber {
-    const device = this.deviceOf(path);
+  gateOf(path: string, role: FileRole): GateNumber {
+    const device = this.deviceOf(path, role);
     let gate = this.#gateOfDevice.get(device.id);
     if (gate === undefined) {
       const permits = this.#limitOfDevice.get(device.id) ?? device.ioLimit;
@@ -38,15 +43,27 @@ export class DeviceGates {
     return gate;
   }
 
-  deviceOf(path: string): Device {
-    const { dev } = statSync(path);
-    // Numbers below 256 have major 0: several mounts, even several devices, may share one of them, but
-    // hardly within one directory.
-    const place = dev < 256 ? `${dev} ${dirname(path)}` : `${dev}`;
-    const known = this.#deviceOfPlace.get(place);
-    if (known !== undefined) return known;
-    const device = describeDevice(path);
-    this.#deviceOfPlace.set(place, device);
-    return device;
+  deviceOf(path: string, role: FileRole): Device {
+    try {
+      const { dev } = statSync(path, { bigint: true });
+      // Anonymous numbers: several mounts, even several devices, may share one of them, but hardly
+      // within one directory.
+      const place = isAnonymousDevice(dev) ? `${dev} ${dirname(path)}` : `${dev}`;
+      const known = this.#deviceOfPlace.get(place);
+      if (known !== undefined) return known;
+      const device = describeDevice(path);
+      this.#deviceOfPlace.set(place, device);
+      return device;
+    } catch (error) {
+      throw ioError('examine', role, path, error);
+    }
+  }
+}
+
+function deviceIdOf(path: string, limit: number): string {
+  try {
+    return describeDevice(path).id;
+  } catch (error) {
+    throw new UsageError(`--io-limit ${path}=${limit}: cannot find the device of ${path}: ${reasonOf(error)}`);
   }
 }

@@ -3,7 +3,6 @@
  * long a record is. A wrong guess costs time, never correctness: piles that turn out too large are
  * split again.
  */
-import { constants, gunzipSync } from 'node:zlib';
 import seedrandom from 'seedrandom';
 import type { FramingSpec } from '../formats/framing.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
@@ -73,11 +72,8 @@ function readSample(
     const count = readAt(file, bytes, 0, bytes.byteLength, position);
     const read = bytes.subarray(0, count);
     if (input.codec === undefined) return { bytes: read, compressedBytes: 0 };
-    try {
-      return { bytes: gunzipSync(read, { finishFlush: constants.Z_SYNC_FLUSH }), compressedBytes: count };
-    } catch {
-      // A corrupt input is reported, with its position, by the task that reads it.
-      return { bytes: new Uint8Array(), compressedBytes: 0 };
-    }
+    const decoded = input.codec.decodeHead(read);
+    // A corrupt input is reported, with its position, by the task that reads it.
+    return { bytes: decoded, compressedBytes: decoded.byteLength === 0 ? 0 : count };
   });
 }

@@ -7,7 +7,8 @@ import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, detectCodec } from '../formats/codec-table.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
-import { isPattern, listDirectory, listMatches, statPath } from '../io/list-files.js';
+import { isPattern, listDirectory, listMatches } from '../io/list-files.js';
+import { statPath } from '../io/paths.js';
 import type { ShuffleOptions } from './shuffle-options.js';
 
 /** One input; its place in the list is its ordinal. */
@@ -33,18 +34,18 @@ export async function listInputs(
 ): Promise<JobInputs> {
   const inputs: JobInput[] = [];
   const directories: string[] = [];
-  const seen = new Map<string, string>();
+  const seen = new Map<string, JobInput>();
   const add = (path: string) => {
     const input = openInput(path);
     const identity = input.kind === 'file' ? identityOf(input.version) : input.identity;
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
-      if (input.kind === 'stream') {
-        throw new UsageError(`${path} is the same stream as ${earlier}; it can be read only once`);
+      if (input.kind === 'stream' && earlier.kind === 'stream') {
+        throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
       }
-      onWarning(`${path} is the same file as ${earlier}: its records are taken twice`);
+      onWarning(`${path} is the same file as ${earlier.path}: its records are taken twice`);
     }
-    seen.set(identity, path);
+    seen.set(identity, input);
     inputs.push(input);
   };
   for (const name of named) {

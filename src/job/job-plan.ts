@@ -10,6 +10,7 @@ import { estimateInputs } from './estimate.js';
 import type { JobInput } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
 import { deriveDrawSeed } from './key-derivation.js';
+import type { TempPlaces } from './temp-places.js';
 
 export interface JobPlan {
   readonly memory: MemoryPlan;
@@ -20,17 +21,27 @@ export interface JobPlan {
   readonly inline: boolean;
   /** Stored bytes of all inputs; undefined with streams. */
   readonly inputBytes: number | undefined;
-  /** Bytes of the output, as far as they are known to be needed. */
-  readonly leastOutputBytes: number;
-  /** Bytes of temp data, as far as they are known to be needed. */
-  readonly leastTempBytes: number;
+  /** What is sure to be written to disk. */
+  readonly least: DiskNeed;
+  /** What is written to disk by all that samples tell; nothing for what is known too little of. */
+  readonly expected: DiskNeed;
+}
+
+export interface DiskNeed {
+  readonly tempBytes: number;
+  readonly outputBytes: number;
 }
 
 /** A job of this much is done before two threads have started. */
 const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
 
-export function planJob(request: JobRequest, inputs: readonly JobInput[], tuning: Tuning): JobPlan {
+export function planJob(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  tempPlaces: TempPlaces,
+  tuning: Tuning,
+): JobPlan {
   const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const inline =
@@ -44,7 +55,8 @@ export function planJob(request: JobRequest, inputs: readonly JobInput[], tuning
     recordBytes: Math.max(1, estimate.recordBytes),
     meanRecordBytes: estimate.meanRecordBytes,
     exact: estimate.exact,
-    tempDiskCount: request.tempDirs.length,
+    tempDiskCount: tempPlaces.count,
+    tempDisksRotate: tempPlaces.rotate,
     openFileLimit: readOpenFileLimit(),
   };
   const memory = planMemory(memoryNeed, tuning);
@@ -58,13 +70,18 @@ export function planJob(request: JobRequest, inputs: readonly JobInput[], tuning
   );
   // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
+  const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
+  const diskNeed = (recordBytes: number): DiskNeed => ({
+    tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
+    outputBytes: recordBytes,
+  });
   return {
     memory,
     memoryNeed,
     splits,
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,
-    leastOutputBytes: knownBytes,
-    leastTempBytes: memory.ramPoolBytes > 0 ? 0 : estimate.exact ? memory.storedBytes : knownBytes,
+    least: diskNeed(knownBytes),
+    expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes),
   };
 }

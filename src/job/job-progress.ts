@@ -3,6 +3,7 @@
  * memory; only this looks at a clock.
  */
 import type { Counter, JobControl } from '../io/job-control.js';
+import type { JobStop } from './job-stop.js';
 import type { ShuffleProgress } from './shuffle-options.js';
 
 const REPORT_MILLISECONDS = 200;
@@ -17,14 +18,21 @@ const COUNTER_OF_PHASE: Record<Phase, Counter | undefined> = {
 
 export class JobProgress {
   readonly #control: JobControl;
+  readonly #stop: JobStop;
   readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
+  /** What the caller's function threw. */
+  #failure: { readonly thrown: unknown } | undefined;
 
-  constructor(control: JobControl, onProgress: ((progress: ShuffleProgress) => void) | undefined) {
+  constructor(control: JobControl, stop: JobStop, onProgress: ((progress: ShuffleProgress) => void) | undefined) {
     this.#control = control;
+    this.#stop = stop;
     this.#onProgress = onProgress;
   }
 
-  /** Runs one phase and reports on it. @returns its result and how long it took. */
+  /**
+   * Runs one phase and reports on it. When the caller's function throws, the job is asked to stop, and
+   * what it threw is thrown here. @returns the phase's result and how long it took.
+   */
   async during<T>(
     phase: Phase,
     bytesTotal: number | undefined,
@@ -34,7 +42,7 @@ export class JobProgress {
     const seconds = () => (performance.now() - began) / 1000;
     const counter = COUNTER_OF_PHASE[phase];
     const report = () =>
-      this.#onProgress?.({
+      this.#tell({
         phase,
         bytesDone: counter === undefined ? 0 : this.#control.counted(counter),
         bytesTotal,
@@ -46,8 +54,20 @@ export class JobProgress {
       const value = await work();
       report();
       return { value, seconds: seconds() };
+    } catch (error) {
+      throw this.#failure === undefined ? error : this.#failure.thrown;
     } finally {
       clearInterval(timer);
+    }
+  }
+
+  #tell(progress: ShuffleProgress): void {
+    if (this.#failure !== undefined) return;
+    try {
+      this.#onProgress?.(progress);
+    } catch (thrown) {
+      this.#failure = { thrown };
+      this.#stop.request();
     }
   }
 }

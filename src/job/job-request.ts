@@ -1,12 +1,9 @@
 /**
  * What was asked for, complete: every default filled in, every number checked, nothing started.
  */
-import { tmpdir } from 'node:os';
-import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing.js';
 import { readCpuCount } from '../io/cpu-count.js';
-import { statPath } from '../io/list-files.js';
 import { readMemory } from '../io/memory-limit.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { drawSeed } from './key-derivation.js';
@@ -19,6 +16,7 @@ export interface JobRequest {
   readonly shardPrefix: string;
   readonly seed: string;
   readonly memoryBytes: number;
+  /** Empty: chosen when it is known where the output goes. */
   readonly tempDirs: readonly string[];
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
@@ -39,12 +37,11 @@ const MOST_WORKERS = 1024;
 
 /** @throws UsageError */
 export function completeRequest(options: ShuffleOptions): JobRequest {
+  requireShapes(options);
   const { shards } = options;
-  if (shards !== undefined) {
-    if (shards.by === 'count') requireWhole('shards.shardCount', shards.shardCount, 1, MOST_SHARDS);
-    else if (shards.by === 'records') requireWhole('shards.recordsPerShard', shards.recordsPerShard, 1);
-    else requireWhole('shards.maxShardBytes', shards.maxShardBytes, 1);
-  }
+  if (shards?.by === 'count') requireWhole('--shards', shards.shardCount, 1, MOST_SHARDS);
+  if (shards?.by === 'records') requireWhole('--shard-records', shards.recordsPerShard, 1);
+  if (shards?.by === 'bytes') requireWhole('--shard-bytes', shards.maxShardBytes, 1);
   const shardPrefix = options.shardPrefix ?? 'shard';
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(
@@ -52,24 +49,20 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     );
   }
   for (const [path, limit] of Object.entries(options.ioLimits ?? {}))
-    requireWhole(`ioLimits[${path}]`, limit, 1, 2 ** 16);
-  const memory = readMemory();
-  const memoryBytes = options.memoryBytes ?? Math.floor(memory.availableBytes * DEFAULT_MEMORY_SHARE);
+    requireWhole(`--io-limit ${path}`, limit, 1, 2 ** 16);
   return {
     inputs: options.inputs,
     output: options.output,
     shards,
     shardPrefix,
     seed: options.seed ?? drawSeed(),
-    // More than the machine has would only reserve address space.
-    memoryBytes: Math.min(requireWhole('memoryBytes', memoryBytes, 1), memory.totalBytes),
-    tempDirs:
-      options.tempDirs !== undefined && options.tempDirs.length > 0 ? options.tempDirs : [defaultTempDir(options)],
-    workers: requireWhole('workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
+    memoryBytes: chooseMemoryBytes(options),
+    tempDirs: options.tempDirs ?? [],
+    workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
     framing: options.zeroTerminated === true ? NUL_TERMINATED : LINES,
     maxRecordBytes: requireWhole(
-      'maxRecordBytes',
+      '--max-record',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
       1,
       LARGEST_MAX_RECORD_BYTES,
@@ -81,20 +74,35 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
   };
 }
 
-function requireWhole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(`${name} is ${value}; expected a whole number from ${least} to ${most}`);
+/** What the types say, for callers that have none. */
+function requireShapes({ inputs, output, seed, tempDirs, shards }: ShuffleOptions): void {
+  const isPath = (value: unknown) => typeof value === 'string' && value !== '';
+  if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
+    throw new UsageError('inputs: expected an array of paths, or of objects with a path');
+  if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
+  if (tempDirs !== undefined && !(Array.isArray(tempDirs) && tempDirs.every(isPath)))
+    throw new UsageError('tempDirs: expected an array of paths');
+  if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
+    throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
+  if (seed === undefined) return;
+  if (typeof seed !== 'string') throw new UsageError('seed: expected a string');
+  // Hashed as UTF-8, in which halves of a pair all become the same character.
+  if (Buffer.from(seed).toString() !== seed)
+    throw new UsageError('seed: expected well-formed Unicode, without half pairs');
 }
 
-/** `$TMPDIR`, else where the output goes, else /var/tmp, which is a disk where /tmp may be memory. */
-function defaultTempDir(options: ShuffleOptions): string {
-  const fromEnvironment = process.env['TMPDIR'];
-  if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment;
-  const { output } = options;
-  if (output !== undefined && output !== '-') {
-    const stat = statPath(output, 'output');
-    if (stat?.isDirectory() === true) return output;
-    if (stat === undefined || stat.isFile()) return dirname(resolve(output));
-  }
-  return statPath('/var/tmp', 'output')?.isDirectory() === true ? '/var/tmp' : tmpdir();
+function chooseMemoryBytes({ memoryBytes, onWarning }: ShuffleOptions): number {
+  const { availableBytes, totalBytes } = readMemory();
+  if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
+  if (requireWhole('--memory', memoryBytes, 1) <= totalBytes) return memoryBytes;
+  onWarning?.(
+    `--memory is more than the ${Math.floor(totalBytes / 2 ** 20)} MiB that there are; ${Math.floor(totalBytes / 2 ** 20)} MiB are used`,
+  );
+  return totalBytes;
+}
+
+/** @param option as the command calls it; the library's field is named alike. */
+function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
 }

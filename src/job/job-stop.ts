@@ -3,6 +3,7 @@
  * the flag that the threads look at, and wakes the coordinator.
  */
 import type { JobControl } from '../io/job-control.js';
+import { promiseWithResolver } from './promise-with-resolver.js';
 
 export class JobStop {
   /** Fulfilled when the job is to stop; never rejected. */
@@ -37,13 +38,4 @@ export class JobStop {
   release(): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
-}
-
-/** `Promise.withResolvers`, which Node 20 lacks, for a promise without a value. */
-export function promiseWithResolver(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => {};
-  const promise = new Promise<void>((fulfil) => {
-    resolve = fulfil;
-  });
-  return { promise, resolve };
 }

@@ -10,7 +10,7 @@ import type { PileTotals } from '../plan/pile-runs.js';
 import type { SplitPart } from '../plan/splits.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';
 import { deriveInputKey } from './key-derivation.js';
-import { runTasks } from './task-pool.js';
+import { runTasks } from './run-tasks.js';
 import { CoverageCheck } from './verify.js';
 
 /** @throws VerificationError when what the splits read does not tile every input, or was not all scattered. */

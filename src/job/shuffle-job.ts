@@ -15,19 +15,20 @@ import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
 import { openOutput } from '../output/job-output.js';
-import { directoryOfOutput } from '../output/output-place.js';
 import { createRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import { DeviceGates } from './device-gates.js';
 import { fitPass2 } from './fit-pass2.js';
-import type { JobContext, ScatteredPiles } from './job-context.js';
+import { checkDisks } from './free-space.js';
+import type { JobContext } from './job-context.js';
 import { type JobInput, listInputs } from './job-inputs.js';
-import { checkDisks, placeOutput } from './job-places.js';
+import { choosePlaces } from './job-places.js';
 import { type JobPlan, planJob } from './job-plan.js';
 import { JobProgress } from './job-progress.js';
 import { completeRequest, type JobRequest } from './job-request.js';
 import { JobStop } from './job-stop.js';
+import { type Release, releasingAll } from './release-all.js';
 import { scatterInputs } from './scatter-inputs.js';
 import type { ShuffleOptions, ShuffleReport } from './shuffle-options.js';
 import { shufflePiles } from './shuffle-piles.js';
@@ -42,24 +43,24 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   if (options.signal?.aborted === true) throw new AbortedError();
   const request = completeRequest(options);
   const jobInputs = await listInputs(request.inputs, request.onWarning);
-  const place = placeOutput(request, jobInputs);
+  const places = choosePlaces(request, jobInputs);
+  const { inputs } = jobInputs;
   const gates = new DeviceGates(request.ioLimits);
-  const inputGates = jobInputs.inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path) : UNGATED));
-  const tempPlaces = new TempPlaces(request.tempDirs, gates);
-  const plan = planJob(request, jobInputs.inputs, tuning);
-  checkDisks(request, plan, place, gates);
+  const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
+  const tempPlaces = new TempPlaces(places.tempDirs, gates);
+  const plan = planJob(request, inputs, tempPlaces, tuning);
+  checkDisks(request, plan, places, gates);
 
-  const outputDirectory = directoryOfOutput(place);
-  const outputGate = outputDirectory === undefined ? UNGATED : gates.gateOf(outputDirectory);
+  const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
   const stop = new JobStop(control, request.signal);
-  const progress = new JobProgress(control, request.onProgress);
-  /** In the order in which things were taken; let go of in the opposite one. */
-  const releases: (() => void | Promise<void>)[] = [() => tempPlaces.remove(), () => stop.release()];
-  try {
-    const output = await openOutput(place, outputGate, () => stop.isRequested);
+  const progress = new JobProgress(control, stop, request.onProgress);
+  const work = async (releases: Release[]): Promise<ShuffleReport> => {
+    releases.push(() => stop.release());
+    releases.push(() => tempPlaces.remove());
+    const output = await openOutput(places.output, outputGate, control);
     releases.push(() => output.release());
-    const job = await openJob(request, plan, jobInputs.inputs, inputGates, control, stop, tempPlaces);
+    const job = await openJob(request, plan, inputs, inputGates, control, stop, tempPlaces);
     releases.push(() => job.pool.destroy());
 
     const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
@@ -73,24 +74,32 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
 
     const commit = await progress.during('commit', undefined, async () => {
       output.verify(pass2.value, cuts.shardCount, scattered.bytes);
-      return output.commit(cuts.shardCount);
+      return output.commit(cuts.shardCount, control);
     });
     return {
-      ...summarize(scattered),
+      records: scattered.records,
+      bytes: scattered.bytes,
       seed: request.seed,
+      checksum: scattered.checksum.toString(16).padStart(16, '0'),
       seconds: {
         total: (performance.now() - began) / 1000,
         pass1: pass1.seconds,
         pass2: pass2.seconds,
         commit: commit.seconds,
       },
-      inputCount: jobInputs.inputs.length,
+      inputCount: inputs.length,
       workers: plan.memory.workers,
       piles: plan.memory.pileCount,
+      tempBytes: scattered.tempBytes + control.counted('resplitBytes'),
       shards: commit.value,
     };
-  } finally {
-    for (const release of releases.reverse()) await release();
+  };
+  const warnOfLeftover = (error: unknown) => request.onWarning(error instanceof Error ? error.message : String(error));
+  try {
+    return await releasingAll(work, warnOfLeftover);
+  } catch (error) {
+    // A stream cannot be taken back.
+    throw error instanceof AbortedError && places.output.kind === 'stream' ? new AbortedError('incomplete') : error;
   }
 }
 
@@ -131,9 +140,4 @@ function shareOf(
     maxRecordBytes: request.maxRecordBytes,
     memoryNeed: plan.memoryNeed,
   };
-}
-
-function summarize(scattered: ScatteredPiles) {
-  const { records, bytes, tempBytes } = scattered;
-  return { records, bytes, tempBytes, checksum: scattered.checksum.toString(16).padStart(16, '0') };
 }

@@ -10,7 +10,7 @@ import { dataFilePath, pilesOfStripe, stripeOfPile } from '../pile-store/store-l
 import { type PileRun, planPileRuns } from '../plan/pile-runs.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';
-import { runTasks } from './task-pool.js';
+import { runTasks } from './run-tasks.js';
 import { verifyRun } from './verify.js';
 
 /** Tasks of at least this much output are worth handing out. */
@@ -167,7 +167,8 @@ class StripeRemoval {
   #remove(stripe: number): void {
     const { layout } = this.#job.share;
     for (const { name } of this.#pileSets) {
-      for (let disk = 0; disk < layout.tempPlaces.length; disk++) removeFile(dataFilePath(layout, name, stripe, disk));
+      for (let disk = 0; disk < layout.tempPlaces.length; disk++)
+        removeFile(dataFilePath(layout, name, stripe, disk), 'temp');
     }
   }
 }

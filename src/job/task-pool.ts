@@ -1,21 +1,17 @@
 /**
- * Runs the tasks of a job: on the calling thread when the job is small, else on worker threads.
- * `runTasks` hands out a few at a time, so the list of tasks may be long.
+ * Where the tasks of a job run: on the calling thread when the job is small, else on worker threads.
  */
 import type { Piscina } from 'piscina';
-import type { Outcome, ScatterResult, ScatterTask } from '../../workers/scatter.js';
+import type { Outcome } from '../../workers/outcome.js';
+import type { ScatterResult, ScatterTask } from '../../workers/scatter.js';
 import type { ShuffleResult, ShuffleTask } from '../../workers/shuffle.js';
-import { AbortedError, decodeError, SystemError } from '../errors.js';
-import { type JobStop, promiseWithResolver } from './job-stop.js';
+import { decodeError, SystemError } from '../errors.js';
 
 const scatterUrl = new URL('../../workers/scatter.js', import.meta.url);
 const shuffleUrl = new URL('../../workers/shuffle.js', import.meta.url);
 
 /** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
 const YOUNG_GENERATION_MIB = 12;
-
-/** How long tasks may take to notice that they are to stop, before their threads are ended. */
-const STOP_MILLISECONDS = 1000;
 
 export interface TaskPool {
   scatter(task: ScatterTask): Promise<ScatterResult>;
@@ -53,22 +49,25 @@ export async function openTaskPool({ threadCount, startCount }: PoolSize, jobNam
 }
 
 function threadPool(piscina: Piscina, threadCount: number): TaskPool {
-  // A thread that cannot even start belongs to no task.
-  const broken = new Promise<never>((_, reject) => {
-    piscina.on('error', (error: unknown) => reject(workerError(error)));
+  // A thread that cannot even start belongs to no task: all that wait hear of it.
+  let broken: SystemError | undefined;
+  const waiting = new Set<(error: SystemError) => void>();
+  piscina.on('error', (error: unknown) => {
+    broken ??= workerError(error);
+    for (const reject of waiting) reject(broken);
   });
-  broken.catch(() => {});
-  let destroyed: Promise<void> | undefined;
   const run = async <T>(filename: string, task: unknown): Promise<T> => {
-    let outcome: Outcome<T>;
-    try {
-      outcome = await Promise.race([piscina.run(task, { filename }), broken]);
-    } catch (error) {
-      if (error instanceof SystemError) throw error;
-      throw workerError(error);
-    }
+    if (broken !== undefined) throw broken;
+    const outcome = await new Promise<Outcome<T>>((resolve, reject) => {
+      waiting.add(reject);
+      piscina
+        .run(task, { filename })
+        .then(resolve, (error: unknown) => reject(workerError(error)))
+        .finally(() => waiting.delete(reject));
+    });
     return unwrap(outcome);
   };
+  let destroyed: Promise<void> | undefined;
   return {
     threadCount,
     scatter: (task) => run(scatterUrl.href, task),
@@ -116,44 +115,4 @@ async function inlinePool(jobName: string): Promise<TaskPool> {
 function unwrap<T>(outcome: Outcome<T>): T {
   if ('error' in outcome) throw decodeError(outcome.error);
   return outcome.result;
-}
-
-/**
- * Runs `tasks` in order, several at a time, and hands each result to `onResult`. The first failure
- * wins: the other tasks are asked to stop and waited for, then it is thrown.
- */
-export async function runTasks<Task, Result>(
-  tasks: Iterable<Task>,
-  run: (task: Task) => Promise<Result>,
-  onResult: (result: Result, task: Task) => void,
-  concurrency: number,
-  stop: JobStop,
-): Promise<void> {
-  const underWay = new Set<Promise<void>>();
-  let failure: unknown;
-  const start = (task: Task) => {
-    const done = run(task)
-      .then((result) => onResult(result, task))
-      .catch((error: unknown) => {
-        // Tasks that stopped because another one failed have nothing to say.
-        failure ??= error;
-        stop.request();
-      })
-      .finally(() => underWay.delete(done));
-    underWay.add(done);
-  };
-  for (const task of tasks) {
-    while (underWay.size >= concurrency && !stop.isRequested) await Promise.race([...underWay, stop.requested]);
-    if (stop.isRequested) break;
-    start(task);
-  }
-  while (underWay.size > 0 && !stop.isRequested) await Promise.race([...underWay, stop.requested]);
-  if (underWay.size > 0) {
-    const { promise: tooLong, resolve } = promiseWithResolver();
-    const timer = setTimeout(resolve, STOP_MILLISECONDS);
-    await Promise.race([Promise.all(underWay), tooLong]);
-    clearTimeout(timer);
-  }
-  if (failure !== undefined) throw failure;
-  if (stop.isRequested) throw new AbortedError();
 }

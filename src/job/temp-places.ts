@@ -1,9 +1,9 @@
 /**
- * The temp directories of a job: one private directory in each, made when something may have to go
- * to disk, and removed with all that is in them at the end.
+ * The temp directories of a job: one private directory in each, removed with all that is in them at
+ * the end.
  */
 import { SystemError } from '../errors.js';
-import { statPath } from '../io/list-files.js';
+import { statPath } from '../io/paths.js';
 import { makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
 import type { TempPlace } from '../pile-store/store-layout.js';
 import type { DeviceGates } from './device-gates.js';
@@ -20,14 +20,24 @@ export class TempPlaces {
         const what = stat === undefined ? 'does not exist' : 'is not a directory';
         throw new SystemError('ERR_TEMP_DIR', `the temp directory ${directory} ${what}; name another with --temp-dir`);
       }
-      return { directory, gate: gates.gateOf(directory) };
+      const rotates = gates.deviceOf(directory, 'temp').deviceClass === 'rotating';
+      return { directory, gate: gates.gateOf(directory, 'temp'), rotates };
     });
   }
 
-  /** The places, made on the first call. */
+  get count(): number {
+    return this.#parents.length;
+  }
+
+  /** Whether one of their disks does. */
+  get rotate(): boolean {
+    return this.#parents.some(({ rotates }) => rotates);
+  }
+
+  /** Makes them. Called once, when the request and the plan are known to be good. */
   make(): readonly TempPlace[] {
-    for (const { directory, gate } of this.#parents.slice(this.#places.length)) {
-      this.#places.push({ directory: makePrivateDirectory(directory, '.pileshuf-', 'temp'), gate });
+    for (const parent of this.#parents) {
+      this.#places.push({ ...parent, directory: makePrivateDirectory(parent.directory, '.pileshuf-', 'temp') });
     }
     return this.#places;
   }

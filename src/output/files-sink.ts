@@ -126,7 +126,7 @@ export class FilesSink implements OutputSink {
     await this.abandon();
   }
 
-  /** Begins to write all whole blocks, and goes on in the other buffer with what is left. */
+  /** Begins to write all whole blocks, and goes on in the next buffer with what is left. */
   async #flushBlocks(): Promise<void> {
     const end = roundDown(this.fillAddress);
     await this.#writeBuffered(Math.min(end, roundUp(this.#pendingAddress)));

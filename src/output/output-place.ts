@@ -2,12 +2,11 @@
  * Where the output is to appear, resolved against what is there now, and every reason why it must
  * not appear there. Nothing is written yet.
  */
-import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import { statPath } from '../io/list-files.js';
+import { nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
-import { findShards, type ShardNaming } from './shard-names.js';
+import { findShards, requireShortNames, type ShardNaming } from './shard-names.js';
 
 export type OutputPlace =
   | { readonly kind: 'stream'; readonly path: string }
@@ -45,6 +44,12 @@ export function resolveOutput(
   if (stat === undefined) {
     requireParent(output);
     requireNoDanglingLink(output);
+    if (output.endsWith('/')) {
+      throw new UsageError(
+        `the output ${output} is named as a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it`,
+        'ERR_OUTPUT_PLACE',
+      );
+    }
     return { kind: 'file', path: resolve(output), mayReplace: force };
   }
   if (stat.isDirectory()) {
@@ -53,8 +58,14 @@ export function resolveOutput(
       'ERR_OUTPUT_PLACE',
     );
   }
-  if (!stat.isFile()) return { kind: 'stream', path: output };
-  const path = realpathSync(output);
+  if (stat.isFIFO() || stat.isCharacterDevice() || stat.isBlockDevice()) return { kind: 'stream', path: output };
+  if (!stat.isFile()) {
+    throw new UsageError(
+      `the output ${output} is neither a file, a pipe nor a device; name another`,
+      'ERR_OUTPUT_PLACE',
+    );
+  }
+  const path = realPathOf(output, 'output');
   if (!force) {
     throw new UsageError(
       inputPaths.some((input) => sameFile(input, path))
@@ -67,6 +78,7 @@ export function resolveOutput(
 }
 
 function resolveShardDirectory(output: string, naming: ShardNaming, force: boolean): OutputPlace {
+  requireShortNames(naming);
   const stat = statPath(output, 'output');
   if (stat === undefined) {
     requireParent(output);
@@ -79,8 +91,16 @@ function resolveShardDirectory(output: string, naming: ShardNaming, force: boole
       'ERR_OUTPUT_PLACE',
     );
   }
-  const path = realpathSync(output);
-  const [existing] = findShards(path, naming.prefix);
+  const path = realPathOf(output, 'output');
+  const existingShards = findShards(path, naming.prefix);
+  const noFile = existingShards.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
+  if (noFile !== undefined) {
+    throw new UsageError(
+      `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another --prefix`,
+      'ERR_OUTPUT_PLACE',
+    );
+  }
+  const [existing] = existingShards;
   if (existing !== undefined && !force) {
     throw new UsageError(
       `the output directory ${output} holds shards already (${existing}); give --force to replace all ${naming.prefix}-*-of-* in it, or another --prefix`,
@@ -98,7 +118,7 @@ function requireParent(output: string): void {
 }
 
 function requireNoDanglingLink(output: string): void {
-  if (lstatSync(output, { throwIfNoEntry: false }) !== undefined) {
+  if (nameExists(output.replace(/\/+$/, ''), 'output')) {
     throw new UsageError(
       `the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`,
       'ERR_OUTPUT_PLACE',
@@ -116,7 +136,7 @@ export function directoryOfOutput(place: OutputPlace): string | undefined {
 export function requireOutside(path: string, what: string, inputDirectories: readonly string[]): void {
   const real = realpathOfNearest(path);
   for (const directory of inputDirectories) {
-    const realDirectory = realpathSync(directory);
+    const realDirectory = realPathOf(directory, 'input');
     if (real === realDirectory || real.startsWith(realDirectory.endsWith(sep) ? realDirectory : realDirectory + sep)) {
       throw new UsageError(
         `${what} ${path} lies inside the input directory ${directory}, so the job would read what it writes; name a place outside of it`,
@@ -128,7 +148,7 @@ export function requireOutside(path: string, what: string, inputDirectories: rea
 
 function realpathOfNearest(path: string): string {
   const absolute = resolve(path);
-  if (statPath(absolute, 'output') !== undefined) return realpathSync(absolute);
+  if (statPath(absolute, 'output') !== undefined) return realPathOf(absolute, 'output');
   return join(realpathOfNearest(dirname(absolute)), basename(absolute));
 }
 

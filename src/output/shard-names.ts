@@ -1,9 +1,10 @@
 /**
  * Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise.
  */
-import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
+import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
+import { listNames } from '../io/paths.js';
 
 export interface ShardNaming {
   readonly prefix: string;
@@ -16,11 +17,21 @@ export function shardName(naming: ShardNaming, shard: number, shardCount: number
   return `${naming.prefix}-${digits(shard)}-of-${digits(shardCount)}${naming.extension}`;
 }
 
+/** The longest name of a file that file systems take, in bytes. */
+const LONGEST_NAME_BYTES = 255;
+
+/** @throws UsageError when the names of shards would be longer than file systems take. */
+export function requireShortNames(naming: ShardNaming): void {
+  const byteLength = Buffer.byteLength(shardName(naming, 0, 1));
+  if (byteLength <= LONGEST_NAME_BYTES) return;
+  throw new UsageError(
+    `the shards would have names of ${byteLength} bytes, and file systems take ${LONGEST_NAME_BYTES}; give a shorter --prefix`,
+  );
+}
+
 /** Names in `directory` that are shards of this prefix, whatever their count and extension. */
 export function findShards(directory: string, prefix: string): string[] {
-  return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => entry.name)
+  return listNames(directory, 'output')
     .filter((name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)))
     .sort();
 }

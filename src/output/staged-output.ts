@@ -3,7 +3,7 @@
  * system where it will appear, verified, made durable, and moved into place by rename or link.
  */
 import { dirname, join } from 'node:path';
-import { VerificationError } from '../errors.js';
+import { SystemError, VerificationError } from '../errors.js';
 import {
   appearedDuringJob,
   byteLengthOf,
@@ -13,8 +13,7 @@ import {
   syncParent,
   syncPath,
 } from '../io/durable.js';
-import { removeFile } from '../io/files.js';
-import type { GateNumber } from '../io/job-control.js';
+import type { GateNumber, JobControl } from '../io/job-control.js';
 import { makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputPlace } from './output-place.js';
@@ -32,6 +31,8 @@ export class StagedOutput {
   readonly #place: FilesPlace;
   readonly #stagingDirectory: string;
   readonly #gate: GateNumber;
+  /** Whether what is staged must not be removed. */
+  #keepsStaging = false;
 
   constructor(place: FilesPlace, gate: GateNumber) {
     this.#place = place;
@@ -82,47 +83,71 @@ export class StagedOutput {
     if (written !== totalBytes) throw new VerificationError(`${written} bytes were written, expected ${totalBytes}`);
   }
 
-  /** Makes all durable, then visible. @returns the final paths of the shards; none for one file. */
-  async commit(shardCount: number): Promise<string[]> {
+  /**
+   * Makes all durable, then visible. @returns the final paths of the shards; none for one file.
+   * @param control looked at until the first of them becomes visible; from then on it is finished.
+   */
+  async commit(shardCount: number, control: JobControl): Promise<string[]> {
+    const place = this.#place;
     const staged = Array.from({ length: shardCount }, (_, shard) => stagedPath(this.#stagingDirectory, shard));
     for (let first = 0; first < shardCount; first += SYNCS_AT_ONCE) {
+      control.throwIfAborted();
       await Promise.all(staged.slice(first, first + SYNCS_AT_ONCE).map(syncPath));
     }
-    const place = this.#place;
+    control.throwIfAborted();
     if (place.kind === 'file') {
       moveIntoPlace(stagedPath(this.#stagingDirectory, 0), place.path, place.mayReplace);
       await syncParent(place.path);
       return [];
     }
     const names = staged.map((_, shard) => shardName(place.naming, shard, shardCount));
-    const directory = place.exists ? place.path : this.#stagingDirectory;
-    const existing = place.exists ? findShards(place.path, place.naming.prefix) : [];
-    const [appeared] = existing;
-    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
-    const moved: string[] = [];
-    try {
-      for (const [shard, name] of names.entries()) {
-        const path = join(directory, name);
-        moveIntoPlace(stagedPath(this.#stagingDirectory, shard), path, place.mayReplace);
-        moved.push(path);
+    if (place.exists) {
+      this.#moveShards(place, staged, names);
+      await syncPath(place.path);
+    } else {
+      for (const [shard, path] of staged.entries()) {
+        moveIntoPlace(path, join(this.#stagingDirectory, names[shard] ?? ''), false);
       }
-    } catch (error) {
-      // Without --force each of them is new, and part of an output is no output.
-      if (!place.mayReplace) for (const path of moved) removeFile(path);
-      throw error;
-    }
-    const current = new Set(names);
-    for (const name of existing) if (!current.has(name)) removeFile(join(directory, name));
-    await syncPath(directory);
-    if (!place.exists) {
+      await syncPath(this.#stagingDirectory);
       moveDirectoryIntoPlace(this.#stagingDirectory, place.path);
       await syncParent(place.path);
     }
     return names.map((name) => join(place.path, name));
   }
 
+  /** Puts the shards into a directory that exists, in place of those that it holds: all of them, or none. */
+  #moveShards(place: FilesPlace & { kind: 'shards' }, staged: readonly string[], names: readonly string[]): void {
+    const existing = findShards(place.path, place.naming.prefix);
+    const [appeared] = existing;
+    if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
+    const aside = (name: string) => join(this.#stagingDirectory, `replaced-${name}`);
+    const undo: (() => void)[] = [];
+    const move = (from: string, to: string) => {
+      moveIntoPlace(from, to, false);
+      undo.push(() => moveIntoPlace(to, from, false));
+    };
+    try {
+      for (const name of existing) move(join(place.path, name), aside(name));
+      for (const [shard, path] of staged.entries()) move(path, join(place.path, names[shard] ?? ''));
+    } catch (error) {
+      // From here on the staging directory holds files that were there before this job.
+      this.#keepsStaging = true;
+      try {
+        for (const step of undo.reverse()) step();
+      } catch {
+        throw new SystemError(
+          'ERR_IO',
+          `${error instanceof Error ? error.message : error}; the former shards could not all be put back: see ${this.#stagingDirectory}`,
+          { cause: error },
+        );
+      }
+      this.#keepsStaging = false;
+      throw error;
+    }
+  }
+
   /** Removes what is still staged. */
   release(): void {
-    removeDirectory(this.#stagingDirectory);
+    if (!this.#keepsStaging) removeDirectory(this.#stagingDirectory);
   }
 }

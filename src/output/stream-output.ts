@@ -2,8 +2,9 @@
  * Opens, once for all threads, what is written in place and in order: standard output, a pipe or a
  * device.
  */
-import { AbortedError, VerificationError } from '../errors.js';
+import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
+import type { JobControl } from '../io/job-control.js';
 import { type OutputTarget, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
 
 const STANDARD_OUTPUT_FD = 1;
@@ -18,14 +19,16 @@ export class StreamOutput {
   }
 
   /** Waits for the reader of a pipe. @throws AbortedError when the job is stopped meanwhile. */
-  static async open(path: string, isStopped: () => boolean): Promise<StreamOutput> {
+  static async open(path: string, control: JobControl): Promise<StreamOutput> {
     if (path === STANDARD_OUTPUT) {
-      return new StreamOutput({ fd: STANDARD_OUTPUT_FD, path: 'standard output', role: 'output' });
+      // Asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
+      const fd = process.stdout.fd ?? STANDARD_OUTPUT_FD;
+      return new StreamOutput({ fd, path: 'standard output', role: 'output' });
     }
     for (;;) {
       const file = openStreamOutput(path);
       if (file !== undefined) return new StreamOutput(file);
-      if (isStopped()) throw new AbortedError();
+      control.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
     }
   }

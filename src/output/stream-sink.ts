@@ -3,8 +3,9 @@
  * for all threads. Tasks take turns: each loads and sorts when it likes, and writes when those before
  * it are done.
  */
-import { type OpenFile, writeAt } from '../io/files.js';
+import { type OpenFile, writeSome } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
+import { Backoff } from '../io/pause.js';
 import type { OutputSink, SinkBuffer } from './output-sink.js';
 import type { OutputTarget, WrittenRegion } from './output-target.js';
 
@@ -39,7 +40,17 @@ export class StreamSink implements OutputSink {
     const byteLength = this.fillAddress - address;
     if (byteLength === 0) return false;
     this.#control.waitForTurn(this.#turn);
-    writeAt(this.#file, memory(), address, byteLength, null, () => this.#control.throwIfAborted());
+    const backoff = new Backoff();
+    for (let done = 0; done < byteLength; ) {
+      const count = writeSome(this.#file, memory(), address + done, byteLength - done);
+      done += count;
+      if (count > 0) {
+        backoff.reset();
+        continue;
+      }
+      this.#control.throwIfAborted();
+      await backoff.pause();
+    }
     this.#byteLength += byteLength;
     this.fillAddress = address;
     return true;

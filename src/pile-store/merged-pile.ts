@@ -16,8 +16,6 @@ export interface MergedPile {
   readonly pile: number;
   readonly parts: readonly { readonly pileSetName: string; readonly segments: readonly Segment[] }[];
   readonly records: number;
-  readonly recordBytes: number;
-  readonly checksum: bigint;
   /** Bytes of all segments: what loading the pile takes. */
   readonly storedBytes: number;
 }
@@ -36,18 +34,14 @@ export function mergePiles(pileSets: readonly PileSet[], first: number, end: num
 function mergeEntries(pile: number, entries: readonly { name: string; entry: PileEntry | undefined }[]): MergedPile {
   const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
   let records = 0;
-  let recordBytes = 0;
-  let checksum = 0n;
   let storedBytes = 0;
   for (const { name, entry } of entries) {
     if (entry === undefined || entry.segments.length === 0) continue;
     parts.push({ pileSetName: name, segments: entry.segments });
     records += entry.records;
-    recordBytes += entry.recordBytes;
-    checksum = BigInt.asUintN(64, checksum + entry.checksum);
     for (const segment of entry.segments) storedBytes += segment.byteLength;
   }
-  return { pile, parts, records, recordBytes, checksum, storedBytes };
+  return { pile, parts, records, storedBytes };
 }
 
 /** Where the next bytes of a pile go. */
@@ -103,7 +97,8 @@ export class MergedPileReader {
   ): void {
     for (let done = 0; done < segment.byteLength; ) {
       const { target, offset, byteLength } = place(segment.byteLength - done);
-      this.#ramPool?.load(segment.place + done, byteLength, target, offset);
+      if (this.#ramPool === undefined) throw new RangeError('a segment lies in a memory pool, and this job has none');
+      this.#ramPool.load(segment.place + done, byteLength, target, offset);
       done += byteLength;
       taken(byteLength);
     }

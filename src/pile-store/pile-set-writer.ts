@@ -4,7 +4,7 @@
  * and remembers where. `commit` writes the index, which makes the pile set complete; a data file
  * without an index is a leftover.
  */
-import { closeFile, createTempFile, type OpenFile, writeAt } from '../io/files.js';
+import { closeFile, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import {
   encodePileSetIndex,
@@ -19,7 +19,12 @@ import { dataFilePath, diskOfPile, indexFilePath, type StoreLayout, stripeOfPile
 interface DataFile {
   readonly file: OpenFile;
   byteLength: number;
+  /** Bytes that the page cache took and the disk was not made to write yet. */
+  unsyncedBytes: number;
 }
+
+/** What a rotating disk is made to write at one time: much longer than its head takes to get there. */
+const SYNC_BYTES = 8 * 2 ** 20;
 
 /** A complete pile set, as the coordinator keeps it and pass 2 reads it. */
 export interface PileSet {
@@ -67,10 +72,20 @@ export class PileSetWriter {
 
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const disk = diskOfPile(this.#layout, pile);
+    const { gate, rotates } = tempPlace(this.#layout, disk);
     const data = this.#dataFile(stripeOfPile(this.#layout, pile), disk);
-    this.#control.during(tempPlace(this.#layout, disk).gate, () =>
-      writeAt(data.file, bytes, offset, byteLength, data.byteLength),
-    );
+    const write = () => writeAt(data.file, bytes, offset, byteLength, data.byteLength);
+    if (rotates) {
+      // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
+      write();
+      data.unsyncedBytes += byteLength;
+      if (data.unsyncedBytes >= SYNC_BYTES) {
+        this.#control.during(gate, () => syncData(data.file));
+        data.unsyncedBytes = 0;
+      }
+    } else {
+      this.#control.during(gate, write);
+    }
     this.#log.add(pile, data.byteLength, byteLength, false);
     data.byteLength += byteLength;
     this.#diskBytes += byteLength;
@@ -99,7 +114,11 @@ export class PileSetWriter {
     const key = stripe * this.#layout.tempPlaces.length + disk;
     let data = this.#dataFiles.get(key);
     if (data === undefined) {
-      data = { file: createTempFile(dataFilePath(this.#layout, this.#name, stripe, disk)), byteLength: 0 };
+      data = {
+        file: createTempFile(dataFilePath(this.#layout, this.#name, stripe, disk)),
+        byteLength: 0,
+        unsyncedBytes: 0,
+      };
       this.#dataFiles.set(key, data);
     }
     return data;

@@ -7,6 +7,7 @@
  * A place in the pool is one number, its byte offset over all slabs; a segment never crosses a chunk.
  */
 
+import { SystemError } from '../errors.js';
 import type { JobControl } from '../io/job-control.js';
 
 /** What a thread takes from the pool at one time. */
@@ -31,9 +32,21 @@ export function createRamPool(wantedBytes: number): RamPoolShare {
   const capacityBytes = Math.ceil(wantedBytes / CHUNK_BYTES) * CHUNK_BYTES;
   const slabs: SharedArrayBuffer[] = [];
   for (let reserved = 0; reserved < capacityBytes; reserved += SLAB_BYTES) {
-    slabs.push(new SharedArrayBuffer(Math.min(SLAB_BYTES, capacityBytes - reserved)));
+    slabs.push(reserveSlab(Math.min(SLAB_BYTES, capacityBytes - reserved)));
   }
   return { slabs, taken: new SharedArrayBuffer(8), capacityBytes };
+}
+
+function reserveSlab(byteLength: number): SharedArrayBuffer {
+  try {
+    return new SharedArrayBuffer(byteLength);
+  } catch (error) {
+    throw new SystemError(
+      'ERR_OUT_OF_MEMORY',
+      `the system does not give ${byteLength} bytes of memory to keep records in; give less to --memory`,
+      { cause: error },
+    );
+  }
 }
 
 /** Bytes of the pool that threads have taken. */

@@ -7,15 +7,17 @@ import { join } from 'node:path';
 import type { GateNumber } from '../io/job-control.js';
 
 export interface TempPlace {
-  /** A private directory of this job. */
+  /** Absolute or relative to the current directory; that of a job's layout belongs to the job alone. */
   readonly directory: string;
   readonly gate: GateNumber;
+  /** Whether the disk has to move a head between two places. */
+  readonly rotates: boolean;
 }
 
 export interface StoreLayout {
   readonly pileCount: number;
   readonly stripeCount: number;
-  /** One a temp disk; empty when the job cannot spill. */
+  /** One a temp disk. */
   readonly tempPlaces: readonly TempPlace[];
 }
 

@@ -25,7 +25,7 @@ const MIB = 1024 * KIB;
 export const STORED_HEADER_BYTES = 12;
 /** Bytes of pass 2 a record: two u64 entries, and a u32 count for every record in the worst case. */
 export const ENTRY_BYTES = 2 * 8 + 4;
-/** Behind a pile buffer or an output buffer: short copies write up to 15 bytes too far. */
+/** Behind a pile buffer or an output buffer: short copies write up to 16 bytes too far. */
 export const SLACK_BYTES = 64;
 /** Output buffers of a thread: while the device takes some, another is filled and the next pile is loaded. */
 export const OUTPUT_BUFFER_COUNT = 4;
@@ -38,10 +38,15 @@ export const BOUNDARY_TABLE_BYTES = (BOUNDARY_COUNT + 4) * 8;
 
 /** The smallest budget that a worker can do anything useful with. */
 const SMALLEST_SHARE_BYTES = 4 * MIB;
-/** Below this a write is too small to be sequential on any disk. */
-const SMALLEST_BUFFER_BYTES = 32 * KIB;
-/** Above this a larger write gains nothing. */
-const LARGEST_BUFFER_BYTES = 256 * KIB;
+interface BufferLimits {
+  readonly smallestBytes: number;
+  readonly largestBytes: number;
+}
+/** Below the smallest a write is too small to be sequential on any disk; above the largest nothing is gained. */
+const DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 256 * KIB };
+/** A segment is what is read at one time: worth the way of the head to it, where memory allows. */
+const ROTATING_DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 4 * MIB };
+const MEMORY_BUFFERS: BufferLimits = { smallestBytes: 64 * KIB, largestBytes: 256 * KIB };
 /** Piles larger than this only cost cache misses. */
 const PREFERRED_PILE_BYTES = 24 * MIB;
 /** Pile sizes scatter around their mean, the more the fewer records they hold. */
@@ -81,6 +86,8 @@ export interface MemoryNeed {
   /** Whether `recordBytes` is the true size (plain regular files). */
   readonly exact: boolean;
   readonly tempDiskCount: number;
+  /** Whether a temp disk has to move a head between two reads. */
+  readonly tempDisksRotate: boolean;
   readonly openFileLimit: number;
 }
 
@@ -121,6 +128,7 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   const recordCount = need.recordBytes / need.meanRecordBytes;
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
+  const diskBuffers = need.tempDisksRotate ? ROTATING_DISK_BUFFERS : DISK_BUFFERS;
 
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
@@ -129,12 +137,12 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
       'ERR_MEMORY_BUDGET',
     );
   }
-  // A thread has about six files of its own, and one data file a temp disk with a single stripe.
+  // A thread has up to eight files of its own, and one data file a temp disk with a single stripe.
   const openableWorkers = Math.floor((need.openFileLimit - 48) / (8 + need.tempDiskCount));
   const mostWorkers = Math.max(1, Math.min(need.workers, affordableWorkers, openableWorkers));
 
   // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
-  const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, 64 * KIB);
+  const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, MEMORY_BUFFERS);
   const cachedArena = arenaFor(cached, storedBytes, perStoredByte);
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
@@ -143,14 +151,14 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   if (mayFit && tuning.keepInRam !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
-    const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, SMALLEST_BUFFER_BYTES);
+    const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, diskBuffers);
     return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
   }
 
   let workers = mostWorkers;
-  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, SMALLEST_BUFFER_BYTES);
+  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, diskBuffers);
   for (let fewer = workers - 1; !sizes.oneLevel && fewer >= Math.ceil(mostWorkers / 2); fewer--) {
-    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, SMALLEST_BUFFER_BYTES);
+    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, diskBuffers);
     if (roomier.oneLevel) {
       workers = fewer;
       sizes = roomier;
@@ -165,22 +173,22 @@ function storedByteCost(meanRecordBytes: number): number {
 }
 
 /** Chooses piles and buffers for one worker's share of the budget. */
-function divide(storedBytes: number, share: number, perStoredByte: number, smallestBuffer: number): Sizes {
+function divide(storedBytes: number, share: number, perStoredByte: number, limits: BufferLimits): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 16 / OUTPUT_BUFFER_COUNT, 32 * KIB, MIB), 4 * KIB);
   const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
-  const mostPiles = Math.max(2, Math.floor(forBuffers / (smallestBuffer + SLACK_BYTES + TALLY_BYTES)));
+  const mostPiles = Math.max(2, Math.floor(forBuffers / (limits.smallestBytes + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
   // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
     Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
-    Math.floor(forBuffers / 2 / (LARGEST_BUFFER_BYTES + SLACK_BYTES)),
+    Math.floor(forBuffers / 2 / (limits.largestBytes + SLACK_BYTES)),
   );
   const pileCount = clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
   const bufferBytes = roundDown(
-    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, 4 * KIB, LARGEST_BUFFER_BYTES),
+    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, 4 * KIB, limits.largestBytes),
     4 * KIB,
   );
   return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };

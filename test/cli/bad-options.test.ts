@@ -23,8 +23,8 @@ describe('a wrong call', () => {
       ['--shards', '2', '--shard-bytes', '1M', '-o', 'd'],
       /^pileshuf: --shards and --shard-bytes contradict each other/,
     ],
-    [['--max-record', '5G'], /^pileshuf: maxRecordBytes is 5368709120; expected a whole number from 1 to \d+$/],
-    [['--workers', '100000'], 'workers is 100000; expected a whole number from 1 to 1024'],
+    [['--max-record', '5G'], /^pileshuf: --max-record is 5368709120; expected a whole number from 1 to \d+$/],
+    [['--workers', '100000'], '--workers is 100000; expected a whole number from 1 to 1024'],
     [['--io-limit', '/no/such/place=3'], /^pileshuf: --io-limit \/no\/such\/place=3: cannot find the device of \/no/],
   ])('is refused: %j', async (argv, line) => {
     writeFileSync(directory.path('in'), 'a\nb\n');

@@ -63,15 +63,24 @@ describe('shards with --force', () => {
     ];
     const replaced = ['train-00000-of-00002.input', 'train-00004-of-00009.jsonl', 'train-00000-of-00001'];
     for (const name of [...others, ...replaced]) writeFileSync(`${output}/${name}`, 'precious\n');
-    mkdirSync(`${output}/train-00000-of-00003.input`);
 
     expect(seen(await shuffleTo(output, '--shards', '2', '--prefix', 'train', '--force'))).toEqual(DONE);
 
     const shards = ['train-00000-of-00002.input', 'train-00001-of-00002.input'];
-    expect(readdirSync(output).sort()).toEqual([...others, 'train-00000-of-00003.input', ...shards].sort());
+    expect(readdirSync(output).sort()).toEqual([...others, ...shards].sort());
     for (const name of others) expect(readFileSync(`${output}/${name}`, 'utf8')).toBe('precious\n');
     const text = shards.map((name) => readFileSync(`${output}/${name}`, 'latin1')).join('');
     expect(sortLines(text)).toEqual(SORTED_OUTPUT);
+  });
+
+  it.each([['with'], ['without']])('refuse a directory that has the name of a shard, %s --force', async (how) => {
+    const output = directory.path('shards');
+    mkdirSync(`${output}/train-00001-of-00002.input`, { recursive: true });
+    const force = how === 'with' ? ['--force'] : [];
+    const { exitCode, stderr } = await shuffleTo(output, '--shards', '2', '--prefix', 'train', ...force);
+    expect(stderr).toContain('train-00001-of-00002.input is a directory with the name of a shard; remove it');
+    expect(exitCode).toBe(2);
+    expect(readdirSync(output)).toEqual(['train-00001-of-00002.input']);
   });
 });
 

@@ -32,7 +32,7 @@ function sourceOf(
 
 async function decode(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes, milliseconds))) pieces.push(piece);
+  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes, milliseconds))) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 

@@ -74,7 +74,7 @@ describe('moveIntoPlace', () => {
   it('says what it could not move', () => {
     const move = () => moveIntoPlace(directory.path('none'), directory.path('to'), false);
     expect(move).toThrow(SystemError);
-    expect(move).toThrow(/^cannot move the output to .*\/to: no such file or directory$/);
+    expect(move).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
   });
 });
 

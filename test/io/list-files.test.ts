@@ -6,7 +6,8 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InputError, SystemError } from '#src/errors.js';
-import { isPattern, listDirectory, listMatches, statPath } from '#src/io/list-files.js';
+import { isPattern, listDirectory, listMatches } from '#src/io/list-files.js';
+import { statPath } from '#src/io/paths.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('finding files', () => {

@@ -13,7 +13,8 @@ import { deriveInputKey } from '#src/job/key-derivation.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { createRamPool } from '#src/pile-store/ram-pool.js';
 import { forgetJob, type JobShare } from '#workers/job-share.js';
-import runScatterTask, { type Outcome } from '#workers/scatter.js';
+import type { Outcome } from '#workers/outcome.js';
+import runScatterTask from '#workers/scatter.js';
 import runShuffleTask from '#workers/shuffle.js';
 import { usualNeed } from '../plan/memory-needs.js';
 

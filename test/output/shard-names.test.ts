@@ -47,7 +47,7 @@ describe('findShards', () => {
     for (const name of [...shards, ...others]) writeFileSync(directory.path('out', name), '');
     mkdirSync(directory.path('out', 'shard-00005-of-00009'));
     symlinkSync('nowhere', directory.path('out', 'shard-00003-of-00009'));
-    const expected = [...shards, 'shard-00003-of-00009'].toSorted();
+    const expected = [...shards, 'shard-00003-of-00009', 'shard-00005-of-00009'].toSorted();
     expect(findShards(directory.path('out'), 'shard')).toEqual(expected);
     expect(findShards(directory.path('out'), 'shard-a')).toEqual(['shard-a-00000-of-00002']);
     expect(findShards(directory.path('out'), 'sh.rd')).toEqual([]);

@@ -5,8 +5,8 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { UsageError, VerificationError } from '#src/errors.js';
-import { UNGATED } from '#src/io/job-control.js';
+import { AbortedError, UsageError, VerificationError } from '#src/errors.js';
+import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { StagedOutput } from '#src/output/staged-output.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -17,6 +17,8 @@ const cutsOf = (shardCount: number) => ({ by: 'rank' as const, shardCount, total
 function region(start: number, end: number, shard = 0): WrittenRegion {
   return { shard, start, end };
 }
+
+const control = JobControl.create([], 0);
 
 describe('StagedOutput', () => {
   const directory = useTestDirectory();
@@ -71,7 +73,7 @@ describe('StagedOutput', () => {
     stage(output, 'bytes');
     expect(visible()).toEqual([]);
     output.verify([region(0, 5)], 1, 5);
-    expect(await output.commit(1)).toEqual([]);
+    expect(await output.commit(1, control)).toEqual([]);
     output.release();
     expect(readFileSync(directory.path('out'), 'utf8')).toBe('bytes');
     expect(readdirSync(directory.path()).toSorted()).toEqual(['out', 'temp']);
@@ -90,7 +92,7 @@ describe('StagedOutput', () => {
     const output = shardsOutput(false);
     stage(output, 'a', 'b');
     output.verify([region(0, 1), region(0, 1, 1)], 4, 2);
-    const paths = await output.commit(4);
+    const paths = await output.commit(4, control);
     output.release();
     expect(paths).toEqual([0, 1, 2, 3].map((shard) => directory.path('out', `shard-0000${shard}-of-00004.txt`)));
     expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(['a', 'b', '', '']);
@@ -101,7 +103,7 @@ describe('StagedOutput', () => {
     const output = fileOutput();
     stage(output, 'bytes');
     writeFileSync(directory.path('out'), 'mine');
-    await expect(output.commit(1)).rejects.toThrow(UsageError);
+    await expect(output.commit(1, control)).rejects.toThrow(UsageError);
     output.release();
     expect(readFileSync(directory.path('out'), 'utf8')).toBe('mine');
   });
@@ -111,7 +113,7 @@ describe('StagedOutput', () => {
     const output = shardsOutput(true);
     stage(output, 'a', 'b');
     writeFileSync(directory.path('out', 'shard-00001-of-00002.txt'), 'mine');
-    await expect(output.commit(2)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    await expect(output.commit(2, control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
     output.release();
     expect(readdirSync(directory.path('out'))).toEqual(['shard-00001-of-00002.txt']);
     expect(readFileSync(directory.path('out', 'shard-00001-of-00002.txt'), 'utf8')).toBe('mine');
@@ -124,7 +126,7 @@ describe('StagedOutput', () => {
     }
     const output = shardsOutput(true, true);
     stage(output, 'a', 'b');
-    await output.commit(2);
+    await output.commit(2, control);
     output.release();
     const files = readdirSync(directory.path('out')).toSorted();
     expect(files.map((name) => [name, readFileSync(directory.path('out', name), 'utf8')])).toEqual([
@@ -135,12 +137,37 @@ describe('StagedOutput', () => {
     ]);
   });
 
+  it('puts all shards back that it was to replace when one of the new ones has no place', async () => {
+    mkdirSync(directory.path('out'));
+    const old = ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv'];
+    for (const name of old) writeFileSync(directory.path('out', name), `old ${name}`);
+    const output = shardsOutput(true, true);
+    // The second shard was never written: it cannot be moved.
+    stage(output, 'a');
+    const missing = 'shard-00001-of-00002.txt';
+    await expect(output.commit(2, control)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
+    output.release();
+    expect(readdirSync(directory.path('out')).toSorted()).toEqual(old);
+    for (const name of old) expect(readFileSync(directory.path('out', name), 'utf8')).toBe(`old ${name}`);
+    expect(existsSync(directory.path('out', missing))).toBe(false);
+  });
+
+  it('shows nothing when the job is stopped before', async () => {
+    const output = fileOutput();
+    stage(output, 'bytes');
+    const stopped = JobControl.create([], 0);
+    stopped.abort();
+    await expect(output.commit(1, stopped)).rejects.toThrow(AbortedError);
+    output.release();
+    expect(readdirSync(directory.path())).toEqual(['temp']);
+  });
+
   it('does not move shards into a directory that appeared and holds something', async () => {
     const output = shardsOutput(false);
     stage(output, 'a');
     mkdirSync(directory.path('out'));
     writeFileSync(directory.path('out', 'mine'), 'mine');
-    await expect(output.commit(1)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    await expect(output.commit(1, control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
     output.release();
     expect(readdirSync(directory.path('out'))).toEqual(['mine']);
     expect(existsSync(directory.path('out', 'shard-00000-of-00001.txt'))).toBe(false);

@@ -16,7 +16,7 @@ import {
 } from '#src/pile-store/store-layout.js';
 
 function layoutOf(pileCount: number, stripeCount: number, disks: number): StoreLayout {
-  const tempPlaces = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i }));
+  const tempPlaces = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));
   return { pileCount, stripeCount, tempPlaces };
 }
 

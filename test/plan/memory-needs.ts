@@ -13,6 +13,7 @@ export const usualNeed: MemoryNeed = {
   meanRecordBytes: 105,
   exact: true,
   tempDiskCount: 1,
+  tempDisksRotate: false,
   openFileLimit: 1024,
 };
 
@@ -28,5 +29,6 @@ export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
   meanRecordBytes: logarithmic(1, 2 ** 20),
   exact: fc.boolean(),
   tempDiskCount: fc.integer({ min: 1, max: 12 }),
+  tempDisksRotate: fc.boolean(),
   openFileLimit: logarithmic(64, 2 ** 20),
 });

@@ -65,7 +65,7 @@ describe('planMemory', () => {
         expect(plan.pileCount).toBeLessThanOrEqual(65536);
         expect(plan.stripeCount).toBeGreaterThanOrEqual(1);
         expect(plan.stripeCount).toBeLessThanOrEqual(Math.min(16, plan.pileCount));
-        expect(plan.bufferBytes).toBeLessThanOrEqual(256 * KIB);
+        expect(plan.bufferBytes).toBeLessThanOrEqual(need.tempDisksRotate ? 4 * MIB : 256 * KIB);
         expect(plan.bufferBytes).toBeGreaterThanOrEqual(4 * KIB);
         expect(plan.readBytes).toBeGreaterThanOrEqual(64 * KIB);
         expect(plan.outputBytes).toBeGreaterThanOrEqual(32 * KIB);

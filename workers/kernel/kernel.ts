@@ -6,6 +6,7 @@
  * `bytes` is the memory as `fs` calls take it, so data goes between disk and kernel without a copy.
  */
 import { readFileSync } from 'node:fs';
+import { SystemError } from '../../src/errors.js';
 
 /** Bytes of one linear memory page. */
 const PAGE_BYTES = 65536;
@@ -82,6 +83,19 @@ function compileOnce(): WebAssembly.Module {
   return compiledModule;
 }
 
+/** V8 reserves 10 GiB of addresses for each linear memory, however small. */
+function givenMemory<T>(ask: () => T): T {
+  try {
+    return ask();
+  } catch (error) {
+    throw new SystemError(
+      'ERR_OUT_OF_MEMORY',
+      'the system does not give a thread its memory; give less to --memory or use fewer --workers, and where `ulimit -v` is set allow 10 GiB of addresses a worker',
+      { cause: error },
+    );
+  }
+}
+
 export class Kernel {
   readonly run: KernelFunctions;
   /** The whole linear memory. Replaced when the memory grows: never keep it across `ensureArena`. */
@@ -94,12 +108,10 @@ export class Kernel {
   };
   readonly #memory: WebAssembly.Memory;
 
-  /** @param maxArenaBytes the most that `ensureArena` will be asked for; reserves address space only. */
-  constructor(maxArenaBytes: number = MAX_ARENA_BYTES) {
-    this.#memory = new WebAssembly.Memory({
-      initial: 1,
-      maximum: 1 + Math.ceil(Math.min(maxArenaBytes, MAX_ARENA_BYTES) / PAGE_BYTES),
-    });
+  constructor() {
+    this.#memory = givenMemory(
+      () => new WebAssembly.Memory({ initial: 1, maximum: 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES) }),
+    );
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
     const instance = new WebAssembly.Instance(compileOnce(), {
@@ -116,12 +128,12 @@ export class Kernel {
 
   /**
    * Makes the arena [ARENA_START, ARENA_START + byteLength) usable; contents are kept.
-   * @throws RangeError when the operating system does not give the memory.
+   * @throws SystemError ERR_OUT_OF_MEMORY when the operating system does not give the memory.
    */
   ensureArena(byteLength: number): void {
     const missingBytes = ARENA_START + byteLength - this.bytes.byteLength;
     if (missingBytes <= 0) return;
-    this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES));
+    givenMemory(() => this.#memory.grow(Math.ceil(missingBytes / PAGE_BYTES)));
     this.bytes = new Uint8Array(this.#memory.buffer);
     this.view = new DataView(this.#memory.buffer);
   }

@@ -3,7 +3,7 @@
  * negative numbers, work like all others.
  */
 import { describe, expect, it, type TestContext } from 'vitest';
-import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
+import { ARENA_START, Kernel, MAX_ARENA_BYTES } from '#workers/kernel/kernel.js';
 import { KernelOrder, WHOLE_KEY_SPACE } from './kernel-order.js';
 import { rescatterWithKernel, scatterWithKernel } from './kernel-scatter.js';
 import { checksumOf, encodeStored, order, recordHash, recordKey, scatter } from './kernel-twin.js';
@@ -35,10 +35,9 @@ describe('Kernel', () => {
     expect(kernel.view.byteLength).toBe(bytes.byteLength);
   });
 
-  it('refuses to grow beyond what it was made for', () => {
-    const kernel = new Kernel(65536);
-    kernel.ensureArena(65536);
-    expect(() => kernel.ensureArena(65537)).toThrow(RangeError);
+  it('says what to do when there is no more memory', () => {
+    const beyond = MAX_ARENA_BYTES + 1;
+    expect(() => new Kernel().ensureArena(beyond)).toThrow(expect.objectContaining({ code: 'ERR_OUT_OF_MEMORY' }));
   });
 
   it('refuses a flush that nobody waits for', () => {

@@ -62,7 +62,7 @@ export function recordHash(start: usize, byteLength: u32): u64 {
 }
 
 /**
- * Copies the record and returns its hash. Writes and reads up to 15 bytes past the ends: every buffer
+ * Copies the record and returns its hash. Writes and reads up to 16 bytes past the ends: every buffer
  * that records are copied into or out of has that much slack behind it.
  */
 // @ts-ignore: decorator

@@ -1,0 +1,55 @@
+/**
+ * Errors of the operating system in words: one mapping for every call on a file or directory.
+ */
+import { InputError, SystemError } from '../errors.js';
+
+/** What a file is to the job; decides which error its failure becomes. */
+export type FileRole = 'input' | 'temp' | 'output';
+
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+const ERRNO_TEXT: Record<string, string> = {
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the device reports an input/output error',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  EMFILE: 'too many open files (raise `ulimit -n`)',
+  ENFILE: 'too many open files in the system',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'it is a directory',
+  EFBIG: 'the file would exceed the largest size allowed',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
+  ESTALE: 'the network file system lost the file',
+};
+
+/** The operating system's reason in words. */
+export function reasonOf(error: unknown): string {
+  const errno = errnoOf(error);
+  if (errno === '') return error instanceof Error ? error.message : String(error);
+  return ERRNO_TEXT[errno] ?? errno;
+}
+
+/**
+ * The error for a call that the operating system refused: what was being done, to which file, why, and
+ * what to do.
+ * @param doing completes "cannot ... PATH", such as `open` or `write at byte 12 of`.
+ */
+export function ioError(doing: string, role: FileRole, path: string, error: unknown): InputError | SystemError {
+  const errno = errnoOf(error);
+  const message = `cannot ${doing} ${role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : ''}${path}: ${reasonOf(error)}`;
+  if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
+    const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
+    return new InputError(code, message, { cause: error });
+  }
+  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
+    const advice = role === 'temp' ? 'free some space or name other disks with --temp-dir' : 'free some space';
+    return new SystemError('ERR_NO_SPACE', `${message}; ${advice}`, { cause: error });
+  }
+  return new SystemError('ERR_IO', message, { cause: error });
+}
