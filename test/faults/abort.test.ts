@@ -3,9 +3,11 @@
  * output appears, and the caller's signal is let go of.
  */
 import { getEventListeners } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AbortedError, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
+import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SMALL_SIZES, writeInputs } from './small-job.js';
 
@@ -28,6 +30,8 @@ describe('an AbortSignal', () => {
     ['scatter', false],
     ['shuffle', true],
     ['shuffle', false],
+    ['commit', true],
+    ['commit', false],
   ] as const)('stops the job in phase %s (inline: %s)', async (phase, inline) => {
     const controller = new AbortController();
     const onProgress = (progress: ShuffleProgress) => {
@@ -64,4 +68,55 @@ describe('an AbortSignal', () => {
     await shuffle(options({ signal }), SMALL_SIZES);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
+});
+
+describe('a function for the progress that throws', () => {
+  it.each(['scatter', 'shuffle', 'commit'] as const)(
+    'stops the job in phase %s, which rejects with that',
+    async (phase) => {
+      const mine = new Error('mine');
+      const onProgress = (progress: ShuffleProgress) => {
+        if (progress.phase === phase) throw mine;
+      };
+      await expect(shuffle(options({ onProgress }), SMALL_SIZES)).rejects.toBe(mine);
+      expect(existsSync(directory.path('out'))).toBe(false);
+    },
+  );
+
+  it('does so from the clock, too', async () => {
+    const mine = new Error('mine');
+    const pipe = makePipe(directory.path('pipe'));
+    let calls = 0;
+    const onProgress = () => {
+      calls += 1;
+      if (calls === 2) throw mine;
+    };
+    // Nobody writes to it: only time goes by.
+    await expect(shuffle(options({ inputs: [pipe], onProgress }), SMALL_SIZES)).rejects.toBe(mine);
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+});
+
+describe('a job that is stopped while its input is silent', () => {
+  it('leaves no file open', async () => {
+    const pipe = makePipe(directory.path('pipe'));
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    const before = openFiles();
+    // Opened for both directions: there is a writer, and it writes enough to have temp files made.
+    const writer = openSync(pipe, 'r+');
+    writeSync(writer, `${'.'.repeat(99)}\n`.repeat(300));
+    const controller = new AbortController();
+    const job = shuffle(options({ inputs: [pipe], signal: controller.signal }), SMALL_SIZES);
+    while (temporaryFiles().length === 0) await delay(10);
+    controller.abort();
+    await expect(job).rejects.toThrow(AbortedError);
+    closeSync(writer);
+    expect(openFiles()).toBe(before);
+  });
+
+  function temporaryFiles(): string[] {
+    return readdirSync(directory.temp, { recursive: true })
+      .map(String)
+      .filter((name) => name.endsWith('.pile'));
+  }
 });

@@ -64,6 +64,25 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(existsSync(output)).toBe(false);
   });
 
+  it('refuses to start for what is known of the inputs, when another one is compressed', async () => {
+    const small = mountTmpfs(directory.path('small'), 'size=12k');
+    const argv = [...OPTIONS, ...inputs, writeCompressed(1000), '-T', small, '-o', output];
+    expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual(
+      oneLine(1, /^pileshuf: not enough space for temp data on the device of .*\/small: about \d+ MiB are needed/),
+    );
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('warns when a compressed input will probably not fit', async () => {
+    const small = mountTmpfs(directory.path('small'), HALF_OF_IT);
+    const argv = ['--progress', 'none', writeCompressed(ALL_BYTES), '-T', small, '-o', output];
+    const { exitCode, stderr } = await runCommand(argv, { env: smallSizes() });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^pileshuf: warning: by a sample of the inputs, there may not be enough space for temp data on the device of .*\/small: about \d+ MiB are needed and \d+ MiB are free; /m,
+    );
+  });
+
   it('refuses to start when the output disk cannot hold the data', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=12k');
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`];

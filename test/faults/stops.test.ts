@@ -78,6 +78,38 @@ describe('a signal', () => {
     }
   });
 
+  it('ends a job whose output is complete and not visible yet', async () => {
+    const result = await shuffleUnder({ act: 'signal', at: 'output-sync', signal: 'SIGTERM' });
+    expect(seen(result)).toEqual({
+      exitCode: 143,
+      lines: ['pileshuf: interrupted by SIGTERM: stopped before the end; no output was written'],
+    });
+    expectExistingUntouched();
+  });
+
+  it.each([
+    ['standard output', 'inline', true, '> "$PIPE"'],
+    ['standard output', 'on workers', false, '> "$PIPE"'],
+    ['a named pipe', 'inline', true, '-o "$PIPE"'],
+    ['a named pipe', 'on workers', false, '-o "$PIPE"'],
+  ])('ends a job that writes to %s, %s, which is full and which nobody empties', async (_, how, inline, output) => {
+    // A pipe holds 64 KiB.
+    const large = directory.path('large');
+    writeFileSync(large, `${'.'.repeat(99)}\n`.repeat(2000));
+    const pipe = makePipe(directory.path(`pipe-${how}`));
+    const script = `exec 3<>"$PIPE"; ${IN_TIME} "$@" ${output} & echo $! > "$PIPE.pid"; wait $!; exit $?`;
+    const running = runShell(script, [...options(), large], { ...smallSizes({ inline }), PIPE: pipe });
+    const pid = await commandReady(`${pipe}.pid`);
+    await delay(700);
+    process.kill(pid, 'SIGTERM');
+    expect(seen(await running)).toEqual({
+      exitCode: 143,
+      lines: [
+        'pileshuf: interrupted by SIGTERM: stopped before the end; what was written to the output, if anything, is incomplete',
+      ],
+    });
+  });
+
   it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no shard behind', async (signal) => {
     const { nodeOptions, env } = withSabotage({ act: 'signal', at: 'output-write', signal, nth: 4 });
     const shards = directory.path('shards');

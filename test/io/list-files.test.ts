@@ -99,6 +99,26 @@ describe('finding files', () => {
       expect(namesOf(await listMatches(directory.path(pattern)))).toEqual(expected);
     });
 
+    it.each([
+      ['a (1)/*.txt', ['a (1)/x.txt']],
+      ['a (?)/*.txt', ['a (1)/x.txt']],
+      ['one).t*', ['one).txt']],
+      ['two(.t*', ['two(.txt']],
+      ['p(q)+?.txt', ['p(q)+z.txt']],
+      ['[cd]+.txt', ['c+.txt']],
+      ['a|b/*', ['a|b/x.txt']],
+      ['{a (1),a|b}/*', ['a (1)/x.txt', 'a|b/x.txt']],
+      ['@(one|two)*', []],
+      ['a \\(1\\)/*.txt', ['a (1)/x.txt']],
+      ['[(]*', ['(open.txt']],
+    ])('takes all but its own few signs as they stand: %s', async (pattern, expected) => {
+      makeFiles('a (1)/x.txt', 'a 1/x.txt', 'one).txt', 'two(.txt', 'two.txt', 'p(q)+z.txt', 'pqz.txt');
+      makeFiles('c+.txt', 'cc.txt', 'a|b/x.txt', 'a/x.txt', 'b/x.txt', '(open.txt');
+      process.chdir(directory.path());
+      expect(await listMatches(pattern)).toEqual(expected);
+      expect(namesOf(await listMatches(directory.path(pattern)))).toEqual(expected);
+    });
+
     it('gives the same files in the same order from every current directory', async () => {
       makeFiles('p/a/1.txt', 'p/b/1.txt', 'p/c/1.txt', 'p/b/d/1.txt');
       for (const [from, pattern] of [

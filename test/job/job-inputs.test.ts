@@ -2,7 +2,7 @@
  * From names to inputs: which files, in which order, with which codec, and every name that is refused.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -45,6 +45,27 @@ describe('listInputs', () => {
     expect(await warningsOf(a, directory.path('link'))).toEqual([
       `${directory.path('link')} is the same file as ${a}: its records are taken twice`,
     ]);
+  });
+
+  it('takes standard input and the file that it is read from, in either order, with a warning', async () => {
+    const script = `
+      import { listInputs } from '#src/job/job-inputs.js';
+      const warnings = [];
+      const { inputs } = await listInputs(process.argv.slice(1), (line) => warnings.push(line));
+      console.log(JSON.stringify([inputs.map(({ path }) => path), warnings]));`;
+    makeFiles('a');
+    const a = directory.path('a');
+    const listed = (...named: string[]): unknown => {
+      const stdin = openSync(a, 'r');
+      try {
+        const argv = ['--input-type=module', '-e', script, ...named];
+        return JSON.parse(execFileSync(process.execPath, argv, { stdio: [stdin, 'pipe', 'inherit'] }).toString());
+      } finally {
+        closeSync(stdin);
+      }
+    };
+    expect(listed('-', a)).toEqual([['-', a], [`${a} is the same file as -: its records are taken twice`]]);
+    expect(listed(a, '-')).toEqual([[a, '-'], [`- is the same file as ${a}: its records are taken twice`]]);
   });
 
   it('takes all files below a directory, sorted by the bytes of their paths', async () => {

@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
@@ -74,6 +75,17 @@ describe('resolveOutput for one output', () => {
       );
     }
   });
+
+  it('refuses a new name that is written as a directory, and a socket', async () => {
+    expect(() => one('new/')).toThrow(refusal('ERR_OUTPUT_PLACE', /is named as a directory; expected a file, or --sh/));
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(directory.path('socket'), resolve));
+    try {
+      expect(() => one('socket', true)).toThrow(refusal('ERR_OUTPUT_PLACE', /is neither a file, a pipe nor a device/));
+    } finally {
+      await new Promise((resolve) => server.close(resolve));
+    }
+  });
 });
 
 describe('resolveOutput for shards', () => {
@@ -103,6 +115,20 @@ describe('resolveOutput for shards', () => {
       refusal('ERR_OUTPUT_EXISTS', /holds shards already \(shard-00000-of-00001\.csv\); give --force .*--prefix$/),
     );
     expect(shards('old', true)).toMatchObject({ exists: true, mayReplace: true });
+  });
+
+  it('refuses a directory that has the name of a shard, and names that are too long', () => {
+    mkdirSync(directory.path('old', 'shard-00003-of-00009'), { recursive: true });
+    for (const force of [false, true]) {
+      expect(() => shards('old', force)).toThrow(
+        refusal('ERR_OUTPUT_PLACE', /shard-00003-of-00009 is a directory with the name of a shard; remove it/),
+      );
+    }
+    const named = (prefix: string) => resolveOutput(directory.path('new'), { prefix, extension: '.txt' }, false, []);
+    expect(() => named('x'.repeat(255 - '-00000-of-00001.txt'.length))).not.toThrow();
+    expect(() => named('ä'.repeat(128))).toThrow(
+      refusal('ERR_OPTION', /names of 275 bytes, and file systems take 255; give a shorter --prefix$/),
+    );
   });
 
   it('refuses files, standard output, a missing parent and a link that leads nowhere', () => {

@@ -9,6 +9,7 @@ import { open } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -107,6 +108,36 @@ describe('many records', () => {
       expect(peakBytes).toBeLessThan(allowedBytes(budgetBytes, DEFAULT_WORKERS));
     });
   }
+});
+
+describe('compressed inputs', () => {
+  const DECODED_BYTES = 6e7;
+  const cases = [
+    { workers: 8, memory: '32M', budgetBytes: 32 * MIB },
+    { workers: 8, memory: '256M', budgetBytes: 256 * MIB },
+    { workers: 16, memory: '64M', budgetBytes: 64 * MIB },
+    { workers: 2, memory: '1G', budgetBytes: 1024 * MIB },
+  ];
+  const reason = reasonNotToWrite(16 * DECODED_BYTES, 100);
+  it.skipIf(reason).each(cases)(`stay in it with $workers workers and -S $memory ${reason ?? ''}`, async (test) => {
+    const { workers, memory, budgetBytes } = test;
+    const block = linesOf(100);
+    const whole = Buffer.concat(Array.from({ length: Math.round(DECODED_BYTES / block.byteLength) }, () => block));
+    const compressed = gzipSync(whole, { level: 1 });
+    const inputs = await Promise.all(
+      Array.from({ length: workers }, (_, i) => writeInput(`${i}.gz`, compressed, compressed.byteLength)),
+    );
+    const { exitCode, stderr, peakBytes, outputBytes } = await pileshuf([
+      ...inputs,
+      ...['-S', memory, '--workers', `${workers}`],
+    ]);
+    expect({ exitCode, stderr, outputBytes }).toEqual({
+      exitCode: 0,
+      stderr: '',
+      outputBytes: workers * whole.byteLength,
+    });
+    expect(peakBytes).toBeLessThan(allowedBytes(budgetBytes, workers));
+  });
 });
 
 describe('one record of 200 MB among short ones, with -S 1G', () => {

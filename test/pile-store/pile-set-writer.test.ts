@@ -1,0 +1,57 @@
+/**
+ * Temp data on a disk whose head has to move: the page cache takes what is written, and the disk is
+ * made to write long pieces, one thread at a time.
+ */
+import fs, { fstatSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { JobControl } from '#src/io/job-control.js';
+import { PileSetWriter } from '#src/pile-store/pile-set-writer.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const MIB = 2 ** 20;
+const GATE = 0;
+
+describe('PileSetWriter on a disk that rotates', () => {
+  const directory = useTestDirectory();
+  const control = JobControl.create([1], 0);
+  /** Size of the file at each sync, and whether the only permit was taken then. */
+  let syncs: { readonly byteLength: number; readonly isGated: boolean }[] = [];
+
+  beforeEach(() => {
+    syncs = [];
+    vi.spyOn(fs, 'fdatasyncSync').mockImplementation((fd) => {
+      syncs.push({ byteLength: fstatSync(fd).size, isGated: freePermits() === 0 });
+    });
+    syncBuiltinESMExports();
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+
+  /** The one permit word lies behind everything else, before the word that makes their number even. */
+  function freePermits(): number {
+    return new Int32Array(control.buffer).at(-2) ?? Number.NaN;
+  }
+
+  function write(rotates: boolean, pieces: number): void {
+    const tempPlaces = [{ directory: directory.temp, gate: GATE, rotates }];
+    const writer = new PileSetWriter('set', { pileCount: 4, stripeCount: 2, tempPlaces }, undefined, control);
+    const bytes = Buffer.alloc(MIB, 'x');
+    for (let i = 0; i < pieces; i++) writer.append(i % 4, bytes, 0, bytes.byteLength);
+    writer.close();
+    for (const stripe of [0, 1]) rmSync(directory.path('temp', `set.${stripe}.pile`));
+  }
+
+  it('syncs long pieces of each data file, with a permit', () => {
+    write(true, 40);
+    expect(freePermits()).toBe(1);
+    expect(syncs).toEqual([8, 8, 16, 16].map((mebibytes) => ({ byteLength: mebibytes * MIB, isGated: true })));
+  });
+
+  it('syncs nothing on other disks', () => {
+    write(false, 40);
+    expect(syncs).toEqual([]);
+  });
+});
