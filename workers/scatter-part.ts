@@ -66,7 +66,8 @@ function scatterRange(
     if (counted > 0) control.count('scatteredBytes', counted);
     position += count;
     if (count === 0) {
-      if (position < end) throw endsEarly(input, position, end);
+      const { byteLength } = part.version;
+      if (position < byteLength) throw endsEarly(input, position, byteLength);
       return scatterer.endOfInput();
     }
     scatterer.take(count, end);

@@ -89,7 +89,7 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
       parseIoLimit,
     )
     .option('-z, --zero-terminated', 'records end in NUL, in and out, not in newline')
-    .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB)', size('--max-record'))
+    .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB, at most 1984MiB)', size('--max-record'))
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))
     .option('--force', 'allow existing outputs to be replaced')

@@ -13,16 +13,16 @@
 import { randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
-import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
+import { JobControl, UNGATED } from '../io/job-control.js';
 import { openOutput } from '../output/job-output.js';
-import { createRamPool } from '../pile-store/ram-pool.js';
+import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import { DeviceGates } from './device-gates.js';
 import { fitPass2 } from './fit-pass2.js';
 import { checkDisks } from './free-space.js';
 import type { JobContext } from './job-context.js';
-import { type JobInput, listInputs } from './job-inputs.js';
+import { listInputs } from './job-inputs.js';
 import { choosePlaces } from './job-places.js';
 import { type JobPlan, planJob } from './job-plan.js';
 import { JobProgress } from './job-progress.js';
@@ -32,7 +32,7 @@ import { type Release, releasingAll } from './release-all.js';
 import { scatterInputs } from './scatter-inputs.js';
 import type { ShuffleOptions, ShuffleReport } from './shuffle-options.js';
 import { shufflePiles } from './shuffle-piles.js';
-import { openTaskPool } from './task-pool.js';
+import { openTaskPool, type TaskPool } from './task-pool.js';
 import { TempPlaces } from './temp-places.js';
 
 /** One output is one shard of everything. */
@@ -60,8 +60,12 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     releases.push(() => tempPlaces.remove());
     const output = await openOutput(places.output, outputGate, control);
     releases.push(() => output.release());
-    const job = await openJob(request, plan, inputs, inputGates, control, stop, tempPlaces);
-    releases.push(() => job.pool.destroy());
+    const share = shareOf(request, plan, control, tempPlaces);
+    const { ramPool } = share;
+    if (ramPool !== undefined) releases.push(() => releaseRamPool(ramPool));
+    const pool = await openPool(plan, share.jobName);
+    releases.push(() => pool.destroy());
+    const job: JobContext = { seed: request.seed, inputs, inputGates, plan, share, control, stop, pool };
 
     const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
     const scattered = pass1.value;
@@ -103,32 +107,16 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   }
 }
 
-async function openJob(
-  request: JobRequest,
-  plan: JobPlan,
-  inputs: readonly JobInput[],
-  inputGates: readonly GateNumber[],
-  control: JobControl,
-  stop: JobStop,
-  tempPlaces: TempPlaces,
-): Promise<JobContext> {
-  const share = shareOf(randomUUID(), request, plan, control, tempPlaces);
+function openPool(plan: JobPlan, jobName: string): Promise<TaskPool> {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
   // Pass 1 of a single stream keeps one thread busy; the others start when pass 2 has tasks for them.
-  const pool = await openTaskPool({ threadCount, startCount: plan.splits.length }, share.jobName);
-  return { seed: request.seed, inputs, inputGates, plan, share, control, stop, pool };
+  return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName);
 }
 
-function shareOf(
-  jobName: string,
-  request: JobRequest,
-  plan: JobPlan,
-  control: JobControl,
-  tempPlaces: TempPlaces,
-): JobShare {
+function shareOf(request: JobRequest, plan: JobPlan, control: JobControl, tempPlaces: TempPlaces): JobShare {
   const { memory } = plan;
   return {
-    jobName,
+    jobName: randomUUID(),
     control: control.buffer,
     layout: { pileCount: memory.pileCount, stripeCount: memory.stripeCount, tempPlaces: tempPlaces.make() },
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,

@@ -64,7 +64,9 @@ export class PileSetWriter {
     while (kept < byteLength) {
       const pieceBytes = Math.min(byteLength - kept, ramPool.roomBytes());
       if (pieceBytes === 0) break;
-      this.#log.add(pile, ramPool.store(bytes, offset + kept, pieceBytes), pieceBytes, true);
+      const place = ramPool.store(bytes, offset + kept, pieceBytes);
+      if (place === undefined) break;
+      this.#log.add(pile, place, pieceBytes, true);
       kept += pieceBytes;
     }
     return kept;

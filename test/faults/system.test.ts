@@ -16,6 +16,23 @@ function options(): string[] {
   return ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1'];
 }
 
+describe('few addresses', () => {
+  it('end the job with what a worker needs of them', async () => {
+    const argv = [...options(), ...writeInputs(directory), '-o', directory.path('out')];
+    // Enough for Node, and not for two linear memories.
+    const result = await runShell(`ulimit -v ${16 * 2 ** 20}; exec "$@"`, argv, smallSizes());
+    expect(seen(result)).toEqual({
+      exitCode: 1,
+      lines: [
+        expect.stringMatching(
+          /^pileshuf: the system does not give a thread its memory; .* --workers, and where `ulimit -v` is set allow 10 GiB of addresses a worker$/,
+        ),
+      ],
+    });
+    expect(existsSync(directory.path('out'))).toBe(false);
+  });
+});
+
 describe('256 open files', () => {
   const INPUTS = 2000;
   const FEW_FILES = 'ulimit -n 256; exec "$@"';

@@ -9,6 +9,7 @@ import { VerificationError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles } from '#src/pile-store/merged-pile.js';
 import { type PileSet, PileSetWriter } from '#src/pile-store/pile-set-writer.js';
+import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool, RamPool } from '#src/pile-store/ram-pool.js';
 import { dataFilePath, pileSetFiles, type StoreLayout } from '#src/pile-store/store-layout.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -87,7 +88,7 @@ describe('mergePiles and MergedPileReader', () => {
     const most = fc.integer({ min: 1, max: 300_000 });
     await fc.assert(
       fc.asyncProperty(lists, fc.constantFrom(0, 1, 3), most, async (sets, poolMib, atOnce) => {
-        const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20), plenty);
+        const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20, reserveSlabs), plenty);
         const layout = layoutOf(1);
         const pileSets = writeSets(sets, layout, pool);
         const reader = new MergedPileReader(pool, control);
@@ -104,7 +105,7 @@ describe('mergePiles and MergedPileReader', () => {
   });
 
   it('make no file for a pile set that stays in memory', () => {
-    const pool = new RamPool(createRamPool(2 ** 20), plenty);
+    const pool = new RamPool(createRamPool(2 ** 20, reserveSlabs), plenty);
     const [pileSet] = writeSets([[[1, 10]]], layoutOf(1), pool);
     expect(pileSet?.diskBytes).toBe(0);
     expect(readdirSync(directory.temp)).toEqual([]);

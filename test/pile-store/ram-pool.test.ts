@@ -3,9 +3,17 @@
  * and stays as it is.
  */
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/io/job-control.js';
-import { CHUNK_BYTES, createRamPool, RamPool, takenBytes } from '#src/pile-store/ram-pool.js';
+import { reservePoolMemory, reserveSlabs } from '#src/pile-store/pool-memory.js';
+import {
+  CHUNK_BYTES,
+  createRamPool,
+  RamPool,
+  type RamPoolShare,
+  releaseRamPool,
+  takenBytes,
+} from '#src/pile-store/ram-pool.js';
 
 const MIB = 1024 * 1024;
 const plenty = JobControl.create([], 2 ** 40);
@@ -27,20 +35,31 @@ function load(pool: RamPool, place: number, byteLength: number): Uint8Array {
 }
 
 describe('createRamPool', () => {
-  it('reserves whole chunks in slabs of at most 1 GiB', () => {
-    expect(createRamPool(1).capacityBytes).toBe(CHUNK_BYTES);
-    expect(createRamPool(CHUNK_BYTES + 1).capacityBytes).toBe(2 * CHUNK_BYTES);
-    const large = createRamPool(1025 * MIB);
-    expect(large.slabs.map((slab) => slab.byteLength)).toEqual([1024 * MIB, MIB]);
+  it('reserves whole chunks', () => {
+    expect(createRamPool(1, reserveSlabs).capacityBytes).toBe(CHUNK_BYTES);
+    expect(createRamPool(CHUNK_BYTES + 1, reserveSlabs).capacityBytes).toBe(2 * CHUNK_BYTES);
   });
 });
 
-describe('RamPool', () => {
+describe.each([
+  ['whatever memory there is', reservePoolMemory],
+  ['slabs', reserveSlabs],
+])('RamPool in %s', (_, reserve) => {
+  const made: RamPoolShare[] = [];
+  function poolOf(byteLength: number): RamPoolShare {
+    const share = createRamPool(byteLength, reserve);
+    made.push(share);
+    return share;
+  }
+  afterEach(() => {
+    for (const share of made.splice(0)) releaseRamPool(share);
+  });
+
   it('keeps every segment, of whichever thread, until the end', () => {
     const segments = fc.array(fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 300_000 })), { maxLength: 40 });
     fc.assert(
       fc.property(segments, (stores) => {
-        const share = createRamPool(16 * MIB);
+        const share = poolOf(16 * MIB);
         const threads = Array.from({ length: 4 }, () => new RamPool(share, plenty));
         const kept: { place: number; byteLength: number; value: number }[] = [];
         for (const [i, [thread, byteLength]] of stores.entries()) {
@@ -59,7 +78,7 @@ describe('RamPool', () => {
   });
 
   it('uses all of its capacity when the segments fill its chunks', () => {
-    const share = createRamPool(4 * MIB);
+    const share = poolOf(4 * MIB);
     const pool = new RamPool(share, plenty);
     const places = Array.from({ length: 16 }, () => storeWhole(pool, filled(MIB / 4, 1), 0, MIB / 4));
     expect(places).toEqual(Array.from({ length: 16 }, (_, i) => (i * MIB) / 4));
@@ -67,7 +86,7 @@ describe('RamPool', () => {
   });
 
   it('is full for all threads, and stays so, without counting on', () => {
-    const share = createRamPool(2 * MIB);
+    const share = poolOf(2 * MIB);
     const [a, b] = [new RamPool(share, plenty), new RamPool(share, plenty)];
     expect(storeWhole(a, filled(MIB, 1), 0, MIB)).toBe(0);
     expect(storeWhole(b, filled(10, 2), 0, 10)).toBe(MIB);
@@ -80,7 +99,7 @@ describe('RamPool', () => {
   });
 
   it('pays for each chunk with spare memory, and is full when there is none', () => {
-    const share = createRamPool(8 * MIB);
+    const share = poolOf(8 * MIB);
     const control = JobControl.create([], 2 * MIB + 5);
     const [a, b] = [new RamPool(share, control), new RamPool(share, control)];
     expect(storeWhole(a, filled(10, 1), 0, 10)).toBe(0);
@@ -92,7 +111,7 @@ describe('RamPool', () => {
   });
 
   it('has a chunk of room, and then the next one', () => {
-    const pool = new RamPool(createRamPool(8 * MIB), plenty);
+    const pool = new RamPool(poolOf(8 * MIB), plenty);
     expect(pool.roomBytes()).toBe(MIB);
     expect(() => pool.store(filled(MIB + 1, 1), 0, MIB + 1)).toThrow(RangeError);
     pool.store(filled(MIB - 1, 1), 0, MIB - 1);
@@ -101,8 +120,8 @@ describe('RamPool', () => {
     expect(pool.roomBytes()).toBe(MIB);
   });
 
-  it('goes on in the next slab behind 1 GiB', () => {
-    const share = createRamPool(1026 * MIB);
+  it('goes on behind 1 GiB', () => {
+    const share = poolOf(1026 * MIB);
     // Each thread begins a chunk of its own, so that only a page of each is touched.
     const place = Array.from({ length: 1026 }, (_, i) => storeWhole(new RamPool(share, plenty), filled(8, i), 0, 8)).at(
       -1,
