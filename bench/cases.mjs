@@ -24,6 +24,8 @@
 
 const tightCgroupBytes = 512 * 1024 * 1024;
 
+const sizeContestants = ['pileshuf', 'floor'];
+
 /** @type {Case} */
 const startUp = {
   name: 'startup',
@@ -31,7 +33,7 @@ const startUp = {
   lineCount: 1000,
   contestants: ['pileshuf', 'shuf'],
   rounds: 10,
-  bars: {},
+  bars: { 'pileshuf wall s': { atMost: 0.2 } },
 };
 
 /** @type {Case[]} what the bench measures when `--cases` names none */
@@ -81,6 +83,23 @@ export const cases = [
     bars: { 'pileshuf / floor': { atMost: 1.5 } },
   },
   { name: 'tiny-disk', kind: 'tiny', sizeShare: 0.5, memory: '256M', bars: {} },
+  // What a byte costs must not depend on how many there are: compare the MB/s of these two.
+  {
+    name: 'sentences-quarter',
+    kind: 'sentences',
+    sizeShare: 0.25,
+    memory: '256M',
+    contestants: sizeContestants,
+    bars: {},
+  },
+  {
+    name: 'sentences-fourfold',
+    kind: 'sentences',
+    sizeShare: 4,
+    memory: '256M',
+    contestants: sizeContestants,
+    bars: {},
+  },
   startUp,
 ];
 
