@@ -54,7 +54,7 @@ switch (part.name) {
     }
     break;
 
-  // Goes in and out, a little while inside, so that the threads meet there when they can.
+  // Goes in and out; with a rest inside, the threads meet there when they can.
   case 'crowd':
     meet(part.threads);
     for (let round = 0; round < part.rounds; round++) {
@@ -63,7 +63,7 @@ switch (part.name) {
         for (let most = Atomics.load(ledger, MOST_INSIDE); inside > most; ) {
           most = Atomics.compareExchange(ledger, MOST_INSIDE, most, inside);
         }
-        Atomics.wait(ledger, RELEASED, 0, 0.2);
+        if (part.restMilliseconds > 0) Atomics.wait(ledger, RELEASED, 0, part.restMilliseconds);
         Atomics.sub(ledger, INSIDE, 1);
       });
     }

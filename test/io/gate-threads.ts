@@ -11,7 +11,13 @@ import { LEDGER_WORDS, RELEASED } from './gate-ledger.mjs';
 /** What one thread does (`gate-thread.mjs`); gates are gate 0. */
 export type Part =
   | { readonly name: 'stay' | 'knock'; readonly method: GateMethod }
-  | { readonly name: 'crowd'; readonly method: GateMethod; readonly threads: number; readonly rounds: number }
+  | {
+      readonly name: 'crowd';
+      readonly method: GateMethod;
+      readonly threads: number;
+      readonly rounds: number;
+      readonly restMilliseconds: number;
+    }
   | { readonly name: 'take'; readonly threads: number; readonly byteLength: number }
   | { readonly name: 'turns'; readonly threads: number; readonly first: number; readonly rounds: number }
   | { readonly name: 'turn'; readonly turn: number };
