@@ -4,6 +4,7 @@
  *
  * @typedef {import('./gate-threads.js').Part} Part
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { AbortedError } from '#src/errors.js';
 import { JobControl } from '#src/io/job-control.js';
@@ -13,6 +14,7 @@ import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, READY, RELEASED, TAKEN } from './ga
 const { part, control: words, ledger } = workerData;
 const control = new JobControl(words);
 const GATE = 0;
+const TURNS_MILLISECONDS = 20;
 
 /** @param {string} word */
 function say(word) {
@@ -52,6 +54,17 @@ switch (part.name) {
     } catch (error) {
       say(error instanceof AbortedError ? 'aborted' : String(error));
     }
+    break;
+
+  // Begins a second call while the first one, which takes some turns of the event loop, is under way.
+  case 'two calls':
+    await Promise.all([
+      control.duringAsync(GATE, async () => {
+        await delay(TURNS_MILLISECONDS);
+        say('first');
+      }),
+      control.duringAsync(GATE, () => say('second')),
+    ]);
     break;
 
   // Goes in and out; with a rest inside, the threads meet there when they can.

@@ -18,6 +18,7 @@ export type Part =
       readonly rounds: number;
       readonly restMilliseconds: number;
     }
+  | { readonly name: 'two calls' }
   | { readonly name: 'take'; readonly threads: number; readonly byteLength: number }
   | { readonly name: 'turns'; readonly threads: number; readonly first: number; readonly rounds: number }
   | { readonly name: 'turn'; readonly turn: number };

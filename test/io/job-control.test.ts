@@ -98,21 +98,10 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
 });
 
 describe('a gate before an asynchronous call', () => {
-  it('is closed to the thread of that call, too, until the call has ended', async () => {
+  it('is closed to the thread of that call, too, which goes on until the call has ended', async () => {
     const control = JobControl.create([1], 0);
-    const order: string[] = [];
-    let finish: () => void = () => {};
-    const first = control.duringAsync(0, async () => {
-      await new Promise<void>((resolve) => {
-        finish = resolve;
-      });
-      order.push('first');
-    });
-    const second = control.duringAsync(0, () => order.push('second'));
-    await delay(SEVERAL_LOOKS_MILLISECONDS);
-    finish();
-    await Promise.all([first, second]);
-    expect(order).toEqual(['first', 'second']);
+    const thread = threads.start(control, { name: 'two calls' });
+    expect([await thread.says(), await thread.says()]).toEqual(['first', 'second']);
   });
 });
 
