@@ -3,7 +3,7 @@
  * ends with exit code 1 and one line that names the disk's path and the reason, leaves nothing on
  * either disk, and an existing output stays as it was. Small file systems are tmpfs mounts.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
@@ -12,7 +12,7 @@ import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { isTiny, smallSizes, writeInputs } from './small-job.js';
+import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 const mountTmpfs = useMounts();
@@ -48,6 +48,8 @@ function writeCompressed(decodedBytes: number): string {
 }
 
 const ALL_BYTES = isTiny ? 100_000 : 1_000_000;
+/** What the piles of the small job take, with the 12 bytes that each record has on top. */
+const STORED_KIB = Math.ceil((OUTPUT_BYTES + 12 * (SORTED_OUTPUT.length - 1)) / 1024);
 const HALF_OF_IT = `size=${Math.ceil(ALL_BYTES / 2 / 4096) * 4}k`;
 
 describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount ?? ''}`, () => {
@@ -91,6 +93,30 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
       oneLine(1, /^pileshuf: not enough space for output on the device of .*\/small: about \d+ MiB/),
     );
     expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('refuses to start when one disk cannot hold temp data and output together, though either alone', async () => {
+    // With two stripes, half of the output is there together with the temp data.
+    const quarterKib = Math.ceil(OUTPUT_BYTES / 4 / 1024);
+    const small = mountTmpfs(directory.path('small'), `size=${STORED_KIB + quarterKib}k`);
+    const argv = [...OPTIONS, ...inputs, '-T', small, '-o', `${small}/out`];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(
+      oneLine(1, /^pileshuf: not enough space for temp data and output on the device of .*\/small: about \d+ MiB/),
+    );
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('refuses to start when two temp directories are on one disk that cannot hold the data', async () => {
+    const small = mountTmpfs(directory.path('small'), `size=${Math.ceil(STORED_KIB * 0.75)}k`);
+    for (const name of ['a', 'b']) mkdirSync(`${small}/${name}`);
+    const argv = [...OPTIONS, ...inputs, '-T', `${small}/a`, '-T', `${small}/b`, '-o', output];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(
+      oneLine(1, /^pileshuf: not enough space for temp data on the device of .*\/small\/a: about \d+ MiB/),
+    );
+    expect(['a', 'b'].map((name) => readdirSync(`${small}/${name}`))).toEqual([[], []]);
+    expect(existsSync(output)).toBe(false);
   });
 
   it.each([
@@ -210,6 +236,37 @@ describe('disks that break', () => {
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
     expect(seen(result)).toEqual(oneLine(1, message));
     expectExistingUntouched();
+  });
+
+  it.each<[string, readonly string[], string, number, boolean]>([
+    ['the directory of the output', [], 'out', 1, true],
+    ['a new directory of shards, before it gets its name', ['--shards', '3'], 'shards', 1, false],
+    ['the directory of that, when it has it', ['--shards', '3'], 'shards', 2, true],
+    ['an existing directory of shards', ['--shards', '3'], 'disk', 1, true],
+  ])('ends with 1 when the sync of %s fails: the names may be lost', async (_, options, name, nth, isThere) => {
+    mkdirSync(directory.path('disk'));
+    const { nodeOptions, env } = withSabotage({ act: 'fail', at: 'directory-sync', nth, errno: 'EIO' });
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(name), ...options];
+    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
+    expect(seen(result)).toEqual(
+      oneLine(1, /^pileshuf: cannot sync \/[^:]*: the device reports an input\/output error$/),
+    );
+    // Only what has its name already can have it made durable.
+    const output = directory.path(name);
+    expect(existsSync(output) && (statSync(output).isFile() || readdirSync(output).length === 3)).toBe(isThere);
+  });
+
+  it('does without the sync of a directory where the file system has no such thing, and not without that of files', async () => {
+    for (const [at, outcome] of [
+      ['directory-sync', { exitCode: 0, lines: [] }],
+      ['output-sync', oneLine(1, /^pileshuf: cannot sync .*\.part: EINVAL$/)],
+    ] as const) {
+      const { nodeOptions, env } = withSabotage({ act: 'fail', at, errno: 'EINVAL' });
+      const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(at)];
+      const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
+      expect(seen(result)).toEqual(outcome);
+      expect(existsSync(directory.path(at))).toBe(at === 'directory-sync');
+    }
   });
 
   it('ends with 3 when a read of an input fails', async () => {

@@ -1,7 +1,7 @@
 /**
  * Faults of the machine around the job: a signal, a worker that dies or cannot start, a disk that
  * fails, an input that somebody writes to, each at the N-th read of an input, write of temp data and
- * so on.
+ * so on; and workers that are held up until they meet there.
  *
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */
@@ -9,6 +9,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { pathOf } from './sabotage-files.mjs';
+import { waitUntilWaitedFor } from './sabotage-gates.mjs';
+import { meet } from './sabotage-meeting.mjs';
 
 /** Long enough for the main thread to notice a signal before this thread goes on. */
 const NOTICE_MILLISECONDS = 150;
@@ -16,8 +18,10 @@ const NOTICE_MILLISECONDS = 150;
 /**
  * @param {Sabotage} sabotage
  * @param {() => boolean} isTheOne
+ * @param {Int32Array} gateCounts
+ * @param {Int32Array} meeting
  */
-export function sabotageProcess(sabotage, isTheOne) {
+export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
   if (sabotage.act === 'refuse-workers') {
     if (!isMainThread) throw new Error('made up: no thread for you');
     return;
@@ -31,7 +35,10 @@ export function sabotageProcess(sabotage, isTheOne) {
      * @param {unknown[]} rest
      */
     [call]: (fd, ...rest) => {
-      if (pattern.test(pathOf(fd)) && isTheOne()) strike(sabotage);
+      if (pattern.test(pathOf(fd))) {
+        if (sabotage.act === 'meet') meet(meeting, sabotage.patienceMilliseconds);
+        else if (isTheOne()) strike(sabotage, gateCounts);
+      }
       return before(fd, ...rest);
     },
   });
@@ -44,10 +51,15 @@ const PLACES = /** @type {const} */ ({
   'temp-read': { call: 'readSync', pattern: /\.pile$/ },
   'output-write': { call: 'writeSync', pattern: /\.part$/ },
   'output-sync': { call: 'fsync', pattern: /\.part$/ },
+  // Staged shards lie in a directory that has no name of its own yet.
+  'directory-sync': { call: 'fsync', pattern: /\/(\.pileshuf-[^/.]*|[^/.]*)$/ },
 });
 
-/** @param {Extract<Sabotage, { at: string }>} sabotage */
-function strike(sabotage) {
+/**
+ * @param {Exclude<Extract<Sabotage, { at: string }>, { act: 'meet' }>} sabotage
+ * @param {Int32Array} gateCounts
+ */
+function strike(sabotage, gateCounts) {
   switch (sabotage.act) {
     case 'signal':
       process.kill(process.pid, sabotage.signal);
@@ -56,7 +68,9 @@ function strike(sabotage) {
 
     // The worker ends here and now, with whatever it holds.
     case 'end-worker':
-      if (!isMainThread) process.exit(7);
+      if (isMainThread) return;
+      if (sabotage.whenWaitedFor === true) waitUntilWaitedFor(gateCounts);
+      process.exit(7);
       return;
 
     // A bug, while the permit is held.

@@ -6,7 +6,7 @@ import type { CommandRun } from '../fixtures/run-command.js';
 
 /** The byte that changes in a stored record: its key's first bits, its length, its own bytes. */
 type Altered = 'highKey' | 'length' | 'record';
-type Occasion = 'input-read' | 'temp-write' | 'temp-read' | 'output-write' | 'output-sync';
+type Occasion = 'input-read' | 'temp-write' | 'temp-read' | 'output-write' | 'output-sync' | 'directory-sync';
 
 export type Sabotage = {
   /** Which occasion it is, over all threads, from 1 on; default 1. */
@@ -37,7 +37,11 @@ export type Sabotage = {
   | { readonly act: 'short-output-write'; readonly outputBytes: number }
   | { readonly act: 'misreport-region'; readonly how: 'missing' | 'twice' | 'elsewhere' }
   | { readonly act: 'signal'; readonly at: Occasion; readonly signal: NodeJS.Signals }
-  | { readonly act: 'end-worker' | 'throw'; readonly at: Occasion }
+  /** `whenWaitedFor`: not before another worker waits for the permit that this one holds. */
+  | { readonly act: 'end-worker'; readonly at: Occasion; readonly whenWaitedFor?: boolean }
+  | { readonly act: 'throw'; readonly at: Occasion }
+  /** Each worker is held up there until another one comes; the first fails when its patience is over. */
+  | { readonly act: 'meet'; readonly at: Occasion; readonly patienceMilliseconds: number }
   | { readonly act: 'fail'; readonly at: Occasion; readonly errno: string }
   | {
       readonly act: 'change-input';

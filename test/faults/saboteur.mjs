@@ -6,22 +6,26 @@
  */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { sabotageFiles } from './sabotage-files.mjs';
+import { sabotageGates } from './sabotage-gates.mjs';
 import { sabotageKernel } from './sabotage-kernel.mjs';
 import { sabotageOutput } from './sabotage-output.mjs';
 import { sabotageProcess } from './sabotage-process.mjs';
 
-const KEY = 'occasions of sabotage';
+const KEY = 'words of sabotage';
 
 /** @type {import('./sabotage.js').Sabotage} */
 const sabotage = JSON.parse(process.env['PILESHUF_SABOTAGE'] ?? '{}');
 
 const inherited = getEnvironmentData(KEY);
 /** Shared by all threads: workers inherit it from the thread that starts them. */
-const occasions = inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(4));
-setEnvironmentData(KEY, occasions);
-const isTheOne = () => Atomics.add(occasions, 0, 1) + 1 === (sabotage.nth ?? 1);
+const words = inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(5 * 4));
+setEnvironmentData(KEY, words);
+const gateCounts = words.subarray(1, 3);
+const meeting = words.subarray(3, 5);
+const isTheOne = () => Atomics.add(words, 0, 1) + 1 === (sabotage.nth ?? 1);
 
 sabotageKernel(sabotage, isTheOne);
 sabotageFiles(sabotage, isTheOne);
-sabotageProcess(sabotage, isTheOne);
+sabotageProcess(sabotage, isTheOne, gateCounts, meeting);
 sabotageOutput(sabotage, isTheOne);
+sabotageGates(sabotage, gateCounts);

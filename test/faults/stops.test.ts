@@ -189,9 +189,9 @@ describe('a worker', () => {
   }
 
   it.each(['input-read', 'temp-write', 'temp-read', 'output-write'] as const)(
-    'that exits with the only permit of its device ends the job, at %s',
+    'that exits with the only permit of its device, for which the other one waits, ends the job, at %s',
     async (at) => {
-      const result = await shuffleUnder({ act: 'end-worker', at, nth: 12 }, onePermit());
+      const result = await shuffleUnder({ act: 'end-worker', at, nth: 12, whenWaitedFor: true }, onePermit());
       expect(seen(result)).toEqual(ENDED);
       expectExistingUntouched();
     },

@@ -65,8 +65,7 @@ export function expectReport(report: ShuffleReport, records: readonly Buffer[]):
 }
 
 /** The bytes of the one output. */
-export async function shuffleToFile(directory: TestDirectory, job: Job) {
-  const output = directory.path('out');
+export async function shuffleToFile(directory: TestDirectory, job: Job, output = directory.path('out')) {
   const report = await run(directory, job, output);
   expect(report.shards).toEqual([]);
   return { report, bytes: readFileSync(output) };

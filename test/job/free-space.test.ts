@@ -1,0 +1,72 @@
+/**
+ * Whether the disks can hold a job: what goes to one device is added up, to the byte, however many
+ * directories on it were named, and less what never is there at the same time.
+ */
+import { mkdirSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readFreeBytes } from '#src/io/free-space.js';
+import { DeviceGates } from '#src/job/device-gates.js';
+import { requireFreeSpace, type SpaceNeed } from '#src/job/free-space.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+describe.skipIf(reasonNotToMount !== undefined)(`requireFreeSpace ${reasonNotToMount ?? ''}`, () => {
+  const directory = useTestDirectory();
+  const mountTmpfs = useMounts();
+
+  let [a, b, other] = ['', '', ''];
+  /** Free bytes of the device of `a` and `b`, and of `other`, which has more. */
+  let [free, freeOfOther] = [0, 0];
+  beforeEach(() => {
+    const disk = mountTmpfs(directory.path('disk'), 'size=1m');
+    other = mountTmpfs(directory.path('other'), 'size=3m');
+    [a, b] = [`${disk}/a`, `${disk}/b`];
+    for (const path of [a, b]) mkdirSync(path);
+    free = readFreeBytes(a) ?? Number.NaN;
+    freeOfOther = readFreeBytes(other) ?? Number.NaN;
+  });
+
+  const tempData = (path: string, byteLength: number): SpaceNeed => ({
+    directory: path,
+    byteLength,
+    what: 'temp data',
+  });
+  const output = (path: string, byteLength: number): SpaceNeed => ({ directory: path, byteLength, what: 'output' });
+
+  /** Takes exactly these, and not a byte more of any of them. */
+  function expectToFitExactly(needs: readonly SpaceNeed[], sharedBytes: number): void {
+    const check = (of: readonly SpaceNeed[]) => () => requireFreeSpace(of, sharedBytes, new DeviceGates({}));
+    expect(check(needs)).not.toThrow();
+    for (const more of needs) {
+      const tooMuch = needs.map((need) => (need === more ? { ...need, byteLength: need.byteLength + 1 } : need));
+      expect(check(tooMuch)).toThrow(expect.objectContaining({ code: 'ERR_NO_SPACE' }));
+    }
+  }
+
+  it('adds up temp data and output on one device, less what they share in time', () => {
+    expectToFitExactly([tempData(a, free / 2), output(b, free / 2)], 0);
+    expectToFitExactly([tempData(a, free), output(b, free)], free);
+    expectToFitExactly([tempData(a, free), output(a, 4096)], 4096);
+  });
+
+  it('adds up several temp directories on one device, which share nothing', () => {
+    expectToFitExactly([tempData(a, free / 2), tempData(b, free / 2)], free);
+    expectToFitExactly([tempData(a, free / 4), tempData(b, free / 4), tempData(a, free / 2)], free);
+  });
+
+  it('does not add up what goes to different devices, and takes off nothing there', () => {
+    expectToFitExactly([tempData(a, free), output(other, freeOfOther)], free);
+    expectToFitExactly([tempData(a, free), tempData(other, freeOfOther)], free);
+    expectToFitExactly([tempData(a, free / 2), tempData(other, freeOfOther), output(b, free / 2 + 10)], 10);
+  });
+
+  it('says what is needed where, and what helps', () => {
+    const check = (needs: readonly SpaceNeed[]) => () => requireFreeSpace(needs, 0, new DeviceGates({}));
+    expect(check([tempData(a, 2 ** 20), output(b, 2 ** 20)])).toThrow(
+      `not enough space for temp data and output on the device of ${a}: about 2 MiB are needed and 1 MiB are free; free some space or name other disks with --temp-dir`,
+    );
+    expect(check([output(other, 2 ** 30)])).toThrow(
+      `not enough space for output on the device of ${other}: about 1024 MiB are needed and 3 MiB are free; free some space`,
+    );
+  });
+});
