@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '#src/errors.js';
+import { InputError, SystemError, UsageError } from '#src/errors.js';
 import { describeDevice } from '#src/io/devices.js';
 import { UNGATED } from '#src/io/job-control.js';
 import { DeviceGates } from '#src/job/device-gates.js';
@@ -19,14 +19,14 @@ describe('DeviceGates', () => {
     writeFileSync(directory.path('below', 'file'), '');
     const gates = new DeviceGates({ [directory.path()]: 5 });
     const paths = [directory.path(), directory.path('below', 'file'), directory.temp, directory.path('below')];
-    expect(paths.map((path) => gates.gateOf(path))).toEqual([0, 0, 0, 0]);
+    expect(paths.map((path) => gates.gateOf(path, 'temp'))).toEqual([0, 0, 0, 0]);
     expect(gates.permits).toEqual([5]);
   });
 
   it('takes a limit for the device, whichever path of it was named', () => {
     mkdirSync(directory.path('below'));
     const gates = new DeviceGates({ [directory.path('below')]: 3 });
-    expect(gates.gateOf(directory.temp)).toBe(0);
+    expect(gates.gateOf(directory.temp, 'temp')).toBe(0);
     expect(gates.permits).toEqual([3]);
   });
 
@@ -35,8 +35,23 @@ describe('DeviceGates', () => {
     const { ioLimit } = describeDevice(path);
     const gates = new DeviceGates({});
     const isLimited = Number.isFinite(ioLimit);
-    expect(gates.gateOf(path)).toBe(isLimited ? 0 : UNGATED);
+    expect(gates.gateOf(path, 'temp')).toBe(isLimited ? 0 : UNGATED);
     expect(gates.permits).toEqual(isLimited ? [ioLimit] : []);
+  });
+
+  it('refuses two limits for one device, and takes the same one twice', () => {
+    const limits = (temp: number) => ({ [directory.path()]: 5, [directory.temp]: temp });
+    expect(() => new DeviceGates(limits(5))).not.toThrow();
+    expect(() => new DeviceGates(limits(6))).toThrow(UsageError);
+    expect(() => new DeviceGates(limits(6))).toThrow(
+      `--io-limit gives 5 for ${directory.path()} and 6 for ${directory.temp}, which lie on one device; give one of them`,
+    );
+  });
+
+  it('says so when a path is gone, by its role', () => {
+    const gates = new DeviceGates({});
+    expect(() => gates.gateOf(directory.path('none'), 'input')).toThrow(InputError);
+    expect(() => gates.gateOf(directory.path('none'), 'output')).toThrow(SystemError);
   });
 
   it('refuses a limit for a path that does not exist', () => {
@@ -53,7 +68,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`DeviceGates and memory ${reason
   it('has no gate before a file system in memory', () => {
     const small = mountTmpfs(directory.path('small'), 'size=64k');
     const gates = new DeviceGates({});
-    expect(gates.gateOf(small)).toBe(UNGATED);
+    expect(gates.gateOf(small, 'temp')).toBe(UNGATED);
     expect(gates.permits).toEqual([]);
   });
 
@@ -61,7 +76,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`DeviceGates and memory ${reason
     const [a, b, c] = ['a', 'b', 'c'].map((name) => mountTmpfs(directory.path(name), 'size=64k'));
     if (a === undefined || b === undefined || c === undefined) throw new RangeError('nothing was mounted');
     const gates = new DeviceGates({ [a]: 2, [b]: 7 });
-    expect([c, b, a, b].map((path) => gates.gateOf(path))).toEqual([UNGATED, 0, 1, 0]);
+    expect([c, b, a, b].map((path) => gates.gateOf(path, 'temp'))).toEqual([UNGATED, 0, 1, 0]);
     expect(gates.permits).toEqual([7, 2]);
   });
 });

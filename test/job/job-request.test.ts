@@ -1,12 +1,13 @@
 /**
  * What a job takes when the caller says nothing: where temp data goes, and how much memory, which a
- * control group may make less than the machine has.
+ * control group may make less than the machine has; and what a caller must not say.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { shuffle, UsageError } from '#src/index.js';
-import { statPath } from '#src/io/list-files.js';
+import { type ShuffleOptions, shuffle, UsageError } from '#src/index.js';
+import { statPath } from '#src/io/paths.js';
+import { choosePlaces } from '#src/job/job-places.js';
 import { completeRequest } from '#src/job/job-request.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -29,7 +30,10 @@ describe('the temp directory of a job that names none', () => {
   const directory = useTestDirectory();
   const varTmp = statPath('/var/tmp', 'output')?.isDirectory() === true ? '/var/tmp' : tmpdir();
 
-  const tempDirsFor = (output: string | undefined) => completeRequest({ inputs: [], output }).tempDirs;
+  const noInputs = { inputs: [], directories: [] };
+  const tempDirsFor = (output: string | undefined, options: Partial<ShuffleOptions> = {}) =>
+    choosePlaces(completeRequest({ inputs: [], output, force: true, ...options }), noInputs).tempDirs;
+  const toShards = { shards: { by: 'count', shardCount: 2 } } as const;
 
   beforeEach(() => {
     vi.stubEnv('TMPDIR', undefined);
@@ -38,9 +42,10 @@ describe('the temp directory of a job that names none', () => {
 
   it('is $TMPDIR, wherever the output goes', () => {
     vi.stubEnv('TMPDIR', '/some/where');
-    for (const output of [undefined, '-', directory.path('disk'), directory.path('disk', 'new'), '/dev/null']) {
+    for (const output of [undefined, '-', directory.path('disk', 'new'), '/dev/null']) {
       expect(tempDirsFor(output)).toEqual(['/some/where']);
     }
+    expect(tempDirsFor(directory.path('disk'), toShards)).toEqual(['/some/where']);
   });
 
   it.each([undefined, ''])('is the directory of the output when $TMPDIR is %j', (value) => {
@@ -49,8 +54,15 @@ describe('the temp directory of a job that names none', () => {
     expect(tempDirsFor(directory.path('disk', 'new'))).toEqual([directory.path('disk')]);
     expect(tempDirsFor(directory.path('disk', 'existing'))).toEqual([directory.path('disk')]);
     // Shards, in a new directory and in one that exists.
-    expect(tempDirsFor(directory.path('disk', 'shards'))).toEqual([directory.path('disk')]);
-    expect(tempDirsFor(directory.path('disk'))).toEqual([directory.path('disk')]);
+    expect(tempDirsFor(directory.path('disk', 'shards'), toShards)).toEqual([directory.path('disk')]);
+    expect(tempDirsFor(directory.path('disk'), toShards)).toEqual([directory.path('disk')]);
+  });
+
+  it('is where a link leads to, not where it lies', () => {
+    mkdirSync(directory.path('other'));
+    writeFileSync(directory.path('disk', 'existing'), '');
+    symlinkSync('../disk/existing', directory.path('other', 'link'));
+    expect(tempDirsFor(directory.path('other', 'link'))).toEqual([directory.path('disk')]);
   });
 
   it('is the working directory for an output in it', () => {
@@ -59,14 +71,14 @@ describe('the temp directory of a job that names none', () => {
 
   it('is /var/tmp for standard output, and for a device or pipe', () => {
     const pipe = makePipe(directory.path('disk', 'pipe'));
-    for (const output of [undefined, '-', '/dev/null', pipe]) expect(tempDirsFor(output)).toEqual([varTmp]);
+    for (const output of [undefined, '-', '/dev/stdout', '/dev/null', pipe])
+      expect(tempDirsFor(output)).toEqual([varTmp]);
   });
 
   it('is none of these when one was named; an empty list names none', () => {
     vi.stubEnv('TMPDIR', '/some/where');
-    const named = completeRequest({ inputs: [], tempDirs: ['a', 'b'] });
-    expect(named.tempDirs).toEqual(['a', 'b']);
-    expect(completeRequest({ inputs: [], tempDirs: [] }).tempDirs).toEqual(['/some/where']);
+    expect(tempDirsFor('-', { tempDirs: ['a', 'b'] })).toEqual(['a', 'b']);
+    expect(tempDirsFor('-', { tempDirs: [] })).toEqual(['/some/where']);
   });
 
   it('is where the whole job makes its own', async () => {
@@ -112,6 +124,16 @@ describe('the memory of a job', () => {
     expect(memoryFor(7000 * KIB)).toBe(5000 * KIB);
   });
 
+  it('is less than the caller says with a warning', () => {
+    kernel.texts = machine;
+    const warnings: string[] = [];
+    const onWarning = (line: string) => warnings.push(line);
+    completeRequest({ inputs: [], memoryBytes: 8000 * KIB, onWarning });
+    expect(warnings).toEqual([]);
+    completeRequest({ inputs: [], memoryBytes: 9000 * KIB, onWarning });
+    expect(warnings).toEqual(['--memory is more than the 7 MiB that there are; 7 MiB are used']);
+  });
+
   it('is whole bytes, and refused otherwise', () => {
     kernel.texts = { '/proc/meminfo': 'MemTotal: 8000 kB\nMemAvailable: 1 kB\n', ...group };
     expect(memoryFor()).toBe(512);
@@ -131,5 +153,24 @@ describe('the workers of a job', () => {
     };
     expect(completeRequest({ inputs: [] }).workers).toBe(1);
     expect(completeRequest({ inputs: [], workers: 7 }).workers).toBe(7);
+  });
+});
+
+describe('a caller without types', () => {
+  it.each<[string, object]>([
+    ['inputs: expected an array', {}],
+    ['inputs: expected an array', { inputs: 'file' }],
+    ['inputs: expected an array', { inputs: [''] }],
+    ['inputs: expected an array', { inputs: [null] }],
+    ['output: expected a path', { inputs: ['a'], output: '' }],
+    ['tempDirs: expected an array', { inputs: ['a'], tempDirs: '/tmp' }],
+    ['shards: expected an object', { inputs: ['a'], shards: { by: 'foo' } }],
+    ['--shards is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
+    ['seed: expected a string', { inputs: ['a'], seed: 42 }],
+    ['seed: expected well-formed Unicode', { inputs: ['a'], seed: '\ud800' }],
+  ])('is told: %s', (message, options) => {
+    const complete = () => completeRequest(options as ShuffleOptions);
+    expect(complete).toThrow(UsageError);
+    expect(complete).toThrow(message);
   });
 });

@@ -1,0 +1,49 @@
+/**
+ * What does not fit on the disks as they are now.
+ */
+import { readFreeBytes } from '../io/free-space.js';
+import type { DeviceGates } from './device-gates.js';
+
+/** Bytes that will be written below a directory. */
+export interface SpaceNeed {
+  readonly directory: string;
+  readonly byteLength: number;
+  readonly what: 'temp data' | 'output';
+}
+
+/** One device on which there is too little space. */
+export interface Shortage {
+  /** For what, where, how much is needed and how much is free. */
+  readonly description: string;
+  readonly advice: string;
+}
+
+/**
+ * Needs on one device are added up; `sharedBytes` of them never exist at the same time (temp data is
+ * deleted while the output grows) and are taken off where output and temp data meet.
+ */
+export function findShortages(needs: readonly SpaceNeed[], sharedBytes: number, gates: DeviceGates): Shortage[] {
+  const needsOfDevice = new Map<string, SpaceNeed[]>();
+  for (const need of needs) {
+    const { id } = gates.deviceOf(need.directory, need.what === 'output' ? 'output' : 'temp');
+    needsOfDevice.set(id, [...(needsOfDevice.get(id) ?? []), need]);
+  }
+  return [...needsOfDevice.values()].flatMap((together) => {
+    const directory = together[0]?.directory ?? '';
+    const purposes = [...new Set(together.map((need) => need.what))];
+    const wantedBytes = together.reduce((sum, need) => sum + need.byteLength, 0);
+    const neededBytes = purposes.length > 1 ? wantedBytes - sharedBytes : wantedBytes;
+    const freeBytes = readFreeBytes(directory);
+    if (freeBytes === undefined || neededBytes <= freeBytes) return [];
+    return {
+      description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
+      advice: purposes.includes('temp data')
+        ? 'free some space or name other disks with --temp-dir'
+        : 'free some space',
+    };
+  });
+}
+
+function mib(byteLength: number): number {
+  return Math.ceil(byteLength / 2 ** 20);
+}
