@@ -249,7 +249,7 @@ describe('disks that break', () => {
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(name), ...options];
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
     expect(seen(result)).toEqual(
-      oneLine(1, /^pileshuf: cannot sync \/[^:]*: the device reports an input\/output error$/),
+      oneLine(1, /^pileshuf: cannot sync output \/[^:]*: the device reports an input\/output error$/),
     );
     // Only what has its name already can have it made durable.
     const output = directory.path(name);

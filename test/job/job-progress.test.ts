@@ -89,7 +89,7 @@ describe('the progress of a job', () => {
     });
   });
 
-  // Each split counts the byte before it, where it looks for its first record: 1 too many a split.
+  // Each split reads the byte before it, too, to see whether a record begins with the split.
   it('comes to the end of both passes, and not beyond, when plain files are cut', async () => {
     await expectToTheEnd((text) => text, MANY_SPLITS);
   });
