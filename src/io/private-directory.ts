@@ -1,10 +1,10 @@
 /**
  * Directories that belong to one job alone (mode 0700, a name nobody else has), and their removal.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SystemError } from '../errors.js';
-import { errnoOf, reasonOf } from './io-error.js';
+import { errnoOf, ioError, reasonOf } from './io-error.js';
 
 /** @param purpose begins the message when it cannot be made. */
 export function makePrivateDirectory(parent: string, prefix: string, purpose: 'temp' | 'output'): string {
@@ -26,6 +26,15 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: 't
         cause: error,
       },
     );
+  }
+}
+
+/** A directory in one that is private already. */
+export function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    throw ioError('make', 'output', path, error);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   syncPath,
 } from '../io/durable.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
-import { makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
+import { makeDirectory, makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputPlace } from './output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
@@ -120,14 +120,15 @@ export class StagedOutput {
     const existing = findShards(place.path, place.naming.prefix);
     const [appeared] = existing;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
-    const aside = (name: string) => join(this.#stagingDirectory, `replaced-${name}`);
+    const aside = join(this.#stagingDirectory, 'replaced');
     const undo: (() => void)[] = [];
     const move = (from: string, to: string) => {
       moveIntoPlace(from, to, false);
       undo.push(() => moveIntoPlace(to, from, false));
     };
     try {
-      for (const name of existing) move(join(place.path, name), aside(name));
+      if (existing.length > 0) makeDirectory(aside);
+      for (const name of existing) move(join(place.path, name), join(aside, name));
       for (const [shard, path] of staged.entries()) move(path, join(place.path, names[shard] ?? ''));
     } catch (error) {
       // From here on the staging directory holds files that were there before this job.
@@ -137,7 +138,7 @@ export class StagedOutput {
       } catch {
         throw new SystemError(
           'ERR_IO',
-          `${error instanceof Error ? error.message : error}; the former shards could not all be put back: see ${this.#stagingDirectory}`,
+          `${error instanceof Error ? error.message : error}; the former shards could not all be put back: see ${aside}`,
           { cause: error },
         );
       }
