@@ -6,7 +6,9 @@
  * `bytes` is the memory as `fs` calls take it, so data goes between disk and kernel without a copy.
  */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
+import { reasonOf } from '../../src/io/io-error.js';
 
 /** Bytes of one linear memory page. */
 const PAGE_BYTES = 65536;
@@ -79,8 +81,17 @@ export interface KernelFunctions {
 let compiledModule: WebAssembly.Module | undefined;
 
 function compileOnce(): WebAssembly.Module {
-  compiledModule ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url)));
+  compiledModule ??= new WebAssembly.Module(readProgram(new URL('kernel.wasm', import.meta.url)));
   return compiledModule;
+}
+
+function readProgram(url: URL): Uint8Array<ArrayBuffer> {
+  try {
+    return readFileSync(url);
+  } catch (error) {
+    const path = fileURLToPath(url);
+    throw new SystemError('ERR_IO', `cannot read ${path}, a part of the program: ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 /** V8 reserves 10 GiB of addresses for each linear memory, however small. */
