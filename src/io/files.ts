@@ -187,8 +187,8 @@ export function writeDirect(
 
 /** What identifies a version of a file: a different one means that the file was changed or replaced. */
 export interface FileVersion {
-  readonly deviceId: bigint;
-  readonly inode: bigint;
+  /** Device and inode: the same for all names of one file. */
+  readonly identity: string;
   readonly byteLength: number;
   readonly modifiedNanoseconds: bigint;
 }
@@ -197,8 +197,7 @@ export function versionOf(file: OpenFile): FileVersion {
   try {
     const stat = fs.fstatSync(file.fd, { bigint: true });
     return {
-      deviceId: stat.dev,
-      inode: stat.ino,
+      identity: `${stat.dev}:${stat.ino}`,
       byteLength: Number(stat.size),
       modifiedNanoseconds: stat.mtimeNs,
     };
@@ -208,12 +207,7 @@ export function versionOf(file: OpenFile): FileVersion {
 }
 
 export function sameVersion(a: FileVersion, b: FileVersion): boolean {
-  return (
-    a.deviceId === b.deviceId &&
-    a.inode === b.inode &&
-    a.byteLength === b.byteLength &&
-    a.modifiedNanoseconds === b.modifiedNanoseconds
-  );
+  return a.identity === b.identity && a.byteLength === b.byteLength && a.modifiedNanoseconds === b.modifiedNanoseconds;
 }
 
 /** Removes a file; one that does not exist is as good as removed. */

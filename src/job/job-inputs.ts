@@ -37,7 +37,7 @@ export async function listInputs(
   const seen = new Map<string, JobInput>();
   const add = (path: string) => {
     const input = openInput(path);
-    const identity = input.kind === 'file' ? identityOf(input.version) : input.identity;
+    const identity = input.kind === 'file' ? input.version.identity : input.identity;
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
       if (input.kind === 'stream' && earlier.kind === 'stream') {
@@ -78,8 +78,11 @@ export async function listInputs(
   return { inputs, directories };
 }
 
+/** The first bytes of the file that is looked at; there may be many thousands of files. */
+const head = new Uint8Array(CODEC_HEAD_BYTES);
+
 function openInput(path: string): JobInput {
-  if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: identityOf(versionOf(STANDARD_INPUT_FILE)) };
+  if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: versionOf(STANDARD_INPUT_FILE).identity };
   const stat = statPath(path, 'input');
   if (stat === undefined) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
@@ -90,14 +93,9 @@ function openInput(path: string): JobInput {
   }
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
-    const head = new Uint8Array(CODEC_HEAD_BYTES);
     const count = readAt(file, head, 0, head.byteLength, 0);
     // Files of /proc say that they are empty: what they hold is known only when it is read.
-    if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: identityOf(version) };
+    if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
     return { kind: 'file', path, version, codec: detectCodec(head.subarray(0, count)) };
   });
-}
-
-function identityOf(version: FileVersion): string {
-  return `${version.deviceId}:${version.inode}`;
 }

@@ -29,6 +29,8 @@ const MIB = 1024 * 1024;
 /** A split leaves each pile a segment of at least this much, so that pass 2 reads large pieces. */
 const SEGMENT_BYTES = 256 * 1024;
 const LARGEST_SPLIT_BYTES = 65536 * MIB;
+/** A task and what is known of each of its inputs are in memory twice while it is sent to a thread. */
+const MOST_PARTS = 4096;
 
 /**
  * Decoded bytes that a split should hold: small enough that all workers are busy to the end, large
@@ -56,7 +58,7 @@ export function planSplits(inputs: readonly PlannedInput[], splitBytes: number):
       splits.push(...cut(inputOrdinal, byteLength, input.cuttable, splitBytes));
       continue;
     }
-    if (groupBytes + input.decodedBytes > splitBytes) closeGroup();
+    if (groupBytes + input.decodedBytes > splitBytes || group.length === MOST_PARTS) closeGroup();
     group.push({ inputOrdinal, start: 0, end: byteLength });
     groupBytes += input.decodedBytes;
   }

@@ -17,7 +17,7 @@ function file(path: string, byteLength: number, codec?: typeof gzip): JobInput {
     kind: 'file',
     path,
     codec,
-    version: { deviceId: 1n, inode: BigInt(byteLength), byteLength, modifiedNanoseconds: 0n },
+    version: { identity: `1:${byteLength}`, byteLength, modifiedNanoseconds: 0n },
   };
 }
 

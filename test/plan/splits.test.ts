@@ -115,6 +115,13 @@ describe('planSplitBytes', () => {
     }
   });
 
+  it('puts no more than 4,096 of the smallest files into one', () => {
+    const inputs = Array.from({ length: 100_000 }, () => ({ cuttable: true, byteLength: 28, decodedBytes: 28 }));
+    const splits = planSplits(inputs, 2 ** 20);
+    expect(splits.map((split) => split.length)).toEqual([...Array(24).fill(4096), 100_000 - 24 * 4096]);
+    expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
+  });
+
   it('cuts one file of 4 GB so that every worker has two splits or more', () => {
     for (const workers of [1, 2, 3, 7, 16, 64, 300]) {
       for (const pileCount of [1, 89, 5000, 65536]) {
