@@ -6,7 +6,7 @@
 export interface CompressedSource {
   /** For messages. */
   readonly path: string;
-  /** The next bytes, in a buffer of their own, which the codec may free; empty at the end. */
+  /** The next bytes, which the codec may free, and all that lies in the same buffer; empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
 }
 

@@ -57,12 +57,10 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   compressed.on('error', (error) => gunzip.destroy(error));
   compressed.pipe(gunzip);
   try {
-    let last: Uint8Array | undefined;
     for await (const piece of gunzip) {
-      // Pieces are cut from a buffer until it is full: it is done with when the next one has another.
-      if (last !== undefined && last.buffer !== piece.buffer) freeBytes(last);
-      last = piece;
       yield piece;
+      // Zlib cuts pieces from a buffer until it is full, and then takes another one.
+      if (piece.byteOffset + piece.byteLength === piece.buffer.byteLength) freeBytes(piece);
     }
   } catch (error) {
     const consumedBytes = gunzip.bytesWritten;

@@ -49,26 +49,33 @@ export function createEmpty(path: string): void {
   }
 }
 
-/** Gives `from` the name `to`, which must not exist unless `mayReplace`. */
+/** Gives `from` the name `to`, which must not exist unless `mayReplace`. When it throws, nothing has changed. */
 export function moveIntoPlace(from: string, to: string, mayReplace: boolean): void {
   try {
-    if (mayReplace) {
-      fs.renameSync(from, to);
-      return;
-    }
-    try {
-      fs.linkSync(from, to);
-      fs.unlinkSync(from);
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
-      // The file system has no hard links: look, then rename.
-      if (fs.existsSync(to)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
-      fs.renameSync(from, to);
-    }
+    if (mayReplace) fs.renameSync(from, to);
+    else moveToNewName(from, to);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
     throw ioError('give its name to', 'output', to, error);
+  }
+}
+
+function moveToNewName(from: string, to: string): void {
+  try {
+    fs.linkSync(from, to);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
+    // The file system has no hard links: look, then rename.
+    if (fs.existsSync(to)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
+    fs.renameSync(from, to);
+    return;
+  }
+  try {
+    fs.unlinkSync(from);
+  } catch (error) {
+    fs.unlinkSync(to);
+    throw error;
   }
 }
 

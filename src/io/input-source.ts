@@ -84,6 +84,7 @@ export class RegularInput {
 export interface StreamInput {
   readonly path: string;
   next(): Promise<Uint8Array>;
+  /** Wakes one that waits for the next piece. Safe to call twice. */
   close(): void;
 }
 
@@ -93,14 +94,16 @@ export function openStreamInput(path: string): StreamInput {
   const stat = fstatSync(file.fd);
   if (stat.isFIFO() || stat.isSocket()) return readableInput(file.path, new Socket({ fd: file.fd, writable: false }));
   if (isatty(file.fd)) return readableInput(file.path, new TerminalStream(file.fd));
+  let isOpen = true;
   return {
     path: file.path,
     next: async () => {
       const bytes = new Uint8Array(STREAM_PIECE_BYTES);
-      return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, null));
+      return isOpen ? bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, null)) : new Uint8Array();
     },
     close: () => {
-      if (file.fd !== 0) closeFile(file);
+      if (isOpen && file.fd !== 0) closeFile(file);
+      isOpen = false;
     },
   };
 }

@@ -69,6 +69,11 @@ export async function listMatches(pattern: string): Promise<string[]> {
       `the pattern ${pattern} goes up (..) behind its first wildcard; let it begin with the directory to search`,
     );
   }
+  if (/\{[^{},]*\.\.[^{},]*\}/.test(search)) {
+    throw new UsageError(
+      `the pattern ${pattern} has a range in braces, which only shells know; give it unquoted, or as {a,b} or [0-9]`,
+    );
+  }
   let failure: InputError | undefined;
   const matches = await glob(escapeLiterals(search), {
     cwd: directory,
@@ -82,7 +87,10 @@ export async function listMatches(pattern: string): Promise<string[]> {
     followSymbolicLinks: true,
   });
   if (failure !== undefined) throw failure;
-  return sortByBytes(matches.map((match) => join(directory, match)));
+  // Hidden ones are meant only when a dot is written; to the search [!a] or [.] may mean one, too.
+  const meansHidden = /(^|[/{,])\.[^/]/.test(search);
+  const meant = meansHidden ? matches : matches.filter((match) => !/(^|\/)\./.test(match));
+  return sortByBytes(meant.map((match) => join(directory, match)));
 }
 
 /** What is special to the search but not to us: outside of brackets, and not escaped already. */

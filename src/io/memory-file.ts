@@ -21,7 +21,14 @@ export function openMemoryFile(byteLength: number): OpenFile | undefined {
     if (type !== TMPFS_MAGIC || bavail * bsize < byteLength) return undefined;
     const path = join(DIRECTORY, `.pileshuf-${randomUUID()}`);
     const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-    fs.unlinkSync(path);
+    try {
+      fs.unlinkSync(path);
+      // Takes no memory, and fails where the process may not write so large a file.
+      fs.ftruncateSync(fd, byteLength);
+    } catch {
+      fs.closeSync(fd);
+      return undefined;
+    }
     return { fd, path, role: 'temp' };
   } catch {
     // Whatever the reason: there is other memory.

@@ -12,11 +12,8 @@ import type { JobRequest } from './job-request.js';
 /** @throws SystemError ERR_NO_SPACE, with what is needed where. */
 export function checkDisks(request: JobRequest, plan: JobPlan, places: JobPlaces, gates: DeviceGates): void {
   if (plan.memory.maySpill) warnOfMemoryDisks(request, places, gates);
-  const shortagesOf = (need: DiskNeed): Shortage[] => {
-    // Each stripe of temp data is deleted when its part of the output is written: so much never exists twice.
-    const sharedBytes = Math.min(need.tempBytes, need.outputBytes) * (1 - 1 / plan.memory.stripeCount);
-    return findShortages(spaceNeeds(need, places), sharedBytes, gates);
-  };
+  const shortagesOf = (need: DiskNeed): Shortage[] =>
+    findShortages(spaceNeeds(need, places), plan.memory.stripeCount, gates);
   const [shortage] = shortagesOf(plan.least);
   if (shortage !== undefined) {
     throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);

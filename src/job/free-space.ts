@@ -19,10 +19,10 @@ export interface Shortage {
 }
 
 /**
- * Needs on one device are added up; `sharedBytes` of them never exist at the same time (temp data is
- * deleted while the output grows) and are taken off where output and temp data meet.
+ * Needs on one device are added up. Where output and temp data meet, temp data is deleted while the
+ * output grows, in so many stripes: all but one of them never exist beside their part of the output.
  */
-export function findShortages(needs: readonly SpaceNeed[], sharedBytes: number, gates: DeviceGates): Shortage[] {
+export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
   const needsOfDevice = new Map<string, SpaceNeed[]>();
   for (const need of needs) {
     const { id } = gates.deviceOf(need.directory, need.what === 'output' ? 'output' : 'temp');
@@ -31,8 +31,10 @@ export function findShortages(needs: readonly SpaceNeed[], sharedBytes: number, 
   return [...needsOfDevice.values()].flatMap((together) => {
     const directory = together[0]?.directory ?? '';
     const purposes = [...new Set(together.map((need) => need.what))];
-    const wantedBytes = together.reduce((sum, need) => sum + need.byteLength, 0);
-    const neededBytes = purposes.length > 1 ? wantedBytes - sharedBytes : wantedBytes;
+    const bytesFor = (what: SpaceNeed['what']) =>
+      together.reduce((sum, need) => (need.what === what ? sum + need.byteLength : sum), 0);
+    const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output')];
+    const neededBytes = tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount);
     const freeBytes = readFreeBytes(directory);
     if (freeBytes === undefined || neededBytes <= freeBytes) return [];
     return {

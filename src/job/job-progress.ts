@@ -31,7 +31,7 @@ export class JobProgress {
 
   /**
    * Runs one phase and reports on it. When the caller's function throws, the job is asked to stop, and
-   * what it threw is thrown here. @returns the phase's result and how long it took.
+   * what it threw is thrown here, unless the output is there already. @returns the phase's result and how long it took.
    */
   async during<T>(
     phase: Phase,
@@ -49,16 +49,24 @@ export class JobProgress {
         phaseSeconds: seconds(),
       });
     report();
+    this.#throwFailure();
     const timer = this.#onProgress === undefined ? undefined : setInterval(report, REPORT_MILLISECONDS);
     try {
       const value = await work();
       report();
+      // What is committed is finished.
+      if (phase !== 'commit') this.#throwFailure();
       return { value, seconds: seconds() };
     } catch (error) {
-      throw this.#failure === undefined ? error : this.#failure.thrown;
+      this.#throwFailure();
+      throw error;
     } finally {
       clearInterval(timer);
     }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.thrown;
   }
 
   #tell(progress: ShuffleProgress): void {

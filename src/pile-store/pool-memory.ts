@@ -64,8 +64,8 @@ function memoryOfFile(file: OpenFile): PoolMemory {
         writeAt(file, bytes, offset, byteLength, place);
         return true;
       } catch (error) {
-        // Somebody else may fill the file system meanwhile.
-        if (error instanceof SystemError && error.code === 'ERR_NO_SPACE') return false;
+        // Somebody else may fill the file system meanwhile; whatever the reason, there are disks.
+        if (error instanceof SystemError) return false;
         throw error;
       }
     },

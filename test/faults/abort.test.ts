@@ -83,6 +83,17 @@ describe('a function for the progress that throws', () => {
     },
   );
 
+  it('is heard when it throws at the very end of a pass', async () => {
+    const mine = new Error('mine');
+    const isOver = ({ phase, bytesDone, bytesTotal }: ShuffleProgress) =>
+      phase === 'shuffle' && bytesDone === bytesTotal;
+    const onProgress = (progress: ShuffleProgress) => {
+      if (isOver(progress)) throw mine;
+    };
+    await expect(shuffle(options({ onProgress }), SMALL_SIZES)).rejects.toBe(mine);
+    expect(existsSync(directory.path('out'))).toBe(false);
+  });
+
   it('does so from the clock, too', async () => {
     const mine = new Error('mine');
     const pipe = makePipe(directory.path('pipe'));

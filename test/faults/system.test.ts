@@ -33,6 +33,19 @@ describe('few addresses', () => {
   });
 });
 
+describe('a limit for the size of files', () => {
+  it('is none for records that stay in memory', async () => {
+    // 1 MiB, in units of 1024 bytes: less than the records, more than each of the shards.
+    const large = directory.path('large');
+    writeFileSync(large, `${'.'.repeat(99)}\n`.repeat(30_000));
+    const argv = [...options(), large, '-S', '64M', '-o', directory.path('shards'), '--shards', '10'];
+    const sizes = smallSizes({ keepInRam: true, bufferBytes: 4096, outputBytes: 65_536, readBytes: 65_536 });
+    expect(seen(await runShell('ulimit -f 1024; exec "$@"', argv, sizes))).toEqual({ exitCode: 0, lines: [] });
+    const lengths = readdirSync(directory.path('shards')).map((name) => statSync(directory.path('shards', name)).size);
+    expect(lengths).toEqual(Array(10).fill(300_000));
+  });
+});
+
 describe('256 open files', () => {
   const INPUTS = 2000;
   const FEW_FILES = 'ulimit -n 256; exec "$@"';

@@ -99,6 +99,25 @@ describe('finding files', () => {
       expect(namesOf(await listMatches(directory.path(pattern)))).toEqual(expected);
     });
 
+    it.each(['p/{1..10}.txt', 'p/{a,{1..3}}', '{0..9}/*'])(
+      'refuses a range, which only shells know: %s',
+      async (pattern) => {
+        makeFiles('p/1.txt', 'p/10.txt');
+        await expect(listMatches(directory.path(pattern))).rejects.toThrow(
+          / has a range in braces, which only shells know/,
+        );
+      },
+    );
+
+    it('gives hidden files only when a dot is written', async () => {
+      makeFiles('p/a.txt', 'p/b.txt', 'p/.hidden.txt', 'p/.folder/a.txt');
+      expect(namesOf(await listMatches(directory.path('p/[!a]*.txt')))).toEqual(['p/b.txt']);
+      expect(namesOf(await listMatches(directory.path('p/[.]*.txt')))).toEqual([]);
+      expect(namesOf(await listMatches(directory.path('p/**/a.txt')))).toEqual(['p/a.txt']);
+      expect(namesOf(await listMatches(directory.path('p/.h*')))).toEqual(['p/.hidden.txt']);
+      expect(namesOf(await listMatches(directory.path('p/.f*/*.txt')))).toEqual(['p/.folder/a.txt']);
+    });
+
     it.each([
       ['a (1)/*.txt', ['a (1)/x.txt']],
       ['a (?)/*.txt', ['a (1)/x.txt']],

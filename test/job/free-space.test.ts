@@ -33,36 +33,38 @@ describe.skipIf(reasonNotToMount !== undefined)(`findShortages ${reasonNotToMoun
   });
   const output = (path: string, byteLength: number): SpaceNeed => ({ directory: path, byteLength, what: 'output' });
 
-  /** Takes exactly these, and not a byte more of any of them. */
-  function expectToFitExactly(needs: readonly SpaceNeed[], sharedBytes: number): void {
-    const shortagesOf = (of: readonly SpaceNeed[]) => findShortages(of, sharedBytes, new DeviceGates({}));
+  /** Takes exactly these, and not a block more of any of them. */
+  function expectToFitExactly(needs: readonly SpaceNeed[], stripeCount: number): void {
+    const shortagesOf = (of: readonly SpaceNeed[]) => findShortages(of, stripeCount, new DeviceGates({}));
     expect(shortagesOf(needs)).toEqual([]);
     for (const more of needs) {
-      const tooMuch = needs.map((need) => (need === more ? { ...need, byteLength: need.byteLength + 1 } : need));
+      const tooMuch = needs.map((need) => (need === more ? { ...need, byteLength: need.byteLength + 4096 } : need));
       expect(shortagesOf(tooMuch)).toHaveLength(1);
     }
   }
 
-  it('adds up temp data and output on one device, less what they share in time', () => {
-    expectToFitExactly([tempData(a, free / 2), output(b, free / 2)], 0);
-    expectToFitExactly([tempData(a, free), output(b, free)], free);
-    expectToFitExactly([tempData(a, free), output(a, 4096)], 4096);
+  it('adds up temp data and output on one device, less the stripes that are gone before', () => {
+    expectToFitExactly([tempData(a, free / 2), output(b, free / 2)], 1);
+    expectToFitExactly([tempData(a, (free * 2) / 3), output(b, (free * 2) / 3)], 2);
+    expectToFitExactly([tempData(a, (free * 4) / 5), output(a, (free * 4) / 5)], 4);
   });
 
   it('adds up several temp directories on one device, which share nothing', () => {
-    expectToFitExactly([tempData(a, free / 2), tempData(b, free / 2)], free);
-    expectToFitExactly([tempData(a, free / 4), tempData(b, free / 4), tempData(a, free / 2)], free);
+    expectToFitExactly([tempData(a, free / 2), tempData(b, free / 2)], 16);
+    expectToFitExactly([tempData(a, free / 4), tempData(b, free / 4), tempData(a, free / 2)], 16);
   });
 
   it('does not add up what goes to different devices, and takes off nothing there', () => {
-    expectToFitExactly([tempData(a, free), output(other, freeOfOther)], free);
-    expectToFitExactly([tempData(a, free), tempData(other, freeOfOther)], free);
-    expectToFitExactly([tempData(a, free / 2), tempData(other, freeOfOther), output(b, free / 2 + 10)], 10);
+    expectToFitExactly([tempData(a, free), output(other, freeOfOther)], 16);
+    expectToFitExactly([tempData(a, free), tempData(other, freeOfOther)], 16);
+    expectToFitExactly([tempData(a, free / 2), tempData(other, freeOfOther), output(b, free / 2)], 1);
+    // The half on the other device does not make room for the output here.
+    expectToFitExactly([tempData(a, (free * 2) / 3), tempData(other, freeOfOther), output(b, (free * 2) / 3)], 2);
   });
 
   it('says what is needed where, and what helps', () => {
     const needs = [tempData(a, 2 ** 20), output(b, 2 ** 20), output(other, 2 ** 30)];
-    expect(findShortages(needs, 0, new DeviceGates({}))).toEqual([
+    expect(findShortages(needs, 1, new DeviceGates({}))).toEqual([
       {
         description: `for temp data and output on the device of ${a}: about 2 MiB are needed and 1 MiB are free`,
         advice: 'free some space or name other disks with --temp-dir',
