@@ -39,7 +39,13 @@ describe('a limit for the size of files', () => {
     const large = directory.path('large');
     writeFileSync(large, `${'.'.repeat(99)}\n`.repeat(30_000));
     const argv = [...options(), large, '-S', '64M', '-o', directory.path('shards'), '--shards', '10'];
-    const sizes = smallSizes({ keepInRam: true, bufferBytes: 4096, outputBytes: 65_536, readBytes: 65_536 });
+    const sizes = smallSizes({
+      keepInRam: true,
+      bufferBytes: 4096,
+      outputBytes: 65_536,
+      readBytes: 65_536,
+      pass2ArenaBytes: 2 ** 24,
+    });
     expect(seen(await runShell('ulimit -f 1024; exec "$@"', argv, sizes))).toEqual({ exitCode: 0, lines: [] });
     const lengths = readdirSync(directory.path('shards')).map((name) => statSync(directory.path('shards', name)).size);
     expect(lengths).toEqual(Array(10).fill(300_000));
