@@ -3,8 +3,9 @@
  * not fit are refused, nothing is visible before the commit, the commit is all or nothing, and nothing
  * stays behind.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { describe, expect, it, vi } from 'vitest';
 import { AbortedError, UsageError, VerificationError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
@@ -142,10 +143,17 @@ describe('StagedOutput', () => {
     const old = ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv'];
     for (const name of old) writeFileSync(directory.path('out', name), `old ${name}`);
     const output = shardsOutput(true, true);
-    // The second shard was never written: it cannot be moved.
-    stage(output, 'a');
+    stage(output, 'a', 'b');
     const missing = 'shard-00001-of-00002.txt';
+    const { linkSync } = fs;
+    vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
+      if (String(to).endsWith(missing)) throw Object.assign(new Error('made up'), { code: 'EIO' });
+      linkSync(from, to);
+    });
+    syncBuiltinESMExports();
     await expect(output.commit(2, control)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
     output.release();
     expect(readdirSync(directory.path('out')).toSorted()).toEqual(old);
     for (const name of old) expect(readFileSync(directory.path('out', name), 'utf8')).toBe(`old ${name}`);
