@@ -2,13 +2,13 @@
  * Making files durable and visible: fsync, then one rename or link. `link` refuses a name that
  * exists, where `rename` would silently replace it.
  */
-import * as fs from 'node:fs';
+import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { UsageError } from '../errors.js';
-import { errnoOf, ioError } from './io-error.js';
-
-const fsync = promisify(fs.fsync);
+import { errnoOf } from './errno.js';
+import { fileCalls } from './file-calls.js';
+import { ioError } from './io-error.js';
+import { nameExists } from './paths.js';
 
 /**
  * Waits until a file's or directory's bytes are on its device.
@@ -17,24 +17,25 @@ const fsync = promisify(fs.fsync);
 export async function syncPath(path: string): Promise<void> {
   let fd: number;
   try {
-    fd = fs.openSync(path, fs.constants.O_RDONLY);
+    fd = fileCalls.open(path, constants.O_RDONLY);
   } catch (error) {
     throw ioError('open', 'output', path, error);
   }
   try {
-    await fsync(fd);
+    await fileCalls.syncAsync(fd);
   } catch (error) {
     // Some network file systems cannot sync a directory and say so.
-    if (errnoOf(error) !== 'EINVAL' || !fs.fstatSync(fd).isDirectory()) throw ioError('sync', 'output', path, error);
+    if (errnoOf(error) !== 'EINVAL' || !fileCalls.statOpen(fd).isDirectory())
+      throw ioError('sync', 'output', path, error);
   } finally {
-    fs.closeSync(fd);
+    fileCalls.close(fd);
   }
 }
 
 /** Size of a file in bytes, as the file system knows it. */
 export function byteLengthOf(path: string): number {
   try {
-    return fs.statSync(path).size;
+    return Number(fileCalls.stat(path).size);
   } catch (error) {
     throw ioError('examine', 'output', path, error);
   }
@@ -43,7 +44,8 @@ export function byteLengthOf(path: string): number {
 /** Makes a file that must not exist, empty, with the mode that the umask gives. */
 export function createEmpty(path: string): void {
   try {
-    fs.closeSync(fs.openSync(path, 'wx', 0o666));
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    fileCalls.close(fileCalls.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666));
   } catch (error) {
     throw ioError('create', 'output', path, error);
   }
@@ -52,7 +54,7 @@ export function createEmpty(path: string): void {
 /** Gives `from` the name `to`, which must not exist unless `mayReplace`. When it throws, nothing has changed. */
 export function moveIntoPlace(from: string, to: string, mayReplace: boolean): void {
   try {
-    if (mayReplace) fs.renameSync(from, to);
+    if (mayReplace) fileCalls.rename(from, to);
     else moveToNewName(from, to);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
@@ -62,19 +64,19 @@ export function moveIntoPlace(from: string, to: string, mayReplace: boolean): vo
 
 function moveToNewName(from: string, to: string): void {
   try {
-    fs.linkSync(from, to);
+    fileCalls.link(from, to);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
     // The file system has no hard links: look, then rename.
-    if (fs.existsSync(to)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
-    fs.renameSync(from, to);
+    if (nameExists(to, 'output')) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
+    fileCalls.rename(from, to);
     return;
   }
   try {
-    fs.unlinkSync(from);
+    fileCalls.unlink(from);
   } catch (error) {
-    fs.unlinkSync(to);
+    fileCalls.unlink(to);
     throw error;
   }
 }
@@ -82,8 +84,8 @@ function moveToNewName(from: string, to: string): void {
 /** Gives the directory `from` the name `to`, which must not exist, with the mode that the umask gives. */
 export function moveDirectoryIntoPlace(from: string, to: string): void {
   try {
-    fs.chmodSync(from, 0o777 & ~process.umask());
-    fs.renameSync(from, to);
+    fileCalls.chmod(from, 0o777 & ~process.umask());
+    fileCalls.rename(from, to);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOTDIR') throw appearedDuringJob(to);

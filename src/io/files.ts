@@ -5,9 +5,11 @@
  * only direct writes, which wait for the device, are not. Short reads and writes are continued, interrupted calls repeated,
  * and every error says which file, which position and what to do.
  */
-import * as fs from 'node:fs';
+import { constants } from 'node:fs';
 import { ClosedPipeError } from '../errors.js';
-import { errnoOf, type FileRole, ioError } from './io-error.js';
+import { errnoOf } from './errno.js';
+import { fileCalls } from './file-calls.js';
+import { type FileRole, ioError } from './io-error.js';
 import { blockFor } from './pause.js';
 
 export interface OpenFile {
@@ -23,30 +25,25 @@ const DEVICE_PAUSE_MILLISECONDS = 5;
 
 function open(path: string, role: FileRole, flags: number, mode?: number): OpenFile {
   try {
-    return { fd: fs.openSync(path, flags, mode), path, role };
+    return { fd: fileCalls.open(path, flags, mode), path, role };
   } catch (error) {
-    throw ioError(flags & fs.constants.O_CREAT ? 'create' : 'open', role, path, error);
+    throw ioError(flags & constants.O_CREAT ? 'create' : 'open', role, path, error);
   }
 }
 
 /** Opens an existing file for reading. */
 export function openForRead(path: string, role: FileRole): OpenFile {
-  return open(path, role, fs.constants.O_RDONLY);
+  return open(path, role, constants.O_RDONLY);
 }
 
 /** Creates a file that must not exist; never follows a symbolic link planted under its name. */
 export function createTempFile(path: string): OpenFile {
-  return open(
-    path,
-    'temp',
-    fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_NOFOLLOW,
-    0o600,
-  );
+  return open(path, 'temp', constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
 }
 
 /** Opens a staged output for writing at given positions, creating it (mode by umask) when missing. */
 export function openStagedOutput(path: string): OpenFile {
-  return open(path, 'output', fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_NOFOLLOW, 0o666);
+  return open(path, 'output', constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o666);
 }
 
 /** Direct writes must begin and end at multiples of this, in memory and in the file. */
@@ -54,10 +51,10 @@ export const DIRECT_ALIGNMENT = 4096;
 
 /** Opens a staged output for `writeDirect`; undefined where the file system or the system has no such thing. */
 export function openDirectOutput(path: string): OpenFile | undefined {
-  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_DIRECT } = fs.constants;
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_DIRECT } = constants;
   if (O_DIRECT === undefined) return undefined;
   try {
-    return { fd: fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_DIRECT, 0o666), path, role: 'output' };
+    return { fd: fileCalls.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_DIRECT, 0o666), path, role: 'output' };
   } catch (error) {
     if (errnoOf(error) === 'EINVAL') return undefined;
     throw ioError('create', 'output', path, error);
@@ -69,23 +66,23 @@ export function openDirectOutput(path: string): OpenFile | undefined {
  * @returns undefined when it is a pipe that nobody reads yet: try again later.
  */
 export function openStreamOutput(path: string): OpenFile | undefined {
-  const { O_WRONLY, O_NONBLOCK } = fs.constants;
+  const { O_WRONLY, O_NONBLOCK } = constants;
   try {
-    return { fd: fs.openSync(path, O_WRONLY | O_NONBLOCK), path, role: 'output' };
+    return { fd: fileCalls.open(path, O_WRONLY | O_NONBLOCK), path, role: 'output' };
   } catch (error) {
-    if (errnoOf(error) === 'ENXIO' && fs.statSync(path).isFIFO()) return undefined;
+    if (errnoOf(error) === 'ENXIO' && fileCalls.stat(path).isFIFO()) return undefined;
     throw ioError('open', 'output', path, error);
   }
 }
 
 /** Opens an input that only goes forward; a pipe without a writer does not block. */
 export function openStreamForRead(path: string): OpenFile {
-  return open(path, 'input', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+  return open(path, 'input', constants.O_RDONLY | constants.O_NONBLOCK);
 }
 
 export function closeFile(file: OpenFile): void {
   try {
-    fs.closeSync(file.fd);
+    fileCalls.close(file.fd);
   } catch (error) {
     throw ioError('close', file.role, file.path, error);
   }
@@ -116,14 +113,13 @@ export function readAt(
   while (done < byteLength) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
     try {
-      const count = fs.readSync(file.fd, bytes, offset + done, length, position === null ? null : position + done);
+      const count = fileCalls.read(file.fd, bytes, offset + done, length, position === null ? null : position + done);
       if (count === 0) break;
       done += count;
       // A pipe hands over what it has; waiting for a full buffer would only delay the work.
       if (position === null) break;
     } catch (error) {
       const errno = errnoOf(error);
-      if (errno === 'EINTR') continue;
       if (errno === 'EAGAIN') blockFor(DEVICE_PAUSE_MILLISECONDS);
       else if (errno === 'EOF') break;
       else
@@ -138,9 +134,8 @@ export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteL
   for (let done = 0; done < byteLength; ) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
     try {
-      done += fs.writeSync(file.fd, bytes, offset + done, length, position + done);
+      done += fileCalls.write(file.fd, bytes, offset + done, length, position + done);
     } catch (error) {
-      if (errnoOf(error) === 'EINTR') continue;
       throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
     }
   }
@@ -151,16 +146,13 @@ export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteL
  * @returns bytes written; 0 when it is full: its reader is slower than we are.
  */
 export function writeSome(file: OpenFile, bytes: Uint8Array, offset: number, byteLength: number): number {
-  for (;;) {
-    try {
-      return fs.writeSync(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), null);
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === 'EINTR') continue;
-      if (errno === 'EAGAIN') return 0;
-      if (errno === 'EPIPE') throw new ClosedPipeError();
-      throw ioError('write to', file.role, file.path, error);
-    }
+  try {
+    return fileCalls.write(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), null);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EAGAIN') return 0;
+    if (errno === 'EPIPE') throw new ClosedPipeError();
+    throw ioError('write to', file.role, file.path, error);
   }
 }
 
@@ -168,21 +160,21 @@ export function writeSome(file: OpenFile, bytes: Uint8Array, offset: number, byt
  * Writes aligned bytes around the page cache, in one call, while this thread goes on.
  * @returns bytes written, a multiple of the alignment; 0 when the file system refuses direct writes.
  */
-export function writeDirect(
+export async function writeDirect(
   file: OpenFile,
   bytes: Uint8Array,
   offset: number,
   byteLength: number,
   position: number,
 ): Promise<number> {
-  return new Promise((resolve, reject) => {
-    fs.write(file.fd, bytes, offset, Math.min(byteLength, LARGEST_CALL_BYTES), position, (error, count) => {
-      if (error === null) resolve(count - (count % DIRECT_ALIGNMENT));
-      else if (errnoOf(error) === 'EINVAL') resolve(0);
-      else if (errnoOf(error) === 'EINTR') resolve(writeDirect(file, bytes, offset, byteLength, position));
-      else reject(ioError(`write at byte ${position} of`, file.role, file.path, error));
-    });
-  });
+  try {
+    const length = Math.min(byteLength, LARGEST_CALL_BYTES);
+    const count = await fileCalls.writeAsync(file.fd, bytes, offset, length, position);
+    return count - (count % DIRECT_ALIGNMENT);
+  } catch (error) {
+    if (errnoOf(error) === 'EINVAL') return 0;
+    throw ioError(`write at byte ${position} of`, file.role, file.path, error);
+  }
 }
 
 /** What identifies a version of a file: a different one means that the file was changed or replaced. */
@@ -195,7 +187,7 @@ export interface FileVersion {
 
 export function versionOf(file: OpenFile): FileVersion {
   try {
-    const stat = fs.fstatSync(file.fd, { bigint: true });
+    const stat = fileCalls.statOpen(file.fd);
     return {
       identity: `${stat.dev}:${stat.ino}`,
       byteLength: Number(stat.size),
@@ -213,7 +205,7 @@ export function sameVersion(a: FileVersion, b: FileVersion): boolean {
 /** Removes a file; one that does not exist is as good as removed. */
 export function removeFile(path: string, role: FileRole): void {
   try {
-    fs.unlinkSync(path);
+    fileCalls.unlink(path);
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw ioError('remove', role, path, error);
   }
@@ -222,7 +214,7 @@ export function removeFile(path: string, role: FileRole): void {
 /** Waits until the data of a file is on its device. */
 export function syncData(file: OpenFile): void {
   try {
-    fs.fdatasyncSync(file.fd);
+    fileCalls.syncData(file.fd);
   } catch (error) {
     throw ioError('sync', file.role, file.path, error);
   }

@@ -5,7 +5,7 @@
  * counted), as of now: others write too, and a quota may stop a writer earlier.
  */
 
-import { statfsSync } from 'node:fs';
+import { fileCalls } from './file-calls.js';
 
 /**
  * @returns undefined where the file system does not say: network and FUSE file systems may have no
@@ -13,6 +13,6 @@ import { statfsSync } from 'node:fs';
  * Throws what statfs throws, as when the directory does not exist.
  */
 export function readFreeBytes(directory: string): number | undefined {
-  const { blocks, bavail, bsize } = statfsSync(directory);
+  const { blocks, bavail, bsize } = fileCalls.statFileSystem(directory);
   return blocks === 0 ? undefined : bavail * bsize;
 }

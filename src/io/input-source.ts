@@ -7,10 +7,10 @@
  * through the event loop, so that a worker waiting for a silent pipe can still be stopped.
  */
 
-import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { InputError } from '../errors.js';
+import { fileCalls } from './file-calls.js';
 import {
   closeFile,
   type FileVersion,
@@ -91,7 +91,7 @@ export interface StreamInput {
 /** Opens standard input (`-`), a named pipe, a terminal or another device. */
 export function openStreamInput(path: string): StreamInput {
   const file = path === STANDARD_INPUT ? STANDARD_INPUT_FILE : openStreamForRead(path);
-  const stat = fstatSync(file.fd);
+  const stat = fileCalls.statOpen(file.fd);
   if (stat.isFIFO() || stat.isSocket()) return readableInput(file.path, new Socket({ fd: file.fd, writable: false }));
   if (isatty(file.fd)) return readableInput(file.path, new TerminalStream(file.fd));
   let isOpen = true;

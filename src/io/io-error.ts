@@ -2,13 +2,10 @@
  * Errors of the operating system in words: one mapping for every call on a file or directory.
  */
 import { InputError, SystemError } from '../errors.js';
+import { errnoOf } from './errno.js';
 
 /** What a file is to the job; decides which error its failure becomes. */
 export type FileRole = 'input' | 'temp' | 'output';
-
-export function errnoOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
 
 const ERRNO_TEXT: Record<string, string> = {
   ENOSPC: 'no space left on the device',

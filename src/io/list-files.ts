@@ -1,9 +1,10 @@
 /**
  * Finding input files: what lies below a directory or matches a pattern.
  */
-import { type Dirent, lstat, readdir, readdirSync, realpath, type Stats, stat } from 'node:fs';
+import { type Dirent, lstat, readdir, realpath, type Stats, stat } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
+import { fileCalls } from './file-calls.js';
 import { reasonOf } from './io-error.js';
 import { statPath } from './paths.js';
 
@@ -16,7 +17,7 @@ export function listDirectory(directory: string): string[] {
   const visit = (folder: string) => {
     let entries: Dirent[];
     try {
-      entries = readdirSync(folder, { withFileTypes: true });
+      entries = fileCalls.list(folder);
     } catch (error) {
       throw unlistable(folder, error);
     }

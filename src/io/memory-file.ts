@@ -6,8 +6,9 @@
  * but not as resident memory of the process.
  */
 import { randomUUID } from 'node:crypto';
-import * as fs from 'node:fs';
+import { constants } from 'node:fs';
 import { join } from 'node:path';
+import { fileCalls } from './file-calls.js';
 import type { OpenFile } from './files.js';
 
 const DIRECTORY = '/dev/shm';
@@ -15,18 +16,18 @@ const TMPFS_MAGIC = 0x01021994;
 
 /** @returns undefined where there is no such file, or no room for one that may grow to `byteLength`. */
 export function openMemoryFile(byteLength: number): OpenFile | undefined {
-  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
+  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   try {
-    const { type, bavail, bsize } = fs.statfsSync(DIRECTORY);
+    const { type, bavail, bsize } = fileCalls.statFileSystem(DIRECTORY);
     if (type !== TMPFS_MAGIC || bavail * bsize < byteLength) return undefined;
     const path = join(DIRECTORY, `.pileshuf-${randomUUID()}`);
-    const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    const fd = fileCalls.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
-      fs.unlinkSync(path);
+      fileCalls.unlink(path);
       // Takes no memory, and fails where the process may not write so large a file.
-      fs.ftruncateSync(fd, byteLength);
+      fileCalls.truncate(fd, byteLength);
     } catch {
-      fs.closeSync(fd);
+      fileCalls.close(fd);
       return undefined;
     }
     return { fd, path, role: 'temp' };

@@ -1,8 +1,10 @@
 /**
  * Questions about paths, with errors that say what could not be found out.
  */
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { errnoOf, type FileRole, ioError } from './io-error.js';
+import type { BigIntStats } from 'node:fs';
+import { errnoOf } from './errno.js';
+import { fileCalls } from './file-calls.js';
+import { type FileRole, ioError } from './io-error.js';
 
 function leadsNowhere(error: unknown): boolean {
   const errno = errnoOf(error);
@@ -10,9 +12,9 @@ function leadsNowhere(error: unknown): boolean {
 }
 
 /** `stat`, following symbolic links; undefined when there is nothing. */
-export function statPath(path: string, role: FileRole): Stats | undefined {
+export function statPath(path: string, role: FileRole): BigIntStats | undefined {
   try {
-    return statSync(path);
+    return fileCalls.stat(path);
   } catch (error) {
     if (leadsNowhere(error)) return undefined;
     throw ioError('examine', role, path, error);
@@ -22,7 +24,7 @@ export function statPath(path: string, role: FileRole): Stats | undefined {
 /** Whether there is something of this name, be it a symbolic link that leads nowhere. */
 export function nameExists(path: string, role: FileRole): boolean {
   try {
-    lstatSync(path);
+    fileCalls.lstat(path);
     return true;
   } catch (error) {
     if (leadsNowhere(error)) return false;
@@ -33,7 +35,7 @@ export function nameExists(path: string, role: FileRole): boolean {
 /** The path of an existing file without symbolic links. */
 export function realPathOf(path: string, role: FileRole): string {
   try {
-    return realpathSync(path);
+    return fileCalls.realPath(path);
   } catch (error) {
     throw ioError('examine', role, path, error);
   }
@@ -42,7 +44,7 @@ export function realPathOf(path: string, role: FileRole): string {
 /** The names in a directory, of files and directories alike. */
 export function listNames(directory: string, role: FileRole): string[] {
   try {
-    return readdirSync(directory);
+    return fileCalls.list(directory).map(({ name }) => name);
   } catch (error) {
     throw ioError('list', role, directory, error);
   }

@@ -2,10 +2,10 @@
  * Numbers the gates of a job: one for each device that holds an input, a temp directory or the
  * output, with as many permits as its class or an --io-limit says.
  */
-import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UsageError } from '../errors.js';
 import { type Device, describeDevice, isAnonymousDevice } from '../io/devices.js';
+import { fileCalls } from '../io/file-calls.js';
 import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
 import { type GateNumber, UNGATED } from '../io/job-control.js';
 
@@ -45,7 +45,7 @@ export class DeviceGates {
 
   deviceOf(path: string, role: FileRole): Device {
     try {
-      const { dev } = statSync(path, { bigint: true });
+      const { dev } = fileCalls.stat(path);
       // Anonymous numbers: several mounts, even several devices, may share one of them, but hardly
       // within one directory.
       const place = isAnonymousDevice(dev) ? `${dev} ${dirname(path)}` : `${dev}`;

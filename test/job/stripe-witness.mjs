@@ -10,7 +10,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, join } from 'node:path';
 
 const { temp, output, log } = JSON.parse(process.env['PILESHUF_WITNESS'] ?? '{}');
-const { unlinkSync, rmSync } = fs;
+const { unlinkSync, readdirSync } = fs;
 /** Whether it is the end, when all goes. */
 let isLeaving = false;
 
@@ -20,13 +20,17 @@ fs.unlinkSync = (path) => {
   if (stripe === undefined || isLeaving) return;
   writeDown({ stripe: Number(stripe), tempBytes: bytesOf(temp, '.pile'), outputBytes: bytesOf(output, '.part') });
 };
-fs.rmSync = (path, options) => {
-  if (String(path).startsWith(temp)) {
-    isLeaving = true;
-    writeDown({ left: filesBelow(String(path), '.pile').map((file) => basename(file)) });
-  }
-  rmSync(path, options);
-};
+// A directory is listed when it is removed with all that is in it.
+Object.assign(fs, {
+  /** @param {Parameters<typeof fs.readdirSync>} call */
+  readdirSync: (...call) => {
+    if (!isLeaving && String(call[0]).startsWith(join(temp, '.'))) {
+      isLeaving = true;
+      writeDown({ left: filesBelow(String(call[0]), '.pile').map((file) => basename(file)) });
+    }
+    return readdirSync(...call);
+  },
+});
 syncBuiltinESMExports();
 
 /** @param {Sighting} sighting */
@@ -39,7 +43,7 @@ function writeDown(sighting) {
  * @param {string} suffix
  */
 function filesBelow(root, suffix) {
-  const names = fs.readdirSync(root, { encoding: 'utf8', recursive: true });
+  const names = readdirSync(root, { encoding: 'utf8', recursive: true });
   return names.filter((name) => name.endsWith(suffix)).map((name) => join(root, name));
 }
 
