@@ -35,10 +35,20 @@ export type ErrorCode =
   | 'ERR_ABORTED'
   | 'ERR_CLOSED_PIPE';
 
+/** A job that ended before its time and can be gone on with. */
+export interface UnfinishedJob {
+  /** The job directory, which holds what is needed for that. */
+  readonly directory: string;
+}
+
 /** Base of all errors raised on purpose; `message` is one line meant for a person. */
 export class PileshufError extends Error {
   readonly kind: ErrorKind;
   readonly code: ErrorCode;
+  /** Defined: what was done is kept, and the same call with `resume` goes on from there. */
+  readonly unfinishedJob: UnfinishedJob | undefined = undefined;
+  /** What failed while the job that ended with this error cleaned up, in that order. */
+  readonly cleanupErrors: readonly unknown[] = [];
 
   constructor(kind: ErrorKind, code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -46,6 +56,18 @@ export class PileshufError extends Error {
     this.kind = kind;
     this.code = code;
   }
+}
+
+/** Says of an error that the job it ended can be gone on with. The job alone knows. */
+export function setUnfinishedJob(error: PileshufError, unfinishedJob: UnfinishedJob): void {
+  const writable: { unfinishedJob: UnfinishedJob | undefined } = error;
+  writable.unfinishedJob = unfinishedJob;
+}
+
+/** Adds to an error what failed while cleaning up after it, so that it is told and hides nothing. */
+export function addCleanupErrors(error: PileshufError, cleanupErrors: readonly unknown[]): void {
+  const writable: { cleanupErrors: readonly unknown[] } = error;
+  writable.cleanupErrors = [...error.cleanupErrors, ...cleanupErrors];
 }
 
 /** The call itself cannot be carried out: an option, or a pair of paths that contradict each other. */

@@ -6,7 +6,7 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
-export type { ErrorCode, ErrorKind } from './errors.js';
+export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortedError,
   ClosedPipeError,

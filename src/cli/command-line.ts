@@ -23,6 +23,9 @@ export interface OptionValues {
   readonly zeroTerminated?: boolean;
   readonly maxRecord?: number;
   readonly force?: boolean;
+  readonly resume?: boolean;
+  readonly jobDir?: string;
+  readonly keepTemp?: boolean;
   readonly progress: ProgressStyle;
   readonly quiet?: boolean;
 }
@@ -58,6 +61,7 @@ export function checkCommandLine(
   }
   const inputs = operands.length === 0 && inputLists.length === 0 ? ['-'] : operands;
   refuseStdinTwice(inputs, inputLists);
+  refuseToResumeStreams(inputs, values);
   return {
     inputs,
     inputLists,
@@ -73,6 +77,9 @@ export function checkCommandLine(
       zeroTerminated: values.zeroTerminated,
       maxRecordBytes: values.maxRecord,
       force: values.force,
+      resume: values.resume,
+      jobDir: values.jobDir,
+      keepTemp: values.keepTemp,
     },
     progress: values.progress,
     quiet: values.quiet ?? false,
@@ -113,4 +120,17 @@ function refuseStdinTwice(inputs: readonly string[], inputLists: readonly InputL
       ? 'two lists of inputs are to be read from standard input; give one of them as a file'
       : `standard input cannot be both the list of inputs (${list.option} -) and an input (-); give one of them as a file`,
   );
+}
+
+/** What was written to standard output, or read from standard input, is gone when the job goes on. */
+function refuseToResumeStreams(inputs: readonly string[], { output, resume, jobDir, keepTemp }: OptionValues): void {
+  const canBeResumed = resume === true || jobDir !== undefined;
+  if ((canBeResumed || keepTemp === true) && (output === undefined || output === '-')) {
+    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
+  }
+  if (canBeResumed && inputs.includes('-')) {
+    throw new UsageError(
+      'standard input (-) cannot be read again by a job that is resumed: name files, or leave out --resume and --job-dir',
+    );
+  }
 }

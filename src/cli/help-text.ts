@@ -13,10 +13,17 @@ the inputs typed.
 SIZE is a number and a unit: K M G T (or KiB MiB GiB TiB) are powers of 1024,
 KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.
 
+A job that was ended before its time goes on when the same command is given again
+with --resume, and writes the same bytes as one that was not disturbed. Jobs that
+can be resumed are those with --resume or --job-dir, and those whose temp data is
+expected to be 32 GiB or more; none that reads standard input or writes standard
+output.
+
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
   pileshuf corpus/ -o out --shards 128 --prefix train
   pileshuf corpus/ -o out --shard-bytes 1GB -S 16G -T /disk1/tmp -T /disk2/tmp
+  pileshuf corpus/ -o shuffled.jsonl --resume
   find corpus -name '*.jsonl' -print0 | sort -z | pileshuf --files0-from - > all.jsonl
 
 Exit codes:

@@ -1,6 +1,7 @@
 /**
  * Signals to an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop and to remove
- * what it has written; a later SIGINT is a person who will not wait, and ends the process at once.
+ * what it has written, or to keep what it needs to go on if it can be resumed; a later SIGINT is a
+ * person who will not wait, and ends the process at once.
  *
  * `npx` and `npm run` pass a Ctrl-C on to their child, which has it from the terminal already: two
  * SIGINT a few milliseconds apart are one keypress. SIGHUP is among them because Node resets the

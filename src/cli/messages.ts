@@ -18,7 +18,8 @@ export interface Messages {
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
 }
 
-export function textMessages(stream: MessageStream): Messages {
+/** @param resumeCommand goes on with the job that ended, if what it did is kept. */
+export function textMessages(stream: MessageStream, resumeCommand: string | undefined): Messages {
   const write = (message: string): void => {
     stream.write(`pileshuf: ${oneLine(message)}\n`);
   };
@@ -26,9 +27,11 @@ export function textMessages(stream: MessageStream): Messages {
     warning: (line) => write(`warning: ${line}`),
     summary: (report) => write(describeReport(report)),
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal);
+      const failure = describeFailure(thrown, stopSignal, resumeCommand);
       if (failure !== undefined) {
-        write(failure.message);
+        const { message, resume } = failure;
+        const goOn = resume && `what is done is kept in ${resume.directory}; to go on: ${resume.command}`;
+        write(goOn === undefined ? message : `${message}; ${goOn}`);
         if (failure.stack !== undefined) {
           stream.write(`${failure.stack}\n`);
         }
@@ -37,7 +40,8 @@ export function textMessages(stream: MessageStream): Messages {
   };
 }
 
-export function jsonMessages(stream: MessageStream): Messages {
+/** @param resumeCommand as of `textMessages`. */
+export function jsonMessages(stream: MessageStream, resumeCommand: string | undefined): Messages {
   const write = (event: object): void => {
     stream.write(`${JSON.stringify(event)}\n`);
   };
@@ -45,7 +49,7 @@ export function jsonMessages(stream: MessageStream): Messages {
     warning: (message) => write({ event: 'warning', message }),
     summary: (report) => write({ event: 'summary', ...report }),
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal);
+      const failure = describeFailure(thrown, stopSignal, resumeCommand);
       if (failure !== undefined) {
         write({ event: 'error', ...failure });
       }
@@ -56,10 +60,16 @@ export function jsonMessages(stream: MessageStream): Messages {
 interface Failure {
   readonly code: string;
   readonly message: string;
+  /** Where what was done is kept, and the command that goes on; undefined when nothing is. */
+  readonly resume?: { readonly directory: string; readonly command: string } | undefined;
   readonly stack?: string | undefined;
 }
 
-function describeFailure(thrown: unknown, stopSignal: StopSignal | undefined): Failure | undefined {
+function describeFailure(
+  thrown: unknown,
+  stopSignal: StopSignal | undefined,
+  resumeCommand: string | undefined,
+): Failure | undefined {
   const isDebugging = (process.env['DEBUG'] ?? '').split(',').includes('pileshuf');
   const stack = isDebugging && thrown instanceof Error ? thrown.stack : undefined;
   if (!(thrown instanceof PileshufError)) {
@@ -67,16 +77,21 @@ function describeFailure(thrown: unknown, stopSignal: StopSignal | undefined): F
     const advice = isDebugging ? '' : ' (DEBUG=pileshuf in the environment shows where)';
     return { code: 'ERR_INTERNAL', message: `internal error: ${reason}${advice}`, stack };
   }
-  const { kind, code, message } = thrown;
+  const { kind, code, message, unfinishedJob } = thrown;
   if (kind === 'closed-pipe') {
     return undefined;
   }
   const isStopped = kind === 'aborted' && stopSignal !== undefined;
-  return { code, message: isStopped ? `interrupted by ${stopSignal}: ${message}` : message, stack };
+  return {
+    code,
+    message: isStopped ? `interrupted by ${stopSignal}: ${message}` : message,
+    resume: unfinishedJob && resumeCommand ? { directory: unfinishedJob.directory, command: resumeCommand } : undefined,
+    stack,
+  };
 }
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
-function describeReport({ records, bytes, seconds, seed, checksum }: ShuffleReport): string {
+function describeReport({ records, bytes, seconds, seed, checksum, resumed }: ShuffleReport): string {
   const exactBytes = `${formatCount(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const size = bytes < 1000 ? exactBytes : `${formatBytes(bytes)} (${exactBytes})`;
   return [
@@ -86,5 +101,12 @@ function describeReport({ records, bytes, seconds, seed, checksum }: ShuffleRepo
     // Quoted where its end could not be seen otherwise.
     `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`,
     `checksum ${checksum}`,
+    ...(resumed === undefined ? [] : [describeResumed(resumed)]),
   ].join(', ');
+}
+
+/** `went on from 12 splits and 3.20 GB of output` */
+function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['resumed']>): string {
+  const splits = `${formatCount(pileSets)} ${pileSets === 1 ? 'split' : 'splits'}`;
+  return `went on from ${splits} and ${formatBytes(outputBytes)} of output`;
 }

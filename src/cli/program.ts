@@ -93,6 +93,13 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))
     .option('--force', 'allow existing outputs to be replaced')
+    .option('--resume', 'go on with the unfinished job of this output, or begin one that can be resumed')
+    .option(
+      '--job-dir <DIR>',
+      'where the job keeps what it needs to go on (default: derived from the output, beside the temp files)',
+      (text: string) => parsePath(text, '--job-dir'),
+    )
+    .option('--keep-temp', 'keep the job directory and temp data after success')
     .option('--progress <STYLE>', 'auto, bar, plain, json or none, on standard error', parseProgressStyle, 'auto')
     .option('-q, --quiet', 'print nothing but errors: no progress, warnings, summary')
     .version(readVersion(), '--version', 'print the version')

@@ -28,17 +28,19 @@ export interface Reporter {
 export interface ReporterOptions {
   readonly style: ProgressStyle;
   readonly quiet: boolean;
+  /** Goes on with the job, should it end unfinished and be kept; absent while none can have begun. */
+  readonly resumeCommand?: string;
 }
 
 const noDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {} };
 
 /** `nowSeconds` is any clock that only goes forward; it paces the display. */
 export function createReporter(
-  { style, quiet }: ReporterOptions,
+  { style, quiet, resumeCommand }: ReporterOptions,
   stream: MessageStream,
   nowSeconds: () => number = () => performance.now() / 1000,
 ): Reporter {
-  const messages = style === 'json' ? jsonMessages(stream) : textMessages(stream);
+  const messages = style === 'json' ? jsonMessages(stream, resumeCommand) : textMessages(stream, resumeCommand);
   const display = quiet ? noDisplay : createDisplay(style, stream, nowSeconds);
   const meter = new RateMeter();
   let closed = false;

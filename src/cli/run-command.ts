@@ -11,6 +11,7 @@ import { resolveInputs } from './input-list.js';
 import { watchSignals } from './interruption.js';
 import { asksForJson, parseArguments } from './program.js';
 import { createReporter } from './progress.js';
+import { resumeCommandOf } from './resume-command.js';
 import { openStandardError, printToStandardOutput } from './standard-streams.js';
 
 export interface RunCommandOptions {
@@ -29,11 +30,12 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(invocation.text);
       return exitCodes.done;
     }
-    reporter = createReporter({ style: invocation.progress, quiet: invocation.quiet }, stderr);
+    const { progress: style, quiet, options } = invocation;
+    reporter = createReporter({ style, quiet, resumeCommand: resumeCommandOf(argv, options.resume === true) }, stderr);
     const inputs = await resolveInputs(invocation.inputs, invocation.inputLists, interruption.abortSignal);
     const report = await shuffle(
       {
-        ...invocation.options,
+        ...options,
         inputs,
         signal: interruption.abortSignal,
         onProgress: reporter.progress,

@@ -4,7 +4,9 @@
 import { UsageError } from '../errors.js';
 import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing.js';
 import { readCpuCount } from '../io/cpu-count.js';
+import { STANDARD_INPUT } from '../io/input-source.js';
 import { readMemory } from '../io/memory-limit.js';
+import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
@@ -23,6 +25,10 @@ export interface JobRequest {
   readonly framing: FramingSpec;
   readonly maxRecordBytes: number;
   readonly force: boolean;
+  readonly resume: boolean;
+  /** Undefined: derived from the output, when it is known where that and the temp data go. */
+  readonly jobDir: string | undefined;
+  readonly keepTemp: boolean;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ShuffleOptions['onProgress'];
   readonly onWarning: (line: string) => void;
@@ -38,6 +44,7 @@ const MOST_WORKERS = 1024;
 /** @throws UsageError */
 export function completeRequest(options: ShuffleOptions): JobRequest {
   requireShapes(options);
+  refuseToResumeStreams(options);
   const { shards } = options;
   if (shards?.by === 'count') requireWhole('--shards', shards.shardCount, 1, MOST_SHARDS);
   if (shards?.by === 'records') requireWhole('--shard-records', shards.recordsPerShard, 1);
@@ -68,6 +75,9 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
       LARGEST_MAX_RECORD_BYTES,
     ),
     force: options.force ?? false,
+    resume: options.resume ?? false,
+    jobDir: options.jobDir,
+    keepTemp: options.keepTemp ?? false,
     signal: options.signal,
     onProgress: options.onProgress,
     onWarning: options.onWarning ?? (() => {}),
@@ -75,8 +85,9 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
 }
 
 /** What the types say, for callers that have none. */
-function requireShapes({ inputs, output, seed, tempDirs, shards }: ShuffleOptions): void {
+function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir, keepTemp }: ShuffleOptions): void {
   const isPath = (value: unknown) => typeof value === 'string' && value !== '';
+  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
     throw new UsageError('inputs: expected an array of paths, or of objects with a path');
   if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
@@ -84,11 +95,27 @@ function requireShapes({ inputs, output, seed, tempDirs, shards }: ShuffleOption
     throw new UsageError('tempDirs: expected an array of paths');
   if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
     throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
+  if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
+  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('jobDir: expected a path that is not empty');
+  if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
   if (seed === undefined) return;
   if (typeof seed !== 'string') throw new UsageError('seed: expected a string');
   // Hashed as UTF-8, in which halves of a pair all become the same character.
   if (Buffer.from(seed).toString() !== seed)
     throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+}
+
+/** Only by their names: what is a pipe or a device the job finds out. */
+function refuseToResumeStreams({ inputs, output, resume, jobDir, keepTemp }: ShuffleOptions): void {
+  const canBeResumed = resume === true || jobDir !== undefined;
+  if ((canBeResumed || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
+    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
+  const isStandardInput = (input: ShuffleOptions['inputs'][number]) =>
+    (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
+  if (canBeResumed && inputs.some(isStandardInput))
+    throw new UsageError(
+      'standard input (-) cannot be read again by a job that is resumed: name files, or leave out --resume and --job-dir',
+    );
 }
 
 function chooseMemoryBytes({ memoryBytes, onWarning }: ShuffleOptions): number {

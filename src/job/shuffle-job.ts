@@ -12,7 +12,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
-import { AbortedError } from '../errors.js';
+import { AbortedError, addCleanupErrors } from '../errors.js';
 import { openOutput } from '../output/job-output.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -42,8 +42,11 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     const report = await releasingAll((releases) => carryOut(prepared, releases), warnOfLeftover);
     return { ...report, seconds: { total: secondsSince(began), ...report.seconds } };
   } catch (error) {
+    if (!(error instanceof AbortedError) || places.output.kind !== 'stream') throw error;
     // A stream cannot be taken back.
-    throw error instanceof AbortedError && places.output.kind === 'stream' ? new AbortedError('incomplete') : error;
+    const incomplete = new AbortedError('incomplete');
+    addCleanupErrors(incomplete, error.cleanupErrors);
+    throw incomplete;
   }
 }
 
@@ -86,6 +89,7 @@ async function carryOut(prepared: PreparedJob, releases: Release[]) {
     piles: plan.memory.pileCount,
     tempBytes: scattered.tempBytes + control.counted('resplitBytes'),
     shards: commit.value,
+    resumed: undefined,
   };
 }
 

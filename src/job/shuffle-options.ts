@@ -51,6 +51,18 @@ export interface ShuffleOptions {
   readonly maxRecordBytes?: number | undefined;
   /** Allow existing outputs to be replaced. */
   readonly force?: boolean | undefined;
+  /**
+   * Go on with the unfinished job of this output; without one, begin a job that can be resumed. Needs an
+   * output that is no stream, and inputs that can be read again.
+   */
+  readonly resume?: boolean | undefined;
+  /**
+   * Where the job keeps what it needs to go on; it can then be resumed. Default: derived from the output,
+   * beside the temp files.
+   */
+  readonly jobDir?: string | undefined;
+  /** Keep the job directory and the temp data after success. Needs an output that is no stream. */
+  readonly keepTemp?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
   /** Called with one line for each thing the user should know and that is no error. */
@@ -80,4 +92,13 @@ export interface ShuffleReport {
   readonly tempBytes: number;
   /** Paths of the shards in order; empty when the output is one file or standard output. */
   readonly shards: readonly string[];
+  /** What was taken over from an interrupted job; undefined when there was none. */
+  readonly resumed:
+    | {
+        /** Splits that were not read again. */
+        readonly pileSets: number;
+        /** Bytes of the output that were not written again. */
+        readonly outputBytes: number;
+      }
+    | undefined;
 }

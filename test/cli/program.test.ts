@@ -39,7 +39,7 @@ describe('parseArguments', () => {
 
   it('reads every option', () => {
     const argv =
-      'in -o out --shards 128 --prefix train --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --max-record 1MB --force --progress plain -q';
+      'in -o out --shards 128 --prefix train --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --max-record 1MB --force --resume --job-dir /j --keep-temp --progress plain -q';
     expect(parse(...argv.split(' '))).toEqual({
       kind: 'shuffle',
       inputs: ['in'],
@@ -56,6 +56,9 @@ describe('parseArguments', () => {
         zeroTerminated: true,
         maxRecordBytes: 1_000_000,
         force: true,
+        resume: true,
+        jobDir: '/j',
+        keepTemp: true,
       },
       progress: 'plain',
       quiet: true,
@@ -115,6 +118,14 @@ describe('parseArguments', () => {
       ...untouched,
       options: { output: 'x', ioLimits: { '/': 2 } },
     });
+  });
+
+  it('accepts a list from standard input for a job that is resumed, which reads it anew', () => {
+    expect(parse('--files-from', '-', '-o', 'f', '--resume')).toMatchObject({ options: { resume: true } });
+  });
+
+  it('accepts that the temp data of standard input be kept', () => {
+    expect(parse('-o', 'f', '--keep-temp')).toMatchObject({ inputs: ['-'], options: { keepTemp: true } });
   });
 
   it('keeps an I/O limit of a path called __proto__', () => {
@@ -180,6 +191,7 @@ describe('parseArguments', () => {
     [['-o', ''], '--output: expected a path, got an empty string'],
     [['-o', 'a', '-o', 'b'], '--output is given twice, as a and as b; give it once'],
     [['-T', ''], '--temp-dir: expected a path, got an empty string'],
+    [['--job-dir', '', '-o', 'f'], '--job-dir: expected a path, got an empty string'],
     [['--files-from', ''], '--files-from: expected a path, got an empty string'],
     [['a', ''], 'an input is an empty string; expected a path, or - for standard input'],
 
@@ -211,6 +223,22 @@ describe('parseArguments', () => {
       ['--files0-from', '-', '--files-from', '-'],
       'two lists of inputs are to be read from standard input; give one of them as a file',
     ],
+
+    ...['--resume', '--job-dir=d', '--keep-temp'].flatMap((option): [string[], string][] => {
+      const message = 'standard output cannot be resumed: name a file or directory with --output';
+      return [
+        [['in', option], message],
+        [['in', option, '-o', '-'], message],
+      ];
+    }),
+    ...['--resume', '--job-dir=d'].flatMap((option): [string[], string][] => {
+      const message =
+        'standard input (-) cannot be read again by a job that is resumed: name files, or leave out --resume and --job-dir';
+      return [
+        [['-o', 'f', option], message],
+        [['-o', 'f', 'in', '-', option], message],
+      ];
+    }),
   ])('refuses %j', (argv, message) => {
     expect(refusalOf(...argv)).toBe(message);
   });

@@ -8,12 +8,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
 import { RateMeter } from '#src/cli/progress-rate.js';
 import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/cli/quantity.js';
+import { setUnfinishedJob } from '#src/errors.js';
 import {
   AbortedError,
   ClosedPipeError,
   InputError,
   type ShuffleProgress,
   type ShuffleReport,
+  SystemError,
   VerificationError,
 } from '#src/index.js';
 
@@ -68,6 +70,7 @@ const report: ShuffleReport = {
   piles: 48,
   tempBytes: 0,
   shards: [],
+  resumed: undefined,
 };
 
 afterEach(() => {
@@ -240,6 +243,8 @@ describe('messages', () => {
     [{ seed: 'a b' }, 'seed "a b",'],
     [{ seed: 'a\n\u2028' }, 'seed "a\\n\\u2028",'],
     [{ seed: '3f2a-11:x' }, 'seed 3f2a-11:x,'],
+    [{ resumed: { pileSets: 12, outputBytes: 32e8 } }, 'cdef, went on from 12 splits and 3.20 GB of output\n'],
+    [{ resumed: { pileSets: 1, outputBytes: 0 } }, 'cdef, went on from 1 split and 0 B of output\n'],
   ])('sum up %o', (fields, words) => {
     const { stream, reporter } = play({});
     reporter.summary({ ...report, ...fields });
@@ -257,6 +262,40 @@ describe('messages', () => {
     const { stream, reporter } = play({});
     reporter.failure(new AbortedError(), 'SIGTERM');
     expect(stream.text).toBe('pileshuf: interrupted by SIGTERM: stopped before the end; no output was written\n');
+  });
+
+  it('say where a job that can be gone on with is kept, and how, on the same line', () => {
+    const { stream, reporter } = play({ resumeCommand: "pileshuf 'a b' --resume" });
+    const aborted = new AbortedError();
+    setUnfinishedJob(aborted, { directory: '/tmp/job\n1' });
+    reporter.failure(aborted, 'SIGINT');
+    expect(stream.text).toBe(
+      'pileshuf: interrupted by SIGINT: stopped before the end; no output was written; ' +
+        "what is done is kept in /tmp/job\\n1; to go on: pileshuf 'a b' --resume\n",
+    );
+  });
+
+  it('say so to programs in fields of their own', () => {
+    const { stream, reporter } = play({ style: 'json', resumeCommand: 'pileshuf a --resume' });
+    const full = new SystemError('ERR_NO_SPACE', 'the disk is full');
+    setUnfinishedJob(full, { directory: '/tmp/job' });
+    reporter.failure(full, undefined);
+    reporter.summary({ ...report, resumed: { pileSets: 12, outputBytes: 5 } });
+    expect(stream.lines().map((line) => JSON.parse(line))).toEqual([
+      {
+        event: 'error',
+        code: 'ERR_NO_SPACE',
+        message: 'the disk is full',
+        resume: { directory: '/tmp/job', command: 'pileshuf a --resume' },
+      },
+      { event: 'summary', ...report, resumed: { pileSets: 12, outputBytes: 5 } },
+    ]);
+  });
+
+  it('name no command when nothing is kept', () => {
+    const { stream, reporter } = play({ resumeCommand: 'pileshuf a --resume' });
+    reporter.failure(new VerificationError('1 record missing'), undefined);
+    expect(stream.text).toBe('pileshuf: verification failed: 1 record missing\n');
   });
 
   it('are silent when the reader of the output went away', () => {

@@ -3,7 +3,7 @@
  * worker, even of one that holds the permit that all others wait for. Each ends soon, with the exit
  * code that says why, leaves nothing behind, and an existing output stays as it was.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
@@ -75,6 +75,30 @@ describe('a signal', () => {
       });
       expectExistingUntouched();
       expect(readdirSync(directory.temp)).toEqual([]);
+    }
+  });
+
+  it('SIGINT given twice ends a job at once that cannot stop, and prints nothing', async () => {
+    // The only worker is held up for longer than the test may take.
+    const { nodeOptions, env } = withSabotage({ act: 'meet', at: 'temp-write', patienceMilliseconds: 100_000 });
+    // Of its own: what lies in it stays.
+    const temp = directory.path('own temp');
+    mkdirSync(temp);
+    const result = await runCommand([...inputs, '-o', existing.path, '--force', '-T', temp, '--workers', '1'], {
+      nodeOptions,
+      env: { ...env, ...smallSizes() },
+      onSpawn: async (pid) => {
+        while (readdirSync(temp, { recursive: true }).every((name) => !String(name).endsWith('.pile'))) await delay(10);
+        process.kill(pid, 'SIGINT');
+        await delay(600);
+        process.kill(pid, 'SIGINT');
+      },
+    });
+    expect(seen(result)).toEqual({ exitCode: 130, lines: [] });
+    expectExistingUntouched();
+    for (const name of readdirSync(directory.path())) {
+      // Staged beside the output.
+      if (name.startsWith('.pileshuf-')) rmSync(directory.path(name), { recursive: true });
     }
   });
 

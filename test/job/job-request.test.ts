@@ -166,11 +166,44 @@ describe('a caller without types', () => {
     ['tempDirs: expected an array', { inputs: ['a'], tempDirs: '/tmp' }],
     ['shards: expected an object', { inputs: ['a'], shards: { by: 'foo' } }],
     ['--shards is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
+    ['resume: expected true or false', { inputs: ['a'], output: 'b', resume: 'no' }],
+    ['jobDir: expected a path', { inputs: ['a'], output: 'b', jobDir: '' }],
+    ['keepTemp: expected true or false', { inputs: ['a'], output: 'b', keepTemp: 1 }],
     ['seed: expected a string', { inputs: ['a'], seed: 42 }],
     ['seed: expected well-formed Unicode', { inputs: ['a'], seed: '\ud800' }],
   ])('is told: %s', (message, options) => {
     const complete = () => completeRequest(options as ShuffleOptions);
     expect(complete).toThrow(UsageError);
     expect(complete).toThrow(message);
+  });
+});
+
+describe('a job that is to be resumed', () => {
+  const resumable: Partial<ShuffleOptions>[] = [{ resume: true }, { jobDir: '/j' }];
+
+  it.each([...resumable, { keepTemp: true }])('does not write to standard output: %j', (options) => {
+    const message = 'standard output cannot be resumed: name a file or directory with --output';
+    for (const output of [undefined, '-']) {
+      const complete = () => completeRequest({ inputs: ['in'], output, ...options });
+      expect(complete).toThrow(UsageError);
+      expect(complete).toThrow(message);
+    }
+  });
+
+  it.each(resumable)('does not read standard input, however it is named: %j', (options) => {
+    for (const input of ['-', { path: '-' }]) {
+      const complete = () => completeRequest({ inputs: ['in', input], output: 'out', ...options });
+      expect(complete).toThrow(UsageError);
+      expect(complete).toThrow('standard input (-) cannot be read again');
+    }
+  });
+
+  it('is asked for by what the caller says, and by nothing else', () => {
+    const asked = { resume: true, jobDir: '/j', keepTemp: true };
+    expect(completeRequest({ inputs: ['in'], output: 'out', ...asked })).toMatchObject(asked);
+    const notAsked = { resume: false, jobDir: undefined, keepTemp: false };
+    expect(completeRequest({ inputs: ['-'], output: '-' })).toMatchObject(notAsked);
+    expect(completeRequest({ inputs: ['-'], resume: false, keepTemp: false })).toMatchObject(notAsked);
+    expect(completeRequest({ inputs: ['-'], output: 'out', keepTemp: true }).keepTemp).toBe(true);
   });
 });

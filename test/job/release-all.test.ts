@@ -1,5 +1,6 @@
 /** Letting go of what a job took: everything, in the opposite order, whatever fails. */
 import { describe, expect, it } from 'vitest';
+import { addCleanupErrors, SystemError } from '#src/errors.js';
 import { type Release, releasingAll } from '#src/job/release-all.js';
 
 describe('releasingAll', () => {
@@ -35,6 +36,31 @@ describe('releasingAll', () => {
       throw cause;
     };
     await expect(releasingAll(work, () => {})).rejects.toBe(cause);
+    expect(log).toEqual(['last', 'first']);
+  });
+
+  it('attaches what could not be let go of to the error that says what went wrong, and tells of it', async () => {
+    const failures: unknown[] = [];
+    const cause = new SystemError('ERR_IO', 'cause');
+    const earlier = new Error('earlier');
+    addCleanupErrors(cause, [earlier]);
+    const work = async (releases: Release[]) => {
+      takeThree([])(releases);
+      throw cause;
+    };
+    await expect(releasingAll(work, (error) => failures.push(error))).rejects.toBe(cause);
+    expect(cause.cleanupErrors).toEqual([earlier, tail]);
+    expect(failures).toEqual([tail]);
+  });
+
+  it('lets go of everything before it tells', async () => {
+    const log: string[] = [];
+    const impatient = new Error('thrown by who is told');
+    const work = async (releases: Release[]) => takeThree(log)(releases);
+    const telling = releasingAll(work, () => {
+      throw impatient;
+    });
+    await expect(telling).rejects.toBe(impatient);
     expect(log).toEqual(['last', 'first']);
   });
 });
