@@ -130,7 +130,7 @@ function refuseToResumeStreams(inputs: readonly string[], { output, resume, jobD
   }
   if (canBeResumed && inputs.includes('-')) {
     throw new UsageError(
-      'standard input (-) cannot be read again by a job that is resumed: name files, or leave out --resume and --job-dir',
+      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
     );
   }
 }

@@ -114,7 +114,7 @@ function refuseToResumeStreams({ inputs, output, resume, jobDir, keepTemp }: Shu
     (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
   if (canBeResumed && inputs.some(isStandardInput))
     throw new UsageError(
-      'standard input (-) cannot be read again by a job that is resumed: name files, or leave out --resume and --job-dir',
+      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
     );
 }
 

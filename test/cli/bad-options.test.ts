@@ -25,7 +25,7 @@ describe('a wrong call', () => {
     ],
     [['--resume'], 'standard output cannot be resumed: name a file or directory with --output'],
     [['--job-dir', 'd', '-o', '-'], 'standard output cannot be resumed: name a file or directory with --output'],
-    [['--resume', '-o', 'out', '-'], /^pileshuf: standard input \(-\) cannot be read again by a job that is resumed: /],
+    [['--resume', '-o', 'out', '-'], /^pileshuf: standard input \(-\) cannot be read again to resume the job: /],
     [['--max-record', '5G'], /^pileshuf: --max-record is 5368709120; expected a whole number from 1 to \d+$/],
     [['--workers', '100000'], '--workers is 100000; expected a whole number from 1 to 1024'],
     [['--io-limit', '/no/such/place=3'], /^pileshuf: --io-limit \/no\/such\/place=3: cannot find the device of \/no/],

@@ -233,7 +233,7 @@ describe('parseArguments', () => {
     }),
     ...['--resume', '--job-dir=d'].flatMap((option): [string[], string][] => {
       const message =
-        'standard input (-) cannot be read again by a job that is resumed: name files, or leave out --resume and --job-dir';
+        'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
       return [
         [['-o', 'f', option], message],
         [['-o', 'f', 'in', '-', option], message],
