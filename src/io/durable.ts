@@ -4,32 +4,63 @@
  */
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { UsageError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { ioError } from './io-error.js';
+import { closeFile, type OpenFile, openForRead } from './files.js';
+import { type FileRole, ioError, nounOf } from './io-error.js';
 import { nameExists } from './paths.js';
 
-/**
- * Waits until a file's or directory's bytes are on its device.
- * A failed fsync is final: the kernel may have dropped the data, and a second call would succeed.
- */
-export async function syncPath(path: string): Promise<void> {
-  let fd: number;
-  try {
-    fd = fileCalls.open(path, constants.O_RDONLY);
-  } catch (error) {
-    throw ioError('open', 'output', path, error);
+/** A name that was to be new exists; what has it was left alone. */
+export class NameTakenError extends SystemError {
+  constructor(path: string, role: FileRole) {
+    super('ERR_IO', `cannot create ${nounOf(role)}${path}: it exists already; expected nothing of that name`);
   }
+}
+
+/**
+ * Waits until the bytes written to an open file are on its device.
+ * A failed fsync is final: the kernel may have dropped the data, and a second call would succeed. So the
+ * file must be written anew, under another name.
+ */
+export async function syncOpenFile(file: OpenFile): Promise<void> {
   try {
-    await fileCalls.syncAsync(fd);
+    await fileCalls.syncAsync(file.fd);
+  } catch (error) {
+    throw ioError('sync', file.role, file.path, error);
+  }
+}
+
+/** As `syncOpenFile`, of a file that was written and closed. */
+export async function syncFile(path: string, role: FileRole): Promise<void> {
+  await sync(path, role, () => false);
+}
+
+/** Makes the names in a directory durable, where the file system can do that. */
+export async function syncDirectory(path: string, role: FileRole): Promise<void> {
+  await sync(path, role, () => true);
+}
+
+/** As `syncFile` or `syncDirectory`, for an output. */
+export async function syncPath(path: string): Promise<void> {
+  await sync(path, 'output', isDirectory);
+}
+
+/** @param mayRefuse whether it is no failure when the file system says that it cannot sync such a thing. */
+async function sync(path: string, role: FileRole, mayRefuse: (file: OpenFile) => boolean): Promise<void> {
+  const file = openForRead(path, role);
+  try {
+    await syncOpenFile(file);
   } catch (error) {
     // Some network file systems cannot sync a directory and say so.
-    if (errnoOf(error) !== 'EINVAL' || !fileCalls.statOpen(fd).isDirectory())
-      throw ioError('sync', 'output', path, error);
+    if (!(error instanceof Error && errnoOf(error.cause) === 'EINVAL' && mayRefuse(file))) throw error;
   } finally {
-    fileCalls.close(fd);
+    closeFile(file);
   }
+}
+
+function isDirectory(file: OpenFile): boolean {
+  return fileCalls.statOpen(file.fd).isDirectory();
 }
 
 /** Size of a file in bytes, as the file system knows it. */
@@ -55,21 +86,31 @@ export function createEmpty(path: string): void {
 export function moveIntoPlace(from: string, to: string, mayReplace: boolean): void {
   try {
     if (mayReplace) fileCalls.rename(from, to);
-    else moveToNewName(from, to);
+    else moveToNewName(from, to, 'output');
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
     throw ioError('give its name to', 'output', to, error);
   }
 }
 
-function moveToNewName(from: string, to: string): void {
+/** Gives the temp file `from` the name `to`. When it throws, nothing has changed. @throws NameTakenError */
+export function linkToNewName(from: string, to: string): void {
+  try {
+    moveToNewName(from, to, 'temp');
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'temp');
+    throw ioError('give its name to', 'temp', to, error);
+  }
+}
+
+function moveToNewName(from: string, to: string, role: FileRole): void {
   try {
     fileCalls.link(from, to);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
     // The file system has no hard links: look, then rename.
-    if (nameExists(to, 'output')) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
+    if (nameExists(to, role)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
     fileCalls.rename(from, to);
     return;
   }

@@ -16,6 +16,7 @@ const ERRNO_TEXT: Record<string, string> = {
   EROFS: 'the file system is read-only',
   EMFILE: 'too many open files (raise `ulimit -n`)',
   ENFILE: 'too many open files in the system',
+  EEXIST: 'it exists already',
   ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
@@ -32,6 +33,11 @@ export function reasonOf(error: unknown): string {
   return ERRNO_TEXT[errno] ?? errno;
 }
 
+/** What stands before a path in a message, with the space that follows. */
+export function nounOf(role: FileRole): string {
+  return role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : '';
+}
+
 /**
  * The error for a call that the operating system refused: what was being done, to which file, why, and
  * what to do.
@@ -39,7 +45,7 @@ export function reasonOf(error: unknown): string {
  */
 export function ioError(doing: string, role: FileRole, path: string, error: unknown): InputError | SystemError {
   const errno = errnoOf(error);
-  const message = `cannot ${doing} ${role === 'temp' ? 'temp file ' : role === 'output' ? 'output ' : ''}${path}: ${reasonOf(error)}`;
+  const message = `cannot ${doing} ${nounOf(role)}${path}: ${reasonOf(error)}`;
   if (role === 'input' && errno !== 'EMFILE' && errno !== 'ENFILE') {
     const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
     return new InputError(code, message, { cause: error });

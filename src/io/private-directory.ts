@@ -1,13 +1,14 @@
 /**
- * Directories that belong to one job alone (mode 0700, a name nobody else has), and their removal.
+ * Directories that belong to one job alone (mode 0700), and their removal.
  */
-import { join } from 'node:path';
+import type { BigIntStats } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { ioError, reasonOf } from './io-error.js';
 
-/** @param purpose begins the message when it cannot be made. */
+/** A directory of a name that nobody else has. @param purpose begins the message when it cannot be made. */
 export function makePrivateDirectory(parent: string, prefix: string, purpose: 'temp' | 'output'): string {
   try {
     return fileCalls.makeUniqueDirectory(join(parent, prefix));
@@ -27,6 +28,59 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: 't
         cause: error,
       },
     );
+  }
+}
+
+/**
+ * A directory of this very name.
+ * @returns false when there is something of that name, be it a link that leads nowhere: see `requirePrivate`.
+ */
+export function makeOwnDirectory(path: string): boolean {
+  try {
+    fileCalls.makeDirectory(path, 0o700);
+    return true;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EEXIST') return false;
+    const reason = errno === 'ENOENT' ? `there is no ${dirname(path)}` : reasonOf(error);
+    throw new SystemError(
+      'ERR_TEMP_DIR',
+      `cannot make the directory ${path}: ${reason}; expected a place that can be written`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Refuses a directory that is there already if anybody else could have put something into it: in a shared
+ * temp directory the name of a job's directory can be guessed, and planted.
+ * @param readers who may look into it: a directory that the user names may be open to the eyes of others.
+ */
+export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owner'): void {
+  const refuse = (problem: string) => new SystemError('ERR_TEMP_DIR', `cannot use the directory ${path}: ${problem}`);
+  let stat: BigIntStats;
+  try {
+    stat = fileCalls.lstat(path);
+  } catch (error) {
+    throw ioError('examine', 'temp', path, error);
+  }
+  if (stat.isSymbolicLink()) {
+    throw refuse('it is a symbolic link, expected a directory; name the directory that it leads to, or remove it');
+  }
+  if (!stat.isDirectory()) throw refuse('it is not a directory; remove it or name another one');
+  const user = process.geteuid?.();
+  // Systems without users have no owners and no modes either.
+  if (user === undefined) return;
+  if (stat.uid !== BigInt(user)) {
+    throw refuse(`it belongs to user ${stat.uid}, expected user ${user}; name another one, or remove it`);
+  }
+  const [forbidden, problem, change] =
+    readers === 'owner'
+      ? [0o077n, 'it is open to other users', 'go-rwx']
+      : [0o022n, 'other users can write to it', 'go-w'];
+  if ((stat.mode & forbidden) !== 0n) {
+    const mode = (stat.mode & 0o777n).toString(8);
+    throw refuse(`${problem} (mode ${mode}); if all in it is yours, run chmod ${change} on it`);
   }
 }
 

@@ -18,11 +18,17 @@ import { SystemError, UsageError } from '#src/errors.js';
 import {
   byteLengthOf,
   createEmpty,
+  linkToNewName,
   moveDirectoryIntoPlace,
   moveIntoPlace,
+  NameTakenError,
+  syncDirectory,
+  syncFile,
   syncParent,
   syncPath,
 } from '#src/io/durable.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const appeared = expect.objectContaining({
@@ -78,6 +84,56 @@ describe('moveIntoPlace', () => {
   });
 });
 
+describe('linkToNewName', () => {
+  const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+  const link = () => linkToNewName(directory.path('from'), directory.path('to'));
+
+  it('gives a file its name, and takes the old one away', () => {
+    writeFileSync(directory.path('from'), 'new');
+    link();
+    expect(readdirSync(directory.path())).toEqual(['temp', 'to']);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
+  });
+
+  it.each(['file', 'link', 'directory'])('leaves alone what has the name, and says that it has: %s', (kind) => {
+    writeFileSync(directory.path('from'), 'new');
+    if (kind === 'file') writeFileSync(directory.path('to'), 'old');
+    else if (kind === 'link') symlinkSync('nowhere', directory.path('to'));
+    else mkdirSync(directory.path('to'));
+    for (const replace of [{}, { link: failWith('EPERM') }]) {
+      fileCalls.replace(replace);
+      expect(link).toThrow(NameTakenError);
+      expect(link).toThrow(/^cannot create temp file .*\/to: it exists already; expected nothing of that name$/);
+      expect(readdirSync(directory.path())).toEqual(['from', 'temp', 'to']);
+    }
+    if (kind === 'file') expect(readFileSync(directory.path('to'), 'utf8')).toBe('old');
+  });
+
+  it('renames where there are no hard links', () => {
+    for (const errno of ['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK']) {
+      writeFileSync(directory.path('from'), errno);
+      fileCalls.replace({ link: failWith(errno) });
+      linkToNewName(directory.path('from'), directory.path(errno));
+      expect(readFileSync(directory.path(errno), 'utf8')).toBe(errno);
+      expect(existsSync(directory.path('from'))).toBe(false);
+    }
+  });
+
+  it('changes nothing when it fails', () => {
+    writeFileSync(directory.path('from'), 'new');
+    const unlinkOnce = (path: string) => {
+      if (path === directory.path('from')) failWith('EIO')();
+      systemFileCalls.unlink(path);
+    };
+    for (const replace of [{ link: failWith('EIO') }, { unlink: unlinkOnce }]) {
+      fileCalls.replace(replace);
+      expect(link).toThrow(/^cannot give its name to temp file .*\/to: the device reports an input\/output error$/);
+      expect(readdirSync(directory.path())).toEqual(['from', 'temp']);
+    }
+  });
+});
+
 describe('moveDirectoryIntoPlace', () => {
   const directory = useTestDirectory();
 
@@ -113,8 +169,9 @@ describe('moveDirectoryIntoPlace', () => {
   });
 });
 
-describe('createEmpty, byteLengthOf and syncPath', () => {
+describe('createEmpty, byteLengthOf and the syncs', () => {
   const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
 
   it('make an empty file that must not exist', () => {
     createEmpty(directory.path('empty'));
@@ -131,9 +188,31 @@ describe('createEmpty, byteLengthOf and syncPath', () => {
     await expect(syncParent(directory.path('none', 'below'))).rejects.toThrow(SystemError);
   });
 
+  it('say what could not be synced, by its role', async () => {
+    await expect(syncFile(directory.path('none'), 'temp')).rejects.toThrow(/^cannot open temp file .*\/none: no such/);
+    writeFileSync(directory.path('file'), 'x');
+    fileCalls.replace({ syncAsync: async () => failWith('EIO')() });
+    await expect(syncFile(directory.path('file'), 'temp')).rejects.toThrow(
+      /^cannot sync temp file .*\/file: the device/,
+    );
+    await expect(syncDirectory(directory.path(), 'temp')).rejects.toThrow(/^cannot sync temp file /);
+    await expect(syncPath(directory.path('file'))).rejects.toThrow(/^cannot sync output /);
+  });
+
+  it('take it that a file system cannot sync directories, but no more', async () => {
+    writeFileSync(directory.path('file'), 'x');
+    fileCalls.replace({ syncAsync: async () => failWith('EINVAL')() });
+    await expect(syncDirectory(directory.path(), 'temp')).resolves.toBeUndefined();
+    await expect(syncPath(directory.path())).resolves.toBeUndefined();
+    await expect(syncFile(directory.path('file'), 'temp')).rejects.toThrow(/^cannot sync /);
+    await expect(syncPath(directory.path('file'))).rejects.toThrow(/^cannot sync /);
+  });
+
   it('sync files and directories', async () => {
     writeFileSync(directory.path('file'), 'x');
     await expect(syncPath(directory.path('file'))).resolves.toBeUndefined();
+    await expect(syncFile(directory.path('file'), 'temp')).resolves.toBeUndefined();
+    await expect(syncDirectory(directory.path(), 'temp')).resolves.toBeUndefined();
     await expect(syncPath(directory.path())).resolves.toBeUndefined();
     await expect(syncParent(directory.path('file'))).resolves.toBeUndefined();
   });

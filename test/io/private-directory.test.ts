@@ -1,11 +1,21 @@
 /**
  * Private directories: nobody else's name, nobody else's access, removed with all that is in them.
  */
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
-import { makePrivateDirectory, removeDirectory } from '#src/io/private-directory.js';
+import { makeOwnDirectory, makePrivateDirectory, removeDirectory, requirePrivate } from '#src/io/private-directory.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('private directories', () => {
@@ -54,6 +64,106 @@ describe('private directories', () => {
       expect(make).toThrow(SystemError);
       expect(make).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
       expect(make).toThrow(reason);
+    }
+  });
+});
+
+describe('makeOwnDirectory', () => {
+  const directory = useTestDirectory();
+
+  it('makes a directory that is closed to others, whatever the umask', () => {
+    const umask = process.umask(0);
+    try {
+      expect(makeOwnDirectory(directory.path('job'))).toBe(true);
+    } finally {
+      process.umask(umask);
+    }
+    expect(statSync(directory.path('job')).mode & 0o777).toBe(0o700);
+    expect(() => requirePrivate(directory.path('job'))).not.toThrow();
+  });
+
+  it('says when there is something, and leaves that alone', () => {
+    mkdirSync(directory.path('directory'), { mode: 0o755 });
+    writeFileSync(directory.path('file'), 'mine');
+    symlinkSync('nowhere', directory.path('link'));
+    for (const name of ['directory', 'file', 'link']) expect(makeOwnDirectory(directory.path(name))).toBe(false);
+    expect(statSync(directory.path('directory')).mode & 0o777).toBe(0o755);
+    expect(existsSync(directory.path('nowhere'))).toBe(false);
+  });
+
+  it('says why it cannot', () => {
+    writeFileSync(directory.path('file'), '');
+    const make = (parent: string) => () => makeOwnDirectory(directory.path(parent, 'job'));
+    expect(make('none')).toThrow(SystemError);
+    expect(make('none')).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
+    expect(make('none')).toThrow(/^cannot make the directory .*\/none\/job: there is no .*\/none; expected a place/);
+    expect(make('file')).toThrow(/\/file\/job: a part of the path is not a directory; expected a place/);
+  });
+});
+
+describe('requirePrivate', () => {
+  const directory = useTestDirectory();
+
+  function refusal(message: RegExp): unknown {
+    return expect.objectContaining({ code: 'ERR_TEMP_DIR', message: expect.stringMatching(message) });
+  }
+
+  function makeWithMode(mode: number): string {
+    const path = directory.path('job');
+    if (existsSync(path)) rmdirSync(path);
+    mkdirSync(path);
+    chmodSync(path, mode);
+    return path;
+  }
+
+  it('takes directories that nobody else can open, and no others', () => {
+    for (const mode of [0o700, 0o500, 0o2700, 0o1700]) {
+      expect(() => requirePrivate(makeWithMode(mode))).not.toThrow();
+    }
+    for (const bit of [0o040, 0o020, 0o010, 0o004, 0o002, 0o001]) {
+      const path = makeWithMode(0o700 | bit);
+      const mode = (0o700 | bit).toString(8);
+      expect(() => requirePrivate(path)).toThrow(
+        refusal(new RegExp(`/job: it is open to other users \\(mode ${mode}\\); .* chmod go-rwx`)),
+      );
+    }
+  });
+
+  it('takes directories that nobody else can change, where others may look', () => {
+    for (const mode of [0o700, 0o755, 0o711]) {
+      expect(() => requirePrivate(makeWithMode(mode), 'anyone')).not.toThrow();
+    }
+    for (const mode of [0o775, 0o757, 0o1777]) {
+      expect(() => requirePrivate(makeWithMode(mode), 'anyone')).toThrow(
+        refusal(/\/job: other users can write to it \(mode \d+\); .* chmod go-w /),
+      );
+    }
+  });
+
+  it('refuses a planted link, wherever it leads', () => {
+    mkdirSync(directory.path('mine'), { mode: 0o700 });
+    for (const target of ['mine', 'nowhere']) {
+      const link = directory.path(`link to ${target}`);
+      symlinkSync(target, link);
+      for (const readers of ['owner', 'anyone'] as const) {
+        expect(() => requirePrivate(link, readers)).toThrow(
+          refusal(/^cannot use the directory .*: it is a symbolic link/),
+        );
+      }
+    }
+  });
+
+  it('refuses what is no directory, and says when there is nothing', () => {
+    writeFileSync(directory.path('file'), '', { mode: 0o600 });
+    expect(() => requirePrivate(directory.path('file'))).toThrow(refusal(/\/file: it is not a directory/));
+    expect(() => requirePrivate(directory.path('none'))).toThrow(/^cannot examine .*\/none: no such file/);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('refuses the directory of another user, be it closed', () => {
+    const path = makeWithMode(0o700);
+    chownSync(path, 65534, 65534);
+    for (const readers of ['owner', 'anyone'] as const) {
+      expect(() => requirePrivate(path, readers)).toThrow(refusal(/it belongs to user 65534, expected user 0; /));
     }
   });
 });
