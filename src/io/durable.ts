@@ -72,11 +72,11 @@ export function byteLengthOf(path: string): number {
   }
 }
 
-/** Makes a file that must not exist, empty, with the mode that the umask gives. */
-export function createEmpty(path: string): void {
+/** Makes an empty output where there is none, with the mode that the umask gives. */
+export function ensureFile(path: string): void {
   try {
-    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-    fileCalls.close(fileCalls.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666));
+    const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
+    fileCalls.close(fileCalls.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o666));
   } catch (error) {
     throw ioError('create', 'output', path, error);
   }

@@ -32,6 +32,13 @@ export function nameExists(path: string, role: FileRole): boolean {
   }
 }
 
+/** Whether both names lead to one file; false when one of them leads nowhere. */
+export function isSameFile(a: string, b: string, role: FileRole): boolean {
+  const statA = statPath(a, role);
+  const statB = statPath(b, role);
+  return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
+}
+
 /** The path of an existing file without symbolic links. */
 export function realPathOf(path: string, role: FileRole): string {
   try {

@@ -84,12 +84,19 @@ export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owne
   }
 }
 
-/** A directory in one that is private already. */
-export function makeDirectory(path: string): void {
+/** Makes it when there is nothing of that name, and refuses what is there unless it is private. */
+export function ensurePrivateDirectory(path: string): void {
+  if (!makeOwnDirectory(path)) requirePrivate(path);
+}
+
+/** Removes a directory unless something is in it, or it cannot be removed because it is a mount point. */
+export function removeIfEmpty(path: string): void {
   try {
-    fileCalls.makeDirectory(path, 0o700);
+    fileCalls.removeDirectory(path);
   } catch (error) {
-    throw ioError('make', 'output', path, error);
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'EBUSY') return;
+    throw new SystemError('ERR_IO', `cannot remove ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
   }
 }
 

@@ -1,20 +1,36 @@
 /**
- * Where a job writes: output and temp directories, resolved and checked against its inputs before
- * anything is written.
+ * Where a job writes: output, temp directories and job directory, resolved and checked against its inputs
+ * before anything is written.
  */
 import { tmpdir } from 'node:os';
-import { statPath } from '../io/paths.js';
-import { directoryOfOutput, type OutputPlace, requireOutside, resolveOutput } from '../output/output-place.js';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UsageError } from '../errors.js';
+import { nameExists, realPathOf, statPath } from '../io/paths.js';
+import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import { directoryOfOutput, type FilesPlace, type OutputPlace, requireOutside, resolveOutput } from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
 import type { JobInputs } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
 
-export interface JobPlaces {
-  readonly output: OutputPlace;
-  /** The existing directory in which the output appears; undefined for a stream. */
-  readonly outputDirectory: string | undefined;
+/** Places of a job whose output is on disk. */
+export interface FilesPlaces {
+  readonly output: FilesPlace;
+  /** The existing directory in which the output appears. */
+  readonly outputDirectory: string;
+  /** Existing directories. */
   readonly tempDirs: readonly string[];
+  readonly paths: JobPaths;
 }
+
+/** Places of a job that leaves nothing on disk. */
+export interface StreamPlaces {
+  readonly output: OutputPlace & { readonly kind: 'stream' };
+  readonly outputDirectory: undefined;
+  readonly tempDirs: readonly string[];
+  readonly paths: undefined;
+}
+
+export type JobPlaces = FilesPlaces | StreamPlaces;
 
 /** @throws UsageError for every reason why the output or the temp data must not go there. */
 export function choosePlaces(request: JobRequest, { inputs, directories }: JobInputs): JobPlaces {
@@ -22,23 +38,70 @@ export function choosePlaces(request: JobRequest, { inputs, directories }: JobIn
     request.shards === undefined
       ? undefined
       : { prefix: request.shardPrefix, extension: commonExtension(inputs.map((input) => input.path)) };
-  const output = resolveOutput(
-    request.output,
-    naming,
-    request.force,
-    inputs.map((input) => input.path),
-  );
+  const output = resolveOutput(request.output, naming, request.force);
+  const places = output.kind === 'stream' ? streamPlaces(request, output) : filesPlaces(request, output);
   if (output.kind !== 'stream') requireOutside(output.path, 'the output', directories);
-  const outputDirectory = directoryOfOutput(output);
-  const tempDirs = request.tempDirs.length > 0 ? request.tempDirs : [defaultTempDir(outputDirectory)];
-  for (const directory of tempDirs) requireOutside(directory, 'the temp directory', directories);
-  return { output, outputDirectory, tempDirs };
+  for (const directory of places.tempDirs) requireOutside(directory, 'the temp directory', directories);
+  if (places.paths !== undefined) requireOutside(places.paths.jobDirectory, 'the job directory', directories);
+  return places;
 }
 
-/** `$TMPDIR`, else where the output goes, else /var/tmp, which is a disk where /tmp may be memory. */
-function defaultTempDir(outputDirectory: string | undefined): string {
+function streamPlaces(request: JobRequest, output: StreamPlaces['output']): StreamPlaces {
+  const needsFile = request.resume ? '--resume' : request.jobDir !== undefined ? '--job-dir' : '--keep-temp';
+  if (request.isResumable) {
+    throw new UsageError(
+      `${needsFile}: a job that writes to ${output.path} cannot be resumed; expected a file or a directory as --output`,
+    );
+  }
+  return { output, outputDirectory: undefined, tempDirs: tempDirsOf(request, varTmp()), paths: undefined };
+}
+
+function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
+  const places = placesFor(request, output);
+  if (output.kind !== 'shards' || !output.exists) return places;
+  // The directory may have appeared at the end of the very job that is asked for, or while it paused.
+  const before = placesFor(request, { ...output, exists: false });
+  const isThere = (path: string) => nameExists(path, 'temp');
+  const began = isThere(before.paths.stagingDirectory) || isThere(before.paths.jobDirectory);
+  const beganNow = isThere(places.paths.stagingDirectory) || isThere(places.paths.jobDirectory);
+  return began && (!beganNow || isThere(before.paths.stagingDirectory)) ? before : places;
+}
+
+function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
+  const outputDirectory = directoryOfOutput(output);
+  const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
+  const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
+  const tempDirs = keepsDataInJobDir
+    ? [nameExists(jobDir, 'temp') ? jobDir : dirname(jobDir)]
+    : tempDirsOf(request, outputDirectory);
+  const prefix = output.kind === 'shards' ? output.naming.prefix : '';
+  const paths = deriveJobPaths({
+    outputIdentity: JSON.stringify([output.kind, output.path, prefix]),
+    outputDirectory,
+    tempDirs,
+    jobDir,
+    keepsDataInJobDir,
+  });
+  return { output, outputDirectory, tempDirs, paths };
+}
+
+/** `--temp-dir`, else `$TMPDIR`, else what is given. */
+function tempDirsOf(request: JobRequest, otherwise: string): readonly string[] {
+  if (request.tempDirs.length > 0) return request.tempDirs;
   const fromEnvironment = process.env['TMPDIR'];
-  if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment;
-  if (outputDirectory !== undefined) return outputDirectory;
+  return [fromEnvironment !== undefined && fromEnvironment !== '' ? fromEnvironment : otherwise];
+}
+
+/** A disk where /tmp may be memory. */
+function varTmp(): string {
   return statPath('/var/tmp', 'temp')?.isDirectory() === true ? '/var/tmp' : tmpdir();
+}
+
+function realPathOfJobDir(path: string): string {
+  const absolute = resolve(path);
+  const parent = dirname(absolute);
+  if (statPath(parent, 'temp')?.isDirectory() !== true) {
+    throw new UsageError(`--job-dir ${path}: the directory ${parent} does not exist; make it first`);
+  }
+  return join(realPathOf(parent, 'temp'), basename(absolute));
 }

@@ -4,40 +4,47 @@
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import { nameExists, realPathOf, statPath } from '../io/paths.js';
+import { isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
-import { findShards, requireShortNames, type ShardNaming } from './shard-names.js';
+import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
 
-export type OutputPlace =
-  | { readonly kind: 'stream'; readonly path: string }
-  /** One file; `path` has no symbolic link as its last part. */
-  | { readonly kind: 'file'; readonly path: string; readonly mayReplace: boolean }
-  /** A directory of shards. */
-  | {
-      readonly kind: 'shards';
-      readonly path: string;
-      readonly exists: boolean;
-      readonly naming: ShardNaming;
-      readonly mayReplace: boolean;
-    };
+export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
+
+/** What appears only when it is complete. Paths are absolute, without symbolic links. */
+export type FilesPlace = FilePlace | ShardsPlace;
+
+export interface FilePlace {
+  readonly kind: 'file';
+  readonly path: string;
+  readonly mayReplace: boolean;
+}
+
+/** A directory of shards. */
+export interface ShardsPlace {
+  readonly kind: 'shards';
+  readonly path: string;
+  readonly exists: boolean;
+  readonly naming: ShardNaming;
+  readonly mayReplace: boolean;
+}
 
 const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 /**
+ * What `output` names, as things are now; whether something of it may be replaced is asked by
+ * `requireReplaceable`.
  * @param naming how shards are named; undefined for one output.
- * @param inputPaths the regular files that are read, for a message of its own.
  */
 export function resolveOutput(
   output: string | undefined,
   naming: ShardNaming | undefined,
-  force: boolean,
-  inputPaths: readonly string[],
+  mayReplace: boolean,
 ): OutputPlace {
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
     if (isStandardOutput)
       throw new UsageError('shards cannot be written to standard output; name a directory with --output');
-    return resolveShardDirectory(output, naming, force);
+    return resolveShardDirectory(output, naming, mayReplace);
   }
   if (isStandardOutput) return { kind: 'stream', path: STANDARD_OUTPUT };
   const stat = statPath(output, 'output');
@@ -50,7 +57,7 @@ export function resolveOutput(
         'ERR_OUTPUT_PLACE',
       );
     }
-    return { kind: 'file', path: resolve(output), mayReplace: force };
+    return { kind: 'file', path: realPathOfNew(output), mayReplace };
   }
   if (stat.isDirectory()) {
     throw new UsageError(
@@ -65,25 +72,16 @@ export function resolveOutput(
       'ERR_OUTPUT_PLACE',
     );
   }
-  const path = realPathOf(output, 'output');
-  if (!force) {
-    throw new UsageError(
-      inputPaths.some((input) => sameFile(input, path))
-        ? `the output ${output} is one of the inputs; give --force to replace it at the end`
-        : `the output ${output} exists already; give --force to replace it`,
-      'ERR_OUTPUT_EXISTS',
-    );
-  }
-  return { kind: 'file', path, mayReplace: true };
+  return { kind: 'file', path: realPathOf(output, 'output'), mayReplace };
 }
 
-function resolveShardDirectory(output: string, naming: ShardNaming, force: boolean): OutputPlace {
+function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: boolean): ShardsPlace {
   requireShortNames(naming);
   const stat = statPath(output, 'output');
   if (stat === undefined) {
     requireParent(output);
     requireNoDanglingLink(output);
-    return { kind: 'shards', path: resolve(output), exists: false, naming, mayReplace: force };
+    return { kind: 'shards', path: realPathOfNew(output), exists: false, naming, mayReplace };
   }
   if (!stat.isDirectory()) {
     throw new UsageError(
@@ -91,23 +89,47 @@ function resolveShardDirectory(output: string, naming: ShardNaming, force: boole
       'ERR_OUTPUT_PLACE',
     );
   }
-  const path = realPathOf(output, 'output');
-  const existingShards = findShards(path, naming.prefix);
-  const noFile = existingShards.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
+  return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
+}
+
+/**
+ * @param output as it was named, for messages.
+ * @param inputPaths the regular files that are read, for a message of its own.
+ * @throws UsageError when something is there that the job would replace without being allowed to.
+ */
+export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
+  if (place.kind === 'file') {
+    if (place.mayReplace || statPath(place.path, 'output') === undefined) return;
+    throw new UsageError(
+      inputPaths.some((input) => isSameFile(input, place.path, 'output'))
+        ? `the output ${output} is one of the inputs; give --force to replace it at the end`
+        : `the output ${output} exists already; give --force to replace it`,
+      'ERR_OUTPUT_EXISTS',
+    );
+  }
+  if (!place.exists) return;
+  const { path, naming, mayReplace } = place;
+  const former = findFormerFiles(place);
+  const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
   if (noFile !== undefined) {
     throw new UsageError(
       `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another --prefix`,
       'ERR_OUTPUT_PLACE',
     );
   }
-  const [existing] = existingShards;
-  if (existing !== undefined && !force) {
+  const [existing] = former;
+  if (existing !== undefined && !mayReplace) {
     throw new UsageError(
       `the output directory ${output} holds shards already (${existing}); give --force to replace all ${naming.prefix}-*-of-* in it, or another --prefix`,
       'ERR_OUTPUT_EXISTS',
     );
   }
-  return { kind: 'shards', path, exists: true, naming, mayReplace: force };
+}
+
+/** The path, without symbolic links, that something new will have. */
+function realPathOfNew(path: string): string {
+  const absolute = resolve(path);
+  return join(realPathOf(dirname(absolute), 'output'), basename(absolute));
 }
 
 function requireParent(output: string): void {
@@ -126,9 +148,8 @@ function requireNoDanglingLink(output: string): void {
   }
 }
 
-/** The existing directory in which the output appears; undefined for a stream. */
-export function directoryOfOutput(place: OutputPlace): string | undefined {
-  if (place.kind === 'stream') return undefined;
+/** The existing directory in which the output appears. */
+export function directoryOfOutput(place: FilesPlace): string {
   return place.kind === 'shards' && place.exists ? place.path : dirname(place.path);
 }
 
@@ -150,10 +171,4 @@ function realpathOfNearest(path: string): string {
   const absolute = resolve(path);
   if (statPath(absolute, 'output') !== undefined) return realPathOf(absolute, 'output');
   return join(realpathOfNearest(dirname(absolute)), basename(absolute));
-}
-
-function sameFile(a: string, b: string): boolean {
-  const statA = statPath(a, 'output');
-  const statB = statPath(b, 'output');
-  return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
 }

@@ -1,10 +1,10 @@
 /**
  * Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise.
  */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { listNames } from '../io/paths.js';
+import { listNames, nameExists } from '../io/paths.js';
 
 export interface ShardNaming {
   readonly prefix: string;
@@ -34,6 +34,18 @@ export function findShards(directory: string, prefix: string): string[] {
   return listNames(directory, 'output')
     .filter((name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)))
     .sort();
+}
+
+/** Of the file that says that the shards of a prefix are complete. */
+export function completionMarkerName({ prefix }: ShardNaming): string {
+  return `${prefix}.complete.json`;
+}
+
+/** The names of all files in a directory that new shards of this prefix replace. */
+export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
+  const marker = completionMarkerName(naming);
+  const shards = findShards(path, naming.prefix);
+  return nameExists(join(path, marker), 'output') ? [...shards, marker] : shards;
 }
 
 /** The extension that all inputs share once their codec's ending is left out; empty when they differ. */

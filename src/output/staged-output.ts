@@ -1,49 +1,48 @@
 /**
  * The output between its first byte and its appearance: staged in a private directory on the file
- * system where it will appear, verified, made durable, and moved into place by rename or link.
+ * system where it will appear, verified, made durable, and moved into place.
  */
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
-import {
-  appearedDuringJob,
-  byteLengthOf,
-  createEmpty,
-  moveDirectoryIntoPlace,
-  moveIntoPlace,
-  syncParent,
-  syncPath,
-} from '../io/durable.js';
+import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
-import { makeDirectory, makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
+import { removeDirectory } from '../io/private-directory.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import type { OutputPlace } from './output-place.js';
+import { type CommitJournal, readJournal, removeJournal, writeJournal } from './commit-journal.js';
+import type { JobOutput, OutputSummary } from './job-output.js';
+import { moveOutputs, takeBack } from './output-moves.js';
+import type { FilesPlace } from './output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
-import { findShards, shardName } from './shard-names.js';
+import { findFormerFiles, shardName } from './shard-names.js';
 
 /** fsync calls under way at one time. */
 const SYNCS_AT_ONCE = 4;
 /** Smaller outputs are written through the page cache, which costs less for a few pieces. */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
-type FilesPlace = OutputPlace & { kind: 'file' | 'shards' };
-
-export class StagedOutput {
+export class StagedOutput implements JobOutput {
   readonly #place: FilesPlace;
   readonly #stagingDirectory: string;
   readonly #gate: GateNumber;
+  readonly #isResumable: boolean;
   /** Whether what is staged must not be removed. */
   #keepsStaging = false;
 
-  constructor(place: FilesPlace, gate: GateNumber) {
+  /** @param stagingDirectory a private directory of this job, on the file system of the output. */
+  constructor(place: FilesPlace, stagingDirectory: string, gate: GateNumber, isResumable: boolean) {
     this.#place = place;
+    this.#stagingDirectory = stagingDirectory;
     this.#gate = gate;
-    const parent = place.kind === 'shards' && place.exists ? place.path : dirname(place.path);
-    this.#stagingDirectory = makePrivateDirectory(parent, '.pileshuf-', 'output');
+    this.#isResumable = isResumable;
   }
 
   target(cuts: ShardCuts, totalBytes: number): OutputTarget {
     const direct = totalBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, gate: this.#gate, direct };
+  }
+
+  async makeDurable(regions: readonly WrittenRegion[]): Promise<void> {
+    await this.#syncShards(new Set(regions.map((region) => region.shard)), () => {});
   }
 
   /**
@@ -62,12 +61,9 @@ export class StagedOutput {
     for (let shard = 0; shard < shardCount; shard++) {
       const path = stagedPath(this.#stagingDirectory, shard);
       const shardRegions = regionsOfShard.get(shard);
-      if (shardRegions === undefined) {
-        createEmpty(path);
-        continue;
-      }
+      if (shardRegions === undefined) ensureFile(path);
       let end = 0;
-      for (const region of shardRegions.sort((a, b) => a.start - b.start)) {
+      for (const region of shardRegions?.sort((a, b) => a.start - b.start) ?? []) {
         if (region.start !== end) {
           throw new VerificationError(
             `output ${shard} was written up to byte ${end} and from byte ${region.start} on, expected no gap and no overlap`,
@@ -83,62 +79,70 @@ export class StagedOutput {
     if (written !== totalBytes) throw new VerificationError(`${written} bytes were written, expected ${totalBytes}`);
   }
 
-  /**
-   * Makes all durable, then visible. @returns the final paths of the shards; none for one file.
-   * @param control looked at until the first of them becomes visible; from then on it is finished.
-   */
-  async commit(shardCount: number, control: JobControl): Promise<string[]> {
-    const place = this.#place;
-    const staged = Array.from({ length: shardCount }, (_, shard) => stagedPath(this.#stagingDirectory, shard));
-    for (let first = 0; first < shardCount; first += SYNCS_AT_ONCE) {
-      control.throwIfAborted();
-      await Promise.all(staged.slice(first, first + SYNCS_AT_ONCE).map(syncPath));
-    }
+  async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
+    const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
+    await this.#syncShards(shards, () => control.throwIfAborted());
     control.throwIfAborted();
-    if (place.kind === 'file') {
-      moveIntoPlace(stagedPath(this.#stagingDirectory, 0), place.path, place.mayReplace);
-      await syncParent(place.path);
-      return [];
+    const journal = this.#describeMoves(summary, shards);
+    const movesAreSteps = this.#place.kind === 'shards' && this.#place.exists;
+    // One rename is done or not; what takes several must be finished or taken back by whoever comes next.
+    if (!this.#isResumable && !movesAreSteps) await moveOutputs(this.#place, this.#stagingDirectory, journal);
+    else {
+      await writeJournal(this.#stagingDirectory, journal);
+      await this.#moveOrTakeBack(journal);
     }
-    const names = staged.map((_, shard) => shardName(place.naming, shard, shardCount));
-    if (place.exists) {
-      this.#moveShards(place, staged, names);
-      await syncPath(place.path);
-    } else {
-      for (const [shard, path] of staged.entries()) {
-        moveIntoPlace(path, join(this.#stagingDirectory, names[shard] ?? ''), false);
-      }
-      await syncPath(this.#stagingDirectory);
-      moveDirectoryIntoPlace(this.#stagingDirectory, place.path);
-      await syncParent(place.path);
-    }
-    return names.map((name) => join(place.path, name));
+    return this.#pathsOf(journal);
   }
 
-  /** Puts the shards into a directory that exists, in place of those that it holds: all of them, or none. */
-  #moveShards(place: FilesPlace & { kind: 'shards' }, staged: readonly string[], names: readonly string[]): void {
-    const existing = findShards(place.path, place.naming.prefix);
-    const [appeared] = existing;
+  /**
+   * Goes on with what a run that was killed had begun to move. @returns as `commit`.
+   * @throws VerificationError when something that it had moved is not there any more.
+   */
+  async finish(journal: CommitJournal): Promise<readonly string[]> {
+    this.#keepsStaging = true;
+    await moveOutputs(this.#place, this.#stagingDirectory, journal);
+    this.#keepsStaging = false;
+    return this.#pathsOf(journal);
+  }
+
+  /** Leaves on disk what was written, for a run that goes on. */
+  keep(): void {
+    this.#keepsStaging = true;
+  }
+
+  /** Removes what is still staged. */
+  release(): void {
+    if (!this.#keepsStaging) removeDirectory(this.#stagingDirectory);
+  }
+
+  #describeMoves({ records, bytes, checksum }: OutputSummary, shards: readonly number[]): CommitJournal {
+    const place = this.#place;
+    const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
+    const common = { phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
+    if (place.kind === 'file') return { ...common, names: [], replaced: [] };
+    const names = shards.map((shard) => shardName(place.naming, shard, shards.length));
+    const replaced = place.exists ? findFormerFiles(place) : [];
+    const [appeared] = replaced;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
-    const aside = join(this.#stagingDirectory, 'replaced');
-    const undo: (() => void)[] = [];
-    const move = (from: string, to: string) => {
-      moveIntoPlace(from, to, false);
-      undo.push(() => moveIntoPlace(to, from, false));
-    };
+    return { ...common, names, replaced };
+  }
+
+  /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */
+  async #moveOrTakeBack(journal: CommitJournal): Promise<void> {
+    const place = this.#place;
     try {
-      if (existing.length > 0) makeDirectory(aside);
-      for (const name of existing) move(join(place.path, name), join(aside, name));
-      for (const [shard, path] of staged.entries()) move(path, join(place.path, names[shard] ?? ''));
+      await moveOutputs(place, this.#stagingDirectory, journal);
     } catch (error) {
-      // From here on the staging directory holds files that were there before this job.
+      if (place.kind !== 'shards' || !place.exists) throw error;
+      // From here on the staging directory may hold files that were there before this job.
       this.#keepsStaging = true;
       try {
-        for (const step of undo.reverse()) step();
+        await takeBack(place, this.#stagingDirectory, readJournal(this.#stagingDirectory) ?? journal);
+        await removeJournal(this.#stagingDirectory);
       } catch {
         throw new SystemError(
           'ERR_IO',
-          `${error instanceof Error ? error.message : error}; the former shards could not all be put back: see ${aside}`,
+          `${error instanceof Error ? error.message : error}; the former shards could not all be put back: see ${this.#stagingDirectory}`,
           { cause: error },
         );
       }
@@ -147,8 +151,16 @@ export class StagedOutput {
     }
   }
 
-  /** Removes what is still staged. */
-  release(): void {
-    if (!this.#keepsStaging) removeDirectory(this.#stagingDirectory);
+  #pathsOf(journal: CommitJournal): readonly string[] {
+    return journal.names.map((name) => join(this.#place.path, name));
+  }
+
+  async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
+    const left = [...shards];
+    while (left.length > 0) {
+      beforeEach();
+      const some = left.splice(0, SYNCS_AT_ONCE);
+      await Promise.all(some.map((shard) => syncPath(stagedPath(this.#stagingDirectory, shard))));
+    }
   }
 }

@@ -5,13 +5,14 @@
 import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
+import type { JobOutput } from './job-output.js';
 import { type OutputTarget, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
 
 const STANDARD_OUTPUT_FD = 1;
 /** How often a pipe without a reader is tried again. */
 const RETRY_MILLISECONDS = 20;
 
-export class StreamOutput {
+export class StreamOutput implements JobOutput {
   readonly #file: OpenFile;
 
   private constructor(file: OpenFile) {
@@ -36,6 +37,11 @@ export class StreamOutput {
   target(): OutputTarget {
     return { kind: 'stream', fd: this.#file.fd, path: this.#file.path };
   }
+
+  /** What was written is out of our hands. */
+  async makeDurable(): Promise<void> {}
+
+  keep(): void {}
 
   /** @throws VerificationError when the tasks together did not write `totalBytes`. */
   verify(regions: readonly WrittenRegion[], _shardCount: number, totalBytes: number): void {

@@ -47,6 +47,8 @@ const DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 256 
 /** A segment is what is read at one time: worth the way of the head to it, where memory allows. */
 const ROTATING_DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 4 * MIB };
 const MEMORY_BUFFERS: BufferLimits = { smallestBytes: 64 * KIB, largestBytes: 256 * KIB };
+/** Of piles that are given, when there is no memory for larger ones. */
+const SMALLEST_BUFFER_BYTES = 4 * KIB;
 /** Piles larger than this only cost cache misses. */
 const PREFERRED_PILE_BYTES = 24 * MIB;
 /** Pile sizes scatter around their mean, the more the fewer records they hold. */
@@ -89,6 +91,16 @@ export interface MemoryNeed {
   /** Whether a temp disk has to move a head between two reads. */
   readonly tempDisksRotate: boolean;
   readonly openFileLimit: number;
+  /** Whether what the job did must outlive it: then memory is used only where all is sure to fit. */
+  readonly isResumable: boolean;
+  /** What a job that goes on has laid out before. */
+  readonly layout: PileLayout | undefined;
+}
+
+/** How piles were laid out on disk; it cannot change any more. */
+export interface PileLayout {
+  readonly pileCount: number;
+  readonly stripeCount: number;
 }
 
 export interface MemoryPlan {
@@ -139,14 +151,24 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   }
   // A thread has up to eight files of its own, and one data file a temp disk with a single stripe.
   const openableWorkers = Math.floor((need.openFileLimit - 48) / (8 + need.tempDiskCount));
-  const mostWorkers = Math.max(1, Math.min(need.workers, affordableWorkers, openableWorkers));
+  const { layout } = need;
+  const mostWorkers = Math.max(
+    1,
+    Math.min(
+      need.workers,
+      affordableWorkers,
+      openableWorkers,
+      layout === undefined ? Number.POSITIVE_INFINITY : workersForLayout(layout, need),
+    ),
+  );
 
   // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
   const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, MEMORY_BUFFERS);
   const cachedArena = arenaFor(cached, storedBytes, perStoredByte);
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
-  const mayFit = fits || !need.exact;
+  // What begins in memory and spills could not be taken up again.
+  const mayFit = layout === undefined && (need.exact ? fits : !need.isResumable);
 
   if (mayFit && tuning.keepInRam !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
@@ -156,9 +178,9 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   }
 
   let workers = mostWorkers;
-  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, diskBuffers);
+  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, diskBuffers, layout);
   for (let fewer = workers - 1; !sizes.oneLevel && fewer >= Math.ceil(mostWorkers / 2); fewer--) {
-    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, diskBuffers);
+    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, diskBuffers, layout);
     if (roomier.oneLevel) {
       workers = fewer;
       sizes = roomier;
@@ -167,13 +189,37 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   return finish(sizes, workers, budgetBytes / workers, 0, true, storedBytes, need, tuning);
 }
 
+/**
+ * How many workers can go on with piles that are laid out already, at most.
+ * @throws UsageError ERR_MEMORY_BUDGET when there is not enough for one.
+ */
+function workersForLayout({ pileCount, stripeCount }: PileLayout, need: MemoryNeed): number {
+  const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
+  // The two halves of the read window take an eighth of a share.
+  const shareBytes = ((buffersBytes + BOUNDARY_TABLE_BYTES + 64 * KIB) * 8) / 7;
+  if (need.budgetBytes < shareBytes) {
+    throw new UsageError(
+      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles of the unfinished job: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with --memory`,
+      'ERR_MEMORY_BUDGET',
+    );
+  }
+  const filesOfWorker = 8 + 2 * stripeCount * Math.max(1, need.tempDiskCount);
+  return Math.floor(Math.min(need.budgetBytes / shareBytes, Math.max(1, (need.openFileLimit - 48) / filesOfWorker)));
+}
+
 /** Bytes of arena in pass 2 for each stored byte of a pile. */
 function storedByteCost(meanRecordBytes: number): number {
   return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
 }
 
 /** Chooses piles and buffers for one worker's share of the budget. */
-function divide(storedBytes: number, share: number, perStoredByte: number, limits: BufferLimits): Sizes {
+function divide(
+  storedBytes: number,
+  share: number,
+  perStoredByte: number,
+  limits: BufferLimits,
+  layout?: PileLayout,
+): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 16 / OUTPUT_BUFFER_COUNT, 32 * KIB, MIB), 4 * KIB);
@@ -186,9 +232,9 @@ function divide(storedBytes: number, share: number, perStoredByte: number, limit
     Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
     Math.floor(forBuffers / 2 / (limits.largestBytes + SLACK_BYTES)),
   );
-  const pileCount = clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
+  const pileCount = layout?.pileCount ?? clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
   const bufferBytes = roundDown(
-    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, 4 * KIB, limits.largestBytes),
+    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, limits.largestBytes),
     4 * KIB,
   );
   return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };
@@ -217,7 +263,7 @@ function finish(
   need: MemoryNeed,
   tuning: Tuning,
 ): MemoryPlan {
-  const pileCount = tuning.pileCount ?? sizes.pileCount;
+  const pileCount = need.layout?.pileCount ?? tuning.pileCount ?? sizes.pileCount;
   const bufferBytes = tuning.bufferBytes ?? sizes.bufferBytes;
   const readBytes = tuning.readBytes ?? sizes.readBytes;
   const pass1ArenaBytes = Math.ceil(pass1Arena({ pileCount, bufferBytes, readBytes }));
@@ -226,7 +272,7 @@ function finish(
   return {
     workers,
     pileCount,
-    stripeCount: Math.min(tuning.stripeCount ?? planStripes(need, workers), pileCount),
+    stripeCount: need.layout?.stripeCount ?? Math.min(tuning.stripeCount ?? planStripes(need, workers), pileCount),
     bufferBytes,
     readBytes,
     outputBytes: tuning.outputBytes ?? sizes.outputBytes,

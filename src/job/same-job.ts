@@ -1,0 +1,104 @@
+/**
+ * Whether an unfinished job is the one that is asked for now: the same inputs, seed and options, as far
+ * as they decide which bytes come out and where they lie. What only decides how fast may differ.
+ */
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { InputError, UsageError } from '../errors.js';
+import { hashFileEnds } from '../io/file-ends.js';
+import type { JobManifest } from '../job-directory/manifest.js';
+import type { Split } from '../plan/splits.js';
+import type { JobInput } from './job-inputs.js';
+import type { JobPlaces } from './job-places.js';
+import type { JobRequest } from './job-request.js';
+
+type InputsOfManifest = JobManifest['inputs'];
+
+/** What is noted of the inputs. @param withEnds whether each is read at its ends, to be compared one by one. */
+export function describeInputs(inputs: readonly JobInput[], withEnds: boolean): InputsOfManifest {
+  const hash = createHash('sha256');
+  const fingerprints = inputs.map(fingerprintOf);
+  for (const fingerprint of fingerprints) hash.update(JSON.stringify(fingerprint));
+  return {
+    count: inputs.length,
+    digest: hash.digest('hex'),
+    fingerprints: withEnds ? fingerprints.map((fingerprint) => ({ ...fingerprint, ends: endsOf(fingerprint) })) : [],
+  };
+}
+
+interface Fingerprint {
+  readonly path: string;
+  readonly byteLength: number;
+  /** Nanoseconds since 1970. */
+  readonly modified: string;
+}
+
+function fingerprintOf(input: JobInput): Fingerprint {
+  const path = input.path === '-' ? '-' : resolve(input.path);
+  if (input.kind === 'stream') return { path, byteLength: 0, modified: '' };
+  return { path, byteLength: input.version.byteLength, modified: `${input.version.modifiedNanoseconds}` };
+}
+
+function endsOf({ path, byteLength }: Fingerprint): string {
+  return hashFileEnds(path, byteLength, 'input');
+}
+
+export function digestSplits(splits: readonly Split[]): string {
+  const hash = createHash('sha256');
+  for (const split of splits) hash.update(JSON.stringify(split));
+  return hash.digest('hex');
+}
+
+/**
+ * @throws UsageError ERR_JOB_DIFFERS with the first thing that differs; InputError ERR_INPUT_CHANGED when
+ *   an input is not what it was.
+ */
+export function requireSameJob(
+  { manifest, directory }: { readonly manifest: JobManifest; readonly directory: string },
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  { output, tempDirs }: JobPlaces,
+): void {
+  const differs = (what: string, then: string, now: string) =>
+    new UsageError(
+      `the unfinished job in ${directory} was begun with another ${what} (${then}, now ${now}); give the same to go on, or --force without --resume to discard it`,
+      'ERR_JOB_DIFFERS',
+    );
+  const pairs: [what: string, then: unknown, now: unknown][] = [
+    ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
+    ['end of records', manifest.delimiter, request.framing.delimiter],
+    ['number of shards', manifest.shards, request.shards ?? null],
+    ['prefix', manifest.shardPrefix, request.shardPrefix],
+    ['output', manifest.output, output.path],
+    ['list of temp directories', manifest.tempDirs, tempDirs.map((path) => resolve(path))],
+    ['number of inputs', manifest.inputs.count, inputs.length],
+  ];
+  for (const [what, then, now] of pairs) {
+    const [before, after] = [JSON.stringify(then), JSON.stringify(now)];
+    if (before !== after) throw differs(what, before, after);
+  }
+  for (const [ordinal, then] of manifest.inputs.fingerprints.entries()) {
+    const input = inputs[ordinal];
+    if (input === undefined) throw differs('number of inputs', `${manifest.inputs.count}`, `${inputs.length}`);
+    const now = fingerprintOf(input);
+    if (then.path !== now.path) throw differs(`input ${ordinal + 1}`, then.path, now.path);
+    const change =
+      then.byteLength !== now.byteLength
+        ? `its size was ${then.byteLength} bytes and is ${now.byteLength}`
+        : then.modified !== now.modified
+          ? 'its modification time is another'
+          : then.ends !== endsOf(now)
+            ? 'its first or last bytes are others'
+            : undefined;
+    if (change === undefined) continue;
+    throw new InputError(
+      'ERR_INPUT_CHANGED',
+      `${input.path}: the input changed since the unfinished job in ${directory} was begun (${change}); give --force without --resume to begin anew`,
+    );
+  }
+  if (manifest.inputs.digest === describeInputs(inputs, false).digest) return;
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `an input changed since the unfinished job in ${directory} was begun; give --force without --resume to begin anew`,
+  );
+}
