@@ -25,6 +25,8 @@ export type ErrorCode =
   | 'ERR_INPUT_CORRUPT'
   | 'ERR_INPUT_CHANGED'
   | 'ERR_RECORD_TOO_LONG'
+  | 'ERR_JOB_LOCKED'
+  | 'ERR_JOB_VERSION'
   | 'ERR_MEMORY_BUDGET'
   | 'ERR_NO_SPACE'
   | 'ERR_TEMP_DIR'
@@ -74,7 +76,13 @@ export function addCleanupErrors(error: PileshufError, cleanupErrors: readonly u
 export class UsageError extends PileshufError {
   constructor(
     message: string,
-    code: 'ERR_OPTION' | 'ERR_OUTPUT_EXISTS' | 'ERR_OUTPUT_PLACE' | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
+    code:
+      | 'ERR_OPTION'
+      | 'ERR_OUTPUT_EXISTS'
+      | 'ERR_OUTPUT_PLACE'
+      | 'ERR_JOB_LOCKED'
+      | 'ERR_JOB_VERSION'
+      | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
   ) {
     super('usage', code, message);
   }

@@ -1,0 +1,103 @@
+/**
+ * What a JSON value must look like, as a value: `object({ pileCount: wholeNumber(1, 65536) })` both checks
+ * and gives the checked value its type. Strict: an object has the fields it should have and no others.
+ *
+ * A shape goes no deeper into a value than it is deep itself, and what it gives is made anew, so that keys
+ * such as `__proto__` reach nothing.
+ */
+import { damagedFile } from './damaged-file.js';
+
+/** Gives `value` back when it has this shape, else throws. */
+export type Shape<T> = (value: unknown, place: JsonPlace) => T;
+
+/** Where a value stands, for errors. */
+interface JsonPlace {
+  /** Path of the file. */
+  readonly file: string;
+  /** Path in the JSON, such as `plan.inputs[2].path`; empty at the top. */
+  readonly inside: string;
+}
+
+/** The type of the values that a shape gives. */
+export type ValueOf<S> = S extends Shape<infer T> ? T : never;
+
+/** Longer texts are cut in errors. */
+const LONGEST_SHOWN_CHARACTERS = 40;
+
+/**
+ * A JSON value as a value of this shape.
+ * @param file only named in errors.
+ * @throws VerificationError that names the file, the place in it, what was expected and what is there.
+ */
+export function readShape<T>(shape: Shape<T>, value: unknown, file: string): T {
+  return shape(value, { file, inside: '' });
+}
+
+/** From `least` to `most`, both included. */
+export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<number> {
+  return (value, place) => {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most) return value;
+    throw unexpected(`a whole number from ${least} to ${most}`, value, place);
+  };
+}
+
+export const text: Shape<string> = (value, place) => {
+  if (typeof value === 'string') return value;
+  throw unexpected('a text', value, place);
+};
+
+export const flag: Shape<boolean> = (value, place) => {
+  if (typeof value === 'boolean') return value;
+  throw unexpected('true or false', value, place);
+};
+
+/** A field that may be missing, which is undefined then. */
+export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
+  return (value, place) => (value === undefined ? undefined : shape(value, place));
+}
+
+export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
+  return (value, place) => {
+    if (!Array.isArray(value)) throw unexpected('a list', value, place);
+    return value.map((item: unknown, index) => shape(item, { file: place.file, inside: `${place.inside}[${index}]` }));
+  };
+}
+
+export function object<const Fields extends Readonly<Record<string, Shape<unknown>>>>(
+  fields: Fields,
+): Shape<{ readonly [Name in keyof Fields]: ValueOf<Fields[Name]> }> {
+  const expected = new Map<string, Shape<unknown>>(Object.entries(fields));
+  return (value, place) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw unexpected('an object', value, place);
+    }
+    const found = new Map<string, unknown>(Object.entries(value));
+    for (const name of found.keys()) {
+      if (!expected.has(name)) throw damagedAt(place, `expected no field ${show(name)}`);
+    }
+    const checked = [...expected].map(([name, shape]): [string, unknown] => {
+      const inside = place.inside === '' ? name : `${place.inside}.${name}`;
+      return [name, shape(found.get(name), { file: place.file, inside })];
+    });
+    return Object.fromEntries(checked) as { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> };
+  };
+}
+
+function unexpected(expected: string, value: unknown, place: JsonPlace) {
+  return damagedAt(place, `expected ${expected}, got ${show(value)}`);
+}
+
+function damagedAt({ file, inside }: JsonPlace, problem: string) {
+  return damagedFile(file, inside === '' ? problem : `${inside}: ${problem}`);
+}
+
+/** A value in one short line. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value !== 'string') return String(value);
+  return value.length <= LONGEST_SHOWN_CHARACTERS
+    ? JSON.stringify(value)
+    : `${JSON.stringify(value.slice(0, LONGEST_SHOWN_CHARACTERS))}...`;
+}

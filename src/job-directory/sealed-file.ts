@@ -1,0 +1,68 @@
+/**
+ * The format of all that a job writes down about itself as JSON. One line, then exactly the bytes it tells of:
+ *
+ *     pileshuf KIND VERSION BYTELENGTH SHA256\n
+ *     {"json": ...}
+ *
+ * KIND says what it is (`manifest`), VERSION is the format of that kind, BYTELENGTH counts the bytes of the
+ * JSON, and SHA256 (in lower-case hex) is of all of the file but itself and the end of the line. So any
+ * changed byte is detected, and a changed version is told from another version. The first line stays as it
+ * is in all versions.
+ */
+import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.js';
+import { damagedFile } from './damaged-file.js';
+
+const FIRST_LINE = new RegExp(
+  '^(?<told>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +
+    '(?<digest>[0-9a-f]{64})$',
+);
+/** No first line is longer. */
+const LONGEST_FIRST_LINE_BYTES = 160;
+const NEWLINE = 10;
+
+/**
+ * @param kind lower-case letters and hyphens, 32 at most.
+ * @param version a whole number from 1 on.
+ */
+export function seal(kind: string, version: number, value: object): Uint8Array {
+  const json = Buffer.from(JSON.stringify(value));
+  const told = `pileshuf ${kind} ${version} ${json.byteLength} `;
+  return Buffer.concat([Buffer.from(`${told}${digestOf(told, json)}\n`), json]);
+}
+
+/**
+ * The value that was sealed, as far as JSON keeps it.
+ * @param path only named in errors.
+ * @throws VerificationError when any byte is not as it was written, or it is of another kind.
+ * @throws UsageError (ERR_JOB_VERSION) when it is whole, but of another version.
+ */
+export function unseal(bytes: Uint8Array, kind: string, version: number, path: string): unknown {
+  const lineLength = bytes.subarray(0, LONGEST_FIRST_LINE_BYTES).indexOf(NEWLINE);
+  const line = Buffer.from(bytes.subarray(0, Math.max(0, lineLength))).toString('latin1');
+  const { told, kind: kindTold, version: versionTold, byteLength, digest } = FIRST_LINE.exec(line)?.groups ?? {};
+  if (told === undefined) throw damagedFile(path, `expected it to begin with "pileshuf ${kind}" and a checksum`);
+
+  const json = bytes.subarray(lineLength + 1);
+  if (json.byteLength !== Number(byteLength)) {
+    throw damagedFile(path, `expected ${byteLength} bytes after the first line, got ${json.byteLength}`);
+  }
+  if (digestOf(told, json) !== digest) throw damagedFile(path, 'its bytes do not match their checksum');
+  if (kindTold !== kind) throw damagedFile(path, `expected a file of the kind "${kind}", got "${kindTold}"`);
+  if (versionTold !== String(version)) {
+    throw new UsageError(
+      `${path} was written by another version of pileshuf (format ${versionTold}, expected ${version}); ` +
+        'finish the job with that version or give --force to discard it',
+      'ERR_JOB_VERSION',
+    );
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json));
+  } catch {
+    throw damagedFile(path, 'expected JSON after the first line');
+  }
+}
+
+function digestOf(told: string, json: Uint8Array): string {
+  return createHash('sha256').update(told).update(json).digest('hex');
+}
