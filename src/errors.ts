@@ -25,7 +25,9 @@ export type ErrorCode =
   | 'ERR_INPUT_CORRUPT'
   | 'ERR_INPUT_CHANGED'
   | 'ERR_RECORD_TOO_LONG'
+  | 'ERR_JOB_DIFFERS'
   | 'ERR_JOB_LOCKED'
+  | 'ERR_JOB_UNFINISHED'
   | 'ERR_JOB_VERSION'
   | 'ERR_MEMORY_BUDGET'
   | 'ERR_NO_SPACE'
@@ -80,7 +82,9 @@ export class UsageError extends PileshufError {
       | 'ERR_OPTION'
       | 'ERR_OUTPUT_EXISTS'
       | 'ERR_OUTPUT_PLACE'
-      | 'ERR_JOB_LOCKED'
+      | 'ERR_JOB_DIFFERS'
+  | 'ERR_JOB_LOCKED'
+  | 'ERR_JOB_UNFINISHED'
       | 'ERR_JOB_VERSION'
       | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
   ) {

@@ -5,7 +5,10 @@
  * counted), as of now: others write too, and a quota may stop a writer earlier.
  */
 
+import { join } from 'node:path';
 import { fileCalls } from './file-calls.js';
+import type { FileRole } from './io-error.js';
+import { listNames, nameExists, statPath } from './paths.js';
 
 /**
  * @returns undefined where the file system does not say: network and FUSE file systems may have no
@@ -15,4 +18,13 @@ import { fileCalls } from './file-calls.js';
 export function readFreeBytes(directory: string): number | undefined {
   const { blocks, bavail, bsize } = fileCalls.statFileSystem(directory);
   return blocks === 0 ? undefined : bavail * bsize;
+}
+
+/** Bytes that the files of a directory take on its device; 0 when there is none. */
+export function readStoredBytes(directory: string, role: FileRole): number {
+  if (!nameExists(directory, role)) return 0;
+  return listNames(directory, role).reduce((sum, name) => {
+    const stat = statPath(join(directory, name), role);
+    return stat?.isFile() === true ? sum + 512 * Number(stat.blocks) : sum;
+  }, 0);
 }

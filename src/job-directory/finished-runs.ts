@@ -4,30 +4,30 @@
  * never changed.
  */
 import { join } from 'node:path';
-import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
 import { createDurably, readSmallFile } from '../io/small-file.js';
-import { array, object, type ShapeOf, text, wholeNumber } from './json-shape.js';
-import { readSealed, seal } from './sealed-file.js';
+import { damagedFile } from './damaged-file.js';
+import { list, object, readShape, type ValueOf, wholeNumber } from './json-shape.js';
+import { seal, unseal } from './sealed-file.js';
 
-const SEAL = { kind: 'runs', version: 1 } as const;
+const KIND = 'runs';
+const VERSION = 1;
 const MOST_BYTES = 2 ** 28;
 const NAME = /^done-(\d{6,})$/;
 
 const shape = object({
-  jobId: text(),
-  runs: array(
+  runs: list(
     object({
       /** Piles [first, end). */
       first: wholeNumber(),
       end: wholeNumber(),
       /** Where their records were written. */
-      regions: array(object({ shard: wholeNumber(), start: wholeNumber(), end: wholeNumber() })),
+      regions: list(object({ shard: wholeNumber(), start: wholeNumber(), end: wholeNumber() })),
     }),
   ),
 });
 
-export type FinishedRun = ShapeOf<typeof shape>['runs'][number];
+export type FinishedRun = ValueOf<typeof shape>['runs'][number];
 
 function recordName(number: number): string {
   return `done-${String(number).padStart(6, '0')}`;
@@ -37,10 +37,9 @@ function recordName(number: number): string {
 export async function writeFinishedRuns(
   jobDirectory: string,
   number: number,
-  jobId: string,
   runs: readonly FinishedRun[],
 ): Promise<void> {
-  await createDurably(jobDirectory, recordName(number), seal(SEAL, { jobId, runs }));
+  await createDurably(jobDirectory, recordName(number), seal(KIND, VERSION, { runs }));
 }
 
 export interface FinishedRuns {
@@ -49,21 +48,20 @@ export interface FinishedRuns {
 }
 
 /** All records of a job. @throws VerificationError when one is damaged or missing. */
-export function readFinishedRuns(jobDirectory: string, jobId: string): FinishedRuns {
+export function readFinishedRuns(jobDirectory: string): FinishedRuns {
   const recordCount = listNames(jobDirectory, 'temp').filter((name) => NAME.test(name)).length;
   const runs: FinishedRun[] = [];
   for (let number = 1; number <= recordCount; number++) {
     const path = join(jobDirectory, recordName(number));
     const bytes = readSmallFile(path, 'temp', MOST_BYTES);
-    if (bytes === undefined) throw new VerificationError(`${path} is missing, expected ${recordCount} records`);
-    const record = shape(readSealed(bytes, SEAL, path), path);
-    if (record.jobId !== jobId) throw new VerificationError(`${path} belongs to another job`);
+    if (bytes === undefined) throw damagedFile(path, `it is missing, expected ${recordCount} records`);
+    const record = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
     runs.push(...record.runs);
   }
   return { runs, recordCount };
 }
 
-/** Forgets them all. */
+/** The names of all records. */
 export function finishedRunNames(jobDirectory: string): string[] {
   return listNames(jobDirectory, 'temp').filter((name) => NAME.test(name));
 }

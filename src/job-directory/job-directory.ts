@@ -2,7 +2,7 @@
  * The directories of a job whose outputs lie on disk, held by this process: made, found again, cleared and
  * removed. `job-paths.ts` says what lies where.
  */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
@@ -16,15 +16,18 @@ import {
 } from '../io/private-directory.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { acquireJobLock, isLockName, type JobLock } from './job-lock.js';
-import type { JobPaths } from './job-paths.js';
+import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { MANIFEST_NAME } from './manifest.js';
 
 /** What a job writes into its job directory, beside locks and attempts. */
-const OWN_NAME = /^(manifest|finished|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 
 export class JobDirectory {
   readonly paths: JobPaths;
   readonly #lock: JobLock;
+  /** Of what is found nothing is known. */
+  #isDurable = true;
+  #keeps = false;
 
   private constructor(paths: JobPaths) {
     this.paths = paths;
@@ -59,41 +62,73 @@ export class JobDirectory {
     );
   }
 
-  /** Makes those of its directories that are missing, and refuses those that are not for it alone. */
-  makeDirectories(): void {
-    for (const directory of [...this.paths.dataDirectories, this.paths.stagingDirectory]) {
-      ensurePrivateDirectory(directory);
+  /**
+   * Makes those of its directories that are missing, and refuses those that are not for it alone.
+   * @param isDurable whether they, and their removal, are to survive a power failure.
+   */
+  async makeDirectories(isDurable: boolean): Promise<void> {
+    this.#isDurable = isDurable;
+    const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
+    const directories = [...dataDirectories, stagingDirectory];
+    for (const directory of directories) ensurePrivateDirectory(directory);
+    if (!isDurable) return;
+    for (const parent of new Set([jobDirectory, ...directories].map((path) => dirname(path)))) {
+      await syncDirectory(parent, 'temp');
     }
   }
 
-  /** Whether something of a job is there besides the lock. */
-  get isEmpty(): boolean {
-    return listNames(this.paths.jobDirectory, 'temp').every(isLockName);
+  /** From now on `end` leaves everything where it is. */
+  keep(): void {
+    this.#keeps = true;
   }
 
-  /** Removes all but the lock, the manifest first: what is left then is nobody's. */
-  async clear(): Promise<void> {
-    const { jobDirectory, dataDirectories } = this.paths;
-    removeFile(join(jobDirectory, MANIFEST_NAME), 'temp');
-    await syncDirectory(jobDirectory, 'temp');
-    for (const directory of dataDirectories) removeDirectory(directory);
-    for (const name of listNames(jobDirectory, 'temp')) {
-      if (/^disk-\d+$/.test(name)) removeDirectory(join(jobDirectory, name));
-      else if (!isLockName(name)) removeFile(join(jobDirectory, name), 'temp');
-    }
-  }
-
-  /** Removes it with all that is in it, and lets go of it. */
-  async remove(): Promise<void> {
-    await this.clear();
+  /** Removes all of it, unless it is to be kept, and lets go of it. */
+  async end(): Promise<void> {
+    if (!this.#keeps) await this.clear();
     this.release();
-    removeIfEmpty(this.paths.jobDirectory);
+    if (!this.#keeps) removeIfEmpty(this.paths.jobDirectory);
+  }
+
+  /**
+   * Removes all but the directory itself and its lock. The manifest goes last, so that a run that is
+   * killed here leaves what the next one knows how to remove.
+   * @throws SystemError when a killed run left former shards there, which are nobody's to remove.
+   */
+  async clear(): Promise<void> {
+    const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
+    requireNoFormerFiles(stagingDirectory);
+    const names = listNames(jobDirectory, 'temp').filter((name) => !isLockName(name));
+    const remove = (chosen: readonly string[]) => {
+      for (const name of chosen) removeFile(join(jobDirectory, name), 'temp');
+    };
+    const sync = async (directory: string) => {
+      if (this.#isDurable) await syncDirectory(directory, 'temp');
+    };
+    // Records of outputs that are no longer there would be believed.
+    remove(names.filter((name) => name.startsWith('done-')));
+    await sync(jobDirectory);
+    removeDirectory(stagingDirectory);
+    await sync(dirname(stagingDirectory));
+    for (const directory of dataDirectories) removeDirectory(directory);
+    const last = [MANIFEST_NAME, JOURNAL_NAME];
+    remove(names.filter((name) => !/^(done-.*|disk-\d+)$/.test(name) && !last.includes(name)));
+    remove(last);
+    await sync(jobDirectory);
   }
 
   /** Lets go of it. Safe to call twice. */
   release(): void {
     this.#lock.release();
   }
+}
+
+function requireNoFormerFiles(stagingDirectory: string): void {
+  const aside = join(stagingDirectory, ASIDE_NAME);
+  if (!nameExists(aside, 'output') || listNames(aside, 'output').length === 0) return;
+  throw new SystemError(
+    'ERR_IO',
+    `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,
+  );
 }
 
 function isOwnName(name: string): boolean {

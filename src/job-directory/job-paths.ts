@@ -10,6 +10,11 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
+/** In the job directory: what the outputs' moves are to be, while they move. */
+export const JOURNAL_NAME = 'commit';
+/** In the staging directory: former files that make way, while outputs move. */
+export const ASIDE_NAME = 'replaced';
+
 export interface JobPaths {
   readonly jobDirectory: string;
   /** Whether the user named it; else its name is derived. */

@@ -56,6 +56,19 @@ export function optional<T>(shape: Shape<T>): Shape<T | undefined> {
   return (value, place) => (value === undefined ? undefined : shape(value, place));
 }
 
+export function nullable<T>(shape: Shape<T>): Shape<T | null> {
+  return (value, place) => (value === null ? null : shape(value, place));
+}
+
+/** One of these texts. */
+export function oneOf<const Texts extends readonly string[]>(...texts: Texts): Shape<Texts[number]> {
+  return (value, place) => {
+    const found = texts.find((known) => known === value);
+    if (found !== undefined) return found;
+    throw unexpected(`one of ${texts.join(', ')}`, value, place);
+  };
+}
+
 export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
   return (value, place) => {
     if (!Array.isArray(value)) throw unexpected('a list', value, place);

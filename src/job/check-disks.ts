@@ -3,6 +3,7 @@
  * probably does not fit is warned of.
  */
 import { SystemError } from '../errors.js';
+import { readStoredBytes } from '../io/free-space.js';
 import type { DeviceGates } from './device-gates.js';
 import { findShortages, type Shortage, type SpaceNeed } from './free-space.js';
 import type { JobPlaces } from './job-places.js';
@@ -32,14 +33,21 @@ function warnOfMemoryDisks(request: JobRequest, { tempDirs }: JobPlaces, gates: 
   }
 }
 
-function spaceNeeds({ tempBytes, outputBytes }: DiskNeed, { tempDirs, outputDirectory }: JobPlaces): SpaceNeed[] {
-  const needs: SpaceNeed[] = tempDirs.map((directory) => ({
+/** What an earlier run left takes space already: it is used, or removed. */
+function spaceNeeds(
+  { tempBytes, outputBytes }: DiskNeed,
+  { tempDirs, outputDirectory, paths }: JobPlaces,
+): SpaceNeed[] {
+  const needBeside = (directory: string | undefined, byteLength: number) =>
+    directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
+  const needs: SpaceNeed[] = tempDirs.map((directory, disk) => ({
     directory,
-    byteLength: tempBytes / tempDirs.length,
+    byteLength: needBeside(paths?.dataDirectories[disk], tempBytes / tempDirs.length),
     what: 'temp data',
   }));
   if (outputDirectory !== undefined) {
-    needs.push({ directory: outputDirectory, byteLength: outputBytes, what: 'output' });
+    const byteLength = needBeside(paths?.stagingDirectory, outputBytes);
+    needs.push({ directory: outputDirectory, byteLength, what: 'output' });
   }
   return needs;
 }

@@ -7,7 +7,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { nameExists, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
-import { directoryOfOutput, type FilesPlace, type OutputPlace, requireOutside, resolveOutput } from '../output/output-place.js';
+import {
+  directoryOfOutput,
+  type FilesPlace,
+  type OutputPlace,
+  requireOutside,
+  resolveOutput,
+} from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
 import type { JobInputs } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
@@ -47,10 +53,9 @@ export function choosePlaces(request: JobRequest, { inputs, directories }: JobIn
 }
 
 function streamPlaces(request: JobRequest, output: StreamPlaces['output']): StreamPlaces {
-  const needsFile = request.resume ? '--resume' : request.jobDir !== undefined ? '--job-dir' : '--keep-temp';
-  if (request.isResumable) {
+  if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
-      `${needsFile}: a job that writes to ${output.path} cannot be resumed; expected a file or a directory as --output`,
+      `a job that writes to ${output.path} cannot be resumed, nor kept; expected a file or a directory as --output`,
     );
   }
   return { output, outputDirectory: undefined, tempDirs: tempDirsOf(request, varTmp()), paths: undefined };
@@ -62,9 +67,10 @@ function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
   // The directory may have appeared at the end of the very job that is asked for, or while it paused.
   const before = placesFor(request, { ...output, exists: false });
   const isThere = (path: string) => nameExists(path, 'temp');
-  const began = isThere(before.paths.stagingDirectory) || isThere(before.paths.jobDirectory);
-  const beganNow = isThere(places.paths.stagingDirectory) || isThere(places.paths.jobDirectory);
-  return began && (!beganNow || isThere(before.paths.stagingDirectory)) ? before : places;
+  const beganBefore =
+    isThere(before.paths.stagingDirectory) ||
+    (isThere(before.paths.jobDirectory) && !isThere(places.paths.jobDirectory));
+  return beganBefore ? before : places;
 }
 
 function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {

@@ -17,6 +17,8 @@ export interface JobRequest {
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
   readonly seed: string;
+  /** Whether nobody asked for this very seed. */
+  readonly isSeedDrawn: boolean;
   readonly memoryBytes: number;
   /** Empty: chosen when it is known where the output goes. */
   readonly tempDirs: readonly string[];
@@ -29,6 +31,8 @@ export interface JobRequest {
   /** Undefined: derived from the output, when it is known where that and the temp data go. */
   readonly jobDir: string | undefined;
   readonly keepTemp: boolean;
+  /** Whether the job must be one that can be gone on with, however small it is. */
+  readonly mustBeResumable: boolean;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ShuffleOptions['onProgress'];
   readonly onWarning: (line: string) => void;
@@ -63,6 +67,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     shards,
     shardPrefix,
     seed: options.seed ?? drawSeed(),
+    isSeedDrawn: options.seed === undefined,
     memoryBytes: chooseMemoryBytes(options),
     tempDirs: options.tempDirs ?? [],
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
@@ -78,6 +83,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     resume: options.resume ?? false,
     jobDir: options.jobDir,
     keepTemp: options.keepTemp ?? false,
+    mustBeResumable: options.resume === true || options.jobDir !== undefined,
     signal: options.signal,
     onProgress: options.onProgress,
     onWarning: options.onWarning ?? (() => {}),

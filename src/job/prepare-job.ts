@@ -1,14 +1,20 @@
 /**
  * Everything that is decided and checked before a job writes its first byte.
  */
+import { UsageError } from '../errors.js';
+import { inputName } from '../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
+import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { checkDisks } from './check-disks.js';
 import { DeviceGates } from './device-gates.js';
 import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type JobPlaces } from './job-places.js';
-import { type JobPlan, planJob } from './job-plan.js';
+import { isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
+import { findStart, type JobStart } from './job-start.js';
+import type { Release } from './release-all.js';
+import { requireSameJob } from './same-job.js';
 import type { ShuffleOptions } from './shuffle-options.js';
 import { TempPlaces } from './temp-places.js';
 
@@ -22,20 +28,60 @@ export interface PreparedJob {
   readonly tempPlaces: TempPlaces;
   readonly plan: JobPlan;
   readonly control: JobControl;
+  /** Undefined when the output is a stream. */
+  readonly start: JobStart | undefined;
 }
 
-/** @throws UsageError, InputError and SystemError for all that is wrong from the start. */
-export async function prepareJob(options: ShuffleOptions, tuning: Tuning): Promise<PreparedJob> {
-  const request = completeRequest(options);
-  const jobInputs = await listInputs(request.inputs, request.onWarning);
+/**
+ * @param releases gets what is to be done when the job ends, whatever becomes of it.
+ * @throws UsageError, InputError and SystemError for all that is wrong from the start.
+ */
+export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
+  const asked = completeRequest(options);
+  const jobInputs = await listInputs(asked.inputs, asked.onWarning);
   const { inputs } = jobInputs;
-  const places = choosePlaces(request, jobInputs);
+  refuseToResumeStreams(asked, inputs);
+  const places = choosePlaces(asked, jobInputs);
+  const start = places.paths === undefined ? undefined : await findStart(asked, places);
+  if (start?.directory !== undefined) releases.push(() => start.directory?.release());
+  const manifest = start?.kind === 'continue' ? start.manifest : undefined;
+  if (manifest !== undefined && places.paths !== undefined) requireSameJob(manifest, asked, inputs, places);
+  const request = manifest === undefined ? asked : { ...asked, seed: manifest.seed };
+
+  const isMoving = start?.kind === 'continue' && start.journal !== undefined;
+  if (places.paths !== undefined && !isMoving) {
+    requireReplaceable(
+      places.output,
+      request.output ?? '',
+      inputs.map((input) => input.path),
+    );
+  }
   const gates = new DeviceGates(request.ioLimits);
   const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
-  const plan = planJob(request, inputs, tempPlaces, tuning);
-  checkDisks(request, plan, places, gates);
+  const nature = { hasFiles: places.paths !== undefined, manifest };
+  const plan = planJob(request, inputs, tempPlaces, nature, tuning);
+  if (!isMoving) checkDisks(request, plan, places, gates);
+  if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, inputGates, places, outputGate, tempPlaces, plan, control };
+  return { request, inputs, inputGates, places, outputGate, tempPlaces, plan, control, start };
+}
+
+function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[]): void {
+  const stream = inputs.find((input) => input.kind === 'stream');
+  if (stream === undefined || !request.mustBeResumable) return;
+  throw new UsageError(
+    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+  );
+}
+
+function warnOfStream(request: JobRequest, { output }: JobPlaces, inputs: readonly JobInput[]): void {
+  const input = inputs.find(({ kind }) => kind === 'stream');
+  const reason = output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
+  request.onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);
+}
+
+function outputName(path: string): string {
+  return path === '-' ? 'standard output' : path;
 }

@@ -7,10 +7,10 @@ import { resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import { hashFileEnds } from '../io/file-ends.js';
 import type { JobManifest } from '../job-directory/manifest.js';
-import type { Split } from '../plan/splits.js';
 import type { JobInput } from './job-inputs.js';
 import type { JobPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
+import type { ShardRule } from './shuffle-options.js';
 
 type InputsOfManifest = JobManifest['inputs'];
 
@@ -43,10 +43,18 @@ function endsOf({ path, byteLength }: Fingerprint): string {
   return hashFileEnds(path, byteLength, 'input');
 }
 
-export function digestSplits(splits: readonly Split[]): string {
-  const hash = createHash('sha256');
-  for (const split of splits) hash.update(JSON.stringify(split));
-  return hash.digest('hex');
+/** What is noted of the shards asked for; null: one output. */
+export function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
+  switch (shards?.by) {
+    case 'count':
+      return { by: 'count', amount: shards.shardCount };
+    case 'records':
+      return { by: 'records', amount: shards.recordsPerShard };
+    case 'bytes':
+      return { by: 'bytes', amount: shards.maxShardBytes };
+    default:
+      return null;
+  }
 }
 
 /**
@@ -67,7 +75,7 @@ export function requireSameJob(
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['end of records', manifest.delimiter, request.framing.delimiter],
-    ['number of shards', manifest.shards, request.shards ?? null],
+    ['cut into shards', manifest.shards, describeShards(request.shards)],
     ['prefix', manifest.shardPrefix, request.shardPrefix],
     ['output', manifest.output, output.path],
     ['list of temp directories', manifest.tempDirs, tempDirs.map((path) => resolve(path))],

@@ -1,16 +1,15 @@
 /**
- * The temp directories of a job: one private directory in each, removed with all that is in them at
- * the end.
+ * The temp directories as they were named, with what is known of their disks.
  */
 import { SystemError } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { makePrivateDirectory, removeDirectory } from '../io/private-directory.js';
 import type { TempPlace } from '../pile-store/store-layout.js';
 import type { DeviceGates } from './device-gates.js';
+import type { Release } from './release-all.js';
 
 export class TempPlaces {
   readonly #parents: readonly TempPlace[];
-  readonly #places: TempPlace[] = [];
 
   /** @throws SystemError ERR_TEMP_DIR when one of `directories` is none. */
   constructor(directories: readonly string[], gates: DeviceGates) {
@@ -34,15 +33,18 @@ export class TempPlaces {
     return this.#parents.some(({ rotates }) => rotates);
   }
 
-  /** Makes them. Called once, when the request and the plan are known to be good. */
-  make(): readonly TempPlace[] {
-    for (const parent of this.#parents) {
-      this.#places.push({ ...parent, directory: makePrivateDirectory(parent.directory, '.pileshuf-', 'temp') });
-    }
-    return this.#places;
+  /** As temp places of a job, in directories of its own, one on each disk. */
+  in(dataDirectories: readonly string[]): readonly TempPlace[] {
+    return this.#parents.map((parent, disk) => ({ ...parent, directory: dataDirectories[disk] ?? parent.directory }));
   }
 
-  remove(): void {
-    for (const { directory } of this.#places.splice(0)) removeDirectory(directory);
+  /** Makes a directory on each disk, of a name that nobody else has. Last made, first removed. */
+  makePrivate(releases: Release[]): readonly TempPlace[] {
+    const directories = this.#parents.map((parent) => {
+      const directory = makePrivateDirectory(parent.directory, '.pileshuf-', 'temp');
+      releases.push(() => removeDirectory(directory));
+      return directory;
+    });
+    return this.in(directories);
   }
 }

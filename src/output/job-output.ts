@@ -28,8 +28,6 @@ export interface JobOutput {
    * @param control looked at until the first of them becomes visible; from then on it is finished.
    */
   commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]>;
-  /** From now on `release` leaves on disk what was written. */
-  keep(): void;
-  /** Lets go of it: what was neither committed nor is to be kept is gone. */
+  /** Lets go of what is open. What is staged is the job directory's to keep or to remove. */
   release(): void;
 }

@@ -13,19 +13,32 @@ import { VerificationError } from '../errors.js';
 import { moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { isSameFile, nameExists, statPath } from '../io/paths.js';
-import { ensurePrivateDirectory } from '../io/private-directory.js';
+import { ensurePrivateDirectory, removeDirectory } from '../io/private-directory.js';
+import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, writeJournal } from './commit-journal.js';
 import { writeCompletionMarker } from './completion-marker.js';
 import type { FilesPlace, ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName } from './shard-names.js';
 
-export async function moveOutputs(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
+/** Where the pieces lie while outputs get their names. */
+export interface MoveDirectories {
+  readonly stagingDirectory: string;
+  /** Holds the journal. */
+  readonly jobDirectory: string;
+}
+
+export async function moveOutputs(
+  place: FilesPlace,
+  directories: MoveDirectories,
+  journal: CommitJournal,
+): Promise<void> {
+  const { stagingDirectory } = directories;
   if (place.kind === 'file') {
     moveOnce(stagedPath(stagingDirectory, 0), place.path, place.mayReplace, journal.bytes);
     await syncParent(place.path);
   } else if (place.exists) {
-    await moveIntoExisting(place, stagingDirectory, journal);
+    await moveIntoExisting(place, directories, journal);
   } else {
     await moveAsDirectory(place, stagingDirectory, journal);
   }
@@ -47,7 +60,11 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
   await syncParent(place.path);
 }
 
-async function moveIntoExisting(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
+async function moveIntoExisting(
+  place: ShardsPlace,
+  { stagingDirectory, jobDirectory }: MoveDirectories,
+  journal: CommitJournal,
+): Promise<void> {
   if (journal.phase === 'move-aside') {
     const aside = asideDirectory(stagingDirectory);
     ensurePrivateDirectory(aside);
@@ -56,20 +73,22 @@ async function moveIntoExisting(place: ShardsPlace, stagingDirectory: string, jo
       if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, false);
     }
     await syncPath(place.path);
-    await writeJournal(stagingDirectory, { ...journal, phase: 'move-in' });
+    await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
   }
   for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
     moveOnce(staged, join(place.path, name), false, byteLength);
   }
   await syncPath(place.path);
   await writeCompletionMarker(place, stagingDirectory, journal);
+  removeDirectory(asideDirectory(stagingDirectory));
 }
 
 /**
  * Takes back what was moved into or out of an existing directory: afterwards it holds what it held
  * before, and all that is new is staged again.
  */
-export async function takeBack(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
+export async function takeBack(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
+  if (place.kind === 'file' || !place.exists) return;
   const marker = join(place.path, completionMarkerName(place.naming));
   const aside = asideDirectory(stagingDirectory);
   // A marker beside former ones that were moved aside is the new one.
@@ -86,8 +105,9 @@ export async function takeBack(place: ShardsPlace, stagingDirectory: string, jou
   await syncPath(place.path);
 }
 
-function asideDirectory(stagingDirectory: string): string {
-  return join(stagingDirectory, 'replaced');
+/** Holds former files while they make way. */
+export function asideDirectory(stagingDirectory: string): string {
+  return join(stagingDirectory, ASIDE_NAME);
 }
 
 function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: string) {

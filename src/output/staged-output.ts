@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
-import { removeDirectory } from '../io/private-directory.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import { type CommitJournal, readJournal, removeJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
-import { moveOutputs, takeBack } from './output-moves.js';
+import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import type { FilesPlace } from './output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, shardName } from './shard-names.js';
@@ -22,18 +21,20 @@ const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
 export class StagedOutput implements JobOutput {
   readonly #place: FilesPlace;
-  readonly #stagingDirectory: string;
+  readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
   readonly #isResumable: boolean;
-  /** Whether what is staged must not be removed. */
-  #keepsStaging = false;
 
-  /** @param stagingDirectory a private directory of this job, on the file system of the output. */
-  constructor(place: FilesPlace, stagingDirectory: string, gate: GateNumber, isResumable: boolean) {
+  /** @param directories private ones of this job; that for staging on the file system of the output. */
+  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber, isResumable: boolean) {
     this.#place = place;
-    this.#stagingDirectory = stagingDirectory;
+    this.#directories = directories;
     this.#gate = gate;
     this.#isResumable = isResumable;
+  }
+
+  get #stagingDirectory(): string {
+    return this.#directories.stagingDirectory;
   }
 
   target(cuts: ShardCuts, totalBytes: number): OutputTarget {
@@ -84,13 +85,11 @@ export class StagedOutput implements JobOutput {
     await this.#syncShards(shards, () => control.throwIfAborted());
     control.throwIfAborted();
     const journal = this.#describeMoves(summary, shards);
-    const movesAreSteps = this.#place.kind === 'shards' && this.#place.exists;
-    // One rename is done or not; what takes several must be finished or taken back by whoever comes next.
-    if (!this.#isResumable && !movesAreSteps) await moveOutputs(this.#place, this.#stagingDirectory, journal);
-    else {
-      await writeJournal(this.#stagingDirectory, journal);
-      await this.#moveOrTakeBack(journal);
-    }
+    const isOneMove = this.#place.kind === 'file' || !this.#place.exists;
+    // What takes several moves must be finished, or taken back, by whoever comes next.
+    if (this.#isResumable || !isOneMove) await writeJournal(this.#directories.jobDirectory, journal);
+    if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
+    else await this.#moveOrTakeBack(this.#place, journal);
     return this.#pathsOf(journal);
   }
 
@@ -99,21 +98,11 @@ export class StagedOutput implements JobOutput {
    * @throws VerificationError when something that it had moved is not there any more.
    */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
-    this.#keepsStaging = true;
-    await moveOutputs(this.#place, this.#stagingDirectory, journal);
-    this.#keepsStaging = false;
+    await moveOutputs(this.#place, this.#directories, journal);
     return this.#pathsOf(journal);
   }
 
-  /** Leaves on disk what was written, for a run that goes on. */
-  keep(): void {
-    this.#keepsStaging = true;
-  }
-
-  /** Removes what is still staged. */
-  release(): void {
-    if (!this.#keepsStaging) removeDirectory(this.#stagingDirectory);
-  }
+  release(): void {}
 
   #describeMoves({ records, bytes, checksum }: OutputSummary, shards: readonly number[]): CommitJournal {
     const place = this.#place;
@@ -128,25 +117,21 @@ export class StagedOutput implements JobOutput {
   }
 
   /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */
-  async #moveOrTakeBack(journal: CommitJournal): Promise<void> {
-    const place = this.#place;
+  async #moveOrTakeBack(place: FilesPlace, journal: CommitJournal): Promise<void> {
+    const { stagingDirectory, jobDirectory } = this.#directories;
     try {
-      await moveOutputs(place, this.#stagingDirectory, journal);
+      await moveOutputs(place, this.#directories, journal);
     } catch (error) {
-      if (place.kind !== 'shards' || !place.exists) throw error;
-      // From here on the staging directory may hold files that were there before this job.
-      this.#keepsStaging = true;
       try {
-        await takeBack(place, this.#stagingDirectory, readJournal(this.#stagingDirectory) ?? journal);
-        await removeJournal(this.#stagingDirectory);
-      } catch {
+        await takeBack(place, stagingDirectory, readJournal(jobDirectory) ?? journal);
+        await removeJournal(jobDirectory);
+      } catch (failure) {
         throw new SystemError(
           'ERR_IO',
-          `${error instanceof Error ? error.message : error}; the former shards could not all be put back: see ${this.#stagingDirectory}`,
+          `${messageOf(error)}; the former shards could not all be put back (${messageOf(failure)}): they are in ${asideDirectory(stagingDirectory)}`,
           { cause: error },
         );
       }
-      this.#keepsStaging = false;
       throw error;
     }
   }
@@ -163,4 +148,8 @@ export class StagedOutput implements JobOutput {
       await Promise.all(some.map((shard) => syncPath(stagedPath(this.#stagingDirectory, shard))));
     }
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

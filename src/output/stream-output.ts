@@ -41,8 +41,6 @@ export class StreamOutput implements JobOutput {
   /** What was written is out of our hands. */
   async makeDurable(): Promise<void> {}
 
-  keep(): void {}
-
   /** @throws VerificationError when the tasks together did not write `totalBytes`. */
   verify(regions: readonly WrittenRegion[], _shardCount: number, totalBytes: number): void {
     const written = regions.reduce((sum, region) => sum + (region.end - region.start), 0);

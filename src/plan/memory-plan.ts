@@ -232,7 +232,8 @@ function divide(
     Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
     Math.floor(forBuffers / 2 / (limits.largestBytes + SLACK_BYTES)),
   );
-  const pileCount = layout?.pileCount ?? clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
+  const pileCount =
+    layout?.pileCount ?? clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
   const bufferBytes = roundDown(
     clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, limits.largestBytes),
     4 * KIB,

@@ -1,0 +1,81 @@
+/**
+ * The pile sets of a job that are sure to be there after a power failure: `set-000012.index`, with the
+ * number of the split. The name is given when data files and index are on their disks; data files that no
+ * such index names are leftovers.
+ */
+import { join } from 'node:path';
+import { linkToNewName, syncDirectory, syncFile } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
+import type { JobControl } from '../io/job-control.js';
+import { listNames } from '../io/paths.js';
+import type { PileSet } from '../pile-store/pile-set-writer.js';
+import { dataFilePath, indexFilePath, type StoreLayout, tempPlace } from '../pile-store/store-layout.js';
+
+/** fsync calls under way at one time. */
+const SYNCS_AT_ONCE = 4;
+const COMMITTED_INDEX = /^set-(\d{6,})\.index$/;
+
+/** Begins the names of the files of a split's pile set. @param attempt unlike that of any other attempt. */
+export function pileSetName(split: number, attempt: string): string {
+  return `set-${digitsOf(split)}-${attempt}`;
+}
+
+/** The split whose pile set has this name; undefined for other pile sets. */
+export function splitOfPileSet(name: string): number | undefined {
+  const digits = /^set-(\d{6,})-/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+export function committedIndexPath(jobDirectory: string, split: number): string {
+  return join(jobDirectory, `set-${digitsOf(split)}.index`);
+}
+
+function digitsOf(split: number): string {
+  return String(split).padStart(6, '0');
+}
+
+/** The splits whose pile sets are committed. */
+export function listCommittedSplits(jobDirectory: string): number[] {
+  return listNames(jobDirectory, 'temp')
+    .flatMap((name) => COMMITTED_INDEX.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Commits pile sets, all together. Each must have its index in a file. */
+export async function commitPileSets(
+  pileSets: readonly { readonly split: number; readonly pileSet: PileSet }[],
+  layout: StoreLayout,
+  control: JobControl,
+): Promise<void> {
+  const dataFiles = pileSets.flatMap(({ pileSet: { name, dataFiles } }) =>
+    dataFiles.map(({ stripe, disk }) => ({ path: dataFilePath(layout, name, stripe, disk), disk })),
+  );
+  await severalAtOnce(dataFiles, async ({ path, disk }) => {
+    const { rotates, gate } = tempPlace(layout, disk);
+    if (rotates) await control.duringAsync(gate, () => syncFile(path, 'temp'));
+    else await syncFile(path, 'temp');
+  });
+  await severalAtOnce(pileSets, ({ pileSet }) => syncFile(indexFilePath(layout, pileSet.name), 'temp'));
+  for (const disk of new Set(dataFiles.map((file) => file.disk))) {
+    await syncDirectory(tempPlace(layout, disk).directory, 'temp');
+  }
+  for (const { split, pileSet } of pileSets) {
+    linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, split));
+  }
+  await syncDirectory(layout.indexDirectory, 'temp');
+}
+
+async function severalAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const workers = Array.from({ length: SYNCS_AT_ONCE }, async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  });
+  await Promise.all(workers);
+}
+
+/** Takes back the commit of a split's pile set, which is damaged: the next run makes it again. */
+export async function revokePileSet(jobDirectory: string, split: number): Promise<void> {
+  removeFile(committedIndexPath(jobDirectory, split), 'temp');
+  await syncDirectory(jobDirectory, 'temp');
+}
