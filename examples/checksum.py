@@ -18,8 +18,8 @@ def record_hash(record: bytes) -> int:
     padded = record + bytes(-len(record) % 16)
     for word0, word1 in struct.iter_unpack('<QQ', padded):
         x0, x1 = word0 ^ key0, word1 ^ key1
-        sum0 += (x0 & 0xFFFFFFFF) * (x1 & 0xFFFFFFFF) + word0
-        sum1 += (x0 >> 32) * (x1 >> 32) + word1
+        sum0 += (x0 & 0xFFFFFFFF) * (x1 & 0xFFFFFFFF) + word1
+        sum1 += (x0 >> 32) * (x1 >> 32) + word0
         key0, key1 = key0 + 0x9E3779B97F4A7C15 & MASK, key1 + 0xD1B54A32D192ED03 & MASK
     sum1 &= MASK
     h = (sum0 * P1 & MASK) ^ (((sum1 << 29 | sum1 >> 35) & MASK) * P2 & MASK)

@@ -121,8 +121,12 @@ export class SystemError extends PileshufError {
 
 /** What was written is not what was read; no output is kept. */
 export class VerificationError extends PileshufError {
-  constructor(message: string) {
-    super('verification', 'ERR_VERIFICATION', `verification failed: ${message}`);
+  /** The pile set whose files are damaged, where it is known to be one. */
+  readonly pileSetName: string | undefined;
+
+  constructor(message: string, options?: { pileSetName?: string | undefined; cause?: unknown }) {
+    super('verification', 'ERR_VERIFICATION', `verification failed: ${message}`, options);
+    this.pileSetName = options?.pileSetName;
   }
 }
 
@@ -153,12 +157,16 @@ export interface EncodedError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly stack: string;
+  /** Of a VerificationError. */
+  readonly pileSetName?: string | undefined;
 }
 
 /** Turns any thrown value into plain data; what is no PileshufError becomes ERR_WORKER. */
 export function encodeError(thrown: unknown): EncodedError {
   if (thrown instanceof PileshufError) {
-    return { kind: thrown.kind, code: thrown.code, message: thrown.message, stack: thrown.stack ?? '' };
+    const { kind, code, message, stack = '' } = thrown;
+    if (thrown instanceof VerificationError) return { kind, code, message, stack, pileSetName: thrown.pileSetName };
+    return { kind, code, message, stack };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
@@ -180,5 +188,6 @@ export function decodeError(encoded: EncodedError): PileshufError {
   Object.setPrototypeOf(error, classOfKind[encoded.kind].prototype);
   error.name = classOfKind[encoded.kind].name;
   error.stack = encoded.stack;
+  if (error instanceof VerificationError) Object.assign(error, { pileSetName: encoded.pileSetName });
   return error;
 }

@@ -8,6 +8,7 @@ import { RamPool, type RamPoolShare } from '../src/pile-store/ram-pool.js';
 import type { StoreLayout } from '../src/pile-store/store-layout.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { Arena } from './arena.js';
+import { KernelHasher } from './kernel-hasher.js';
 
 export interface JobShare {
   /** Unlike that of any other job of this process. */
@@ -30,6 +31,7 @@ export interface ThreadState {
   readonly control: JobControl;
   readonly ramPool: RamPool | undefined;
   readonly arena: Arena;
+  readonly hasher: KernelHasher;
 }
 
 const statesOfJobs = new Map<string, ThreadState>();
@@ -42,10 +44,12 @@ export function threadStateOf(job: JobShare): ThreadState {
   let state = statesOfJobs.get(job.jobName);
   if (state === undefined) {
     const control = new JobControl(job.control);
+    const arena = new Arena(control);
     state = {
       control,
       ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool, control),
-      arena: new Arena(control),
+      arena,
+      hasher: new KernelHasher(arena.kernel),
     };
     statesOfJobs.set(job.jobName, state);
   }

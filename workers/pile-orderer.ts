@@ -13,6 +13,7 @@ import type { JobControl } from '../src/io/job-control.js';
 import type { SinkBuffer } from '../src/output/output-sink.js';
 import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
 import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
 import { type Arena, ArenaLayout } from './arena.js';
@@ -35,6 +36,7 @@ export interface OrdererParts {
   readonly arena: Arena;
   readonly control: JobControl;
   readonly reader: MergedPileReader;
+  readonly hasher: SegmentHasher;
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;
@@ -101,16 +103,14 @@ export class PileOrderer {
     run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, pileCount, parentScale);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
-    await reader.read(
-      merged,
-      layout,
-      (byteLength) => ({ target: this.bytes, offset: filled, byteLength }),
-      (byteLength) => {
+    await reader.read(merged, layout, {
+      place: (byteLength) => ({ target: this.bytes, offset: filled, byteLength }),
+      receive: (byteLength) => {
         filled += byteLength;
         walked = run.walkStored(walked, filled) >>> 0;
         if (walked === 0) throw foreignRecord(merged);
       },
-    );
+    });
     if (walked !== filled || run.walkedCount() >>> 0 !== records) {
       throw new VerificationError(
         `pile ${merged.pile} holds ${run.walkedCount() >>> 0} records and ${filled - walked} stray bytes, expected ${records} records`,
@@ -121,7 +121,7 @@ export class PileOrderer {
   }
 
   async #split(pile: LevelPile, emit: Emit): Promise<void> {
-    const { arena, control, reader, settle, attemptName, readBytes, longestRecordBytes } = this.#parts;
+    const { arena, control, reader, hasher, settle, attemptName, readBytes, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(pile.pileCount));
     // Pass 2 was planned so that every record fits; all of its records having one key is impossible.
@@ -131,10 +131,11 @@ export class PileOrderer {
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPileCount = this.#planSubPiles(merged, windowBytes);
-    const subLayout: StoreLayout = { pileCount: subPileCount.count, stripeCount: 1, tempPlaces: layout.tempPlaces };
+    const subLayout: StoreLayout = { ...layout, pileCount: subPileCount.count, stripeCount: 1 };
     this.#splits += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
-    const writer = new PileSetWriter(name, subLayout, undefined, control);
+    const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
+    const writer = new PileSetWriter({ ...parts, hasher, control });
     try {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
@@ -145,23 +146,24 @@ export class PileOrderer {
         keyScale,
       });
       const { window } = scatterArena;
-      const nextPlace = (byteLength: number) => {
+      const place = (byteLength: number) => {
         const room = window.makeRoom();
         if (typeof room !== 'number') {
           throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
         }
         return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       };
-      await reader.read(merged, layout, nextPlace, (byteLength) => {
+      const receive = (byteLength: number) => {
         window.filledEnd += byteLength;
         window.recordStart = this.run.rescatterStored(window.recordStart, window.filledEnd) >>> 0;
-      });
+      };
+      await reader.read(merged, layout, { place, receive });
       if (window.pendingBytes !== 0) {
         throw new VerificationError(
           `pile ${merged.pile} ends inside a record, ${window.pendingBytes} bytes after its beginning`,
         );
       }
-      const { pileSet } = scatterArena.commit();
+      const { pileSet } = scatterArena.commit(null);
       control.count('resplitBytes', pileSet.diskBytes);
       for (const sub of mergePiles([pileSet], 0, subPileCount.count)) {
         await this.order(

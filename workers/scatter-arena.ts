@@ -50,8 +50,11 @@ export class ScatterArena {
     };
   }
 
-  /** Writes what is left in the buffers, and completes the pile set. */
-  commit(): { readonly pileSet: PileSet; readonly tallies: readonly PileTally[] } {
+  /**
+   * Writes what is left in the buffers, and completes the pile set.
+   * @param report what its index is to keep for the job, any JSON value.
+   */
+  commit(report: unknown): { readonly pileSet: PileSet; readonly tallies: readonly PileTally[] } {
     const { view } = this.#arena.kernel;
     const tallies: PileTally[] = [];
     for (let pile = 0; pile < this.#pileCount; pile++) {
@@ -64,6 +67,6 @@ export class ScatterArena {
         checksum: view.getBigUint64(at + 24, true),
       });
     }
-    return { pileSet: this.#writer.commit(tallies), tallies };
+    return { pileSet: this.#writer.commit(tallies, report), tallies };
   }
 }

@@ -37,8 +37,10 @@ export default function runScatterTask(task: ScatterTask): Promise<Outcome<Scatt
 
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { job } = task;
-  const { control, ramPool, arena } = threadStateOf(job);
-  const writer = new PileSetWriter(task.pileSetName, job.layout, ramPool, control);
+  const { control, ramPool, arena, hasher } = threadStateOf(job);
+  const { layout } = job;
+  const name = task.pileSetName;
+  const writer = new PileSetWriter({ name, layout, ramPool, indexInFile: false, hasher, control });
   try {
     const scatterArena = new ScatterArena(arena, writer, {
       pileCount: job.layout.pileCount,
@@ -52,7 +54,7 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
     for (const part of task.parts) {
       coverage.push(await scatterPart(part, framing, scatterArena, arena.kernel, control, job));
     }
-    const { pileSet, tallies } = scatterArena.commit();
+    const { pileSet, tallies } = scatterArena.commit(null);
     return {
       pileSet,
       coverage,

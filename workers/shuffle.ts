@@ -10,7 +10,7 @@ import { openSink } from '../src/output/open-sink.js';
 import type { OutputSink, SinkStart } from '../src/output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
 import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
-import type { PileSet } from '../src/pile-store/pile-set-writer.js';
+import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
 import type { PileRun } from '../src/plan/pile-runs.js';
 import { type JobShare, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
@@ -18,7 +18,7 @@ import { type LevelPile, PileOrderer } from './pile-orderer.js';
 
 export type ShuffleTask = {
   readonly job: JobShare;
-  readonly pileSets: readonly PileSet[];
+  readonly pileSets: readonly StoredPileSet[];
   /** Begins the names of temp files; no other attempt may use it. */
   readonly attemptName: string;
   readonly longestRecordBytes: number;
@@ -152,11 +152,12 @@ async function measureCut(task: ShuffleTask & { kind: 'measure' }): Promise<Shuf
 
 function ordererOf(task: ShuffleTask, settle: () => Promise<void>): PileOrderer {
   const { job } = task;
-  const { control, ramPool, arena } = threadStateOf(job);
+  const { control, ramPool, arena, hasher } = threadStateOf(job);
   return new PileOrderer({
     arena,
     control,
-    reader: new MergedPileReader(ramPool, control),
+    reader: new MergedPileReader(ramPool, hasher, control),
+    hasher,
     bufferBytes: job.bufferBytes,
     readBytes: job.readBytes,
     outputBytes: job.outputBytes,

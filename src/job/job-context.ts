@@ -16,9 +16,12 @@ export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 
   readonly pool: TaskPool;
 }
 
+/** What pass 2 and the removal of stripes need; it goes along with every task. */
+export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
+
 /** What pass 1 leaves: all pile sets in split order, and what is known of each merged pile. */
 export interface ScatteredPiles {
-  readonly pileSets: readonly PileSet[];
+  readonly pileSets: readonly ScatteredPileSet[];
   readonly totals: PileTotals;
   readonly records: number;
   readonly bytes: number;

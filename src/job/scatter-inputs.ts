@@ -5,10 +5,9 @@
 import type { InputPart } from '../../workers/input-part.js';
 import type { ScatterResult, ScatterTask } from '../../workers/scatter.js';
 import { UNGATED } from '../io/job-control.js';
-import type { PileSet } from '../pile-store/pile-set-writer.js';
 import type { PileTotals } from '../plan/pile-runs.js';
 import type { SplitPart } from '../plan/splits.js';
-import type { JobContext, ScatteredPiles } from './job-context.js';
+import type { JobContext, ScatteredPileSet, ScatteredPiles } from './job-context.js';
 import { deriveInputKey } from './key-derivation.js';
 import { runTasks } from './run-tasks.js';
 import { CoverageCheck } from './verify.js';
@@ -21,7 +20,7 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     recordBytes: new Float64Array(pileCount),
     checksums: new BigUint64Array(pileCount),
   };
-  const pileSets: PileSet[] = [];
+  const pileSets: ScatteredPileSet[] = [];
   const coverage = new CoverageCheck(job.inputs);
   let longestRecordBytes = 0;
 
@@ -32,7 +31,8 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     }
   }
   const take = (result: ScatterResult, { ordinal }: { ordinal: number }) => {
-    pileSets[ordinal] = result.pileSet;
+    const { name, index, diskBytes } = result.pileSet;
+    pileSets[ordinal] = { name, index, diskBytes };
     for (const part of result.coverage) coverage.add(part);
     longestRecordBytes = Math.max(longestRecordBytes, result.longestRecordBytes);
     for (let pile = 0; pile < pileCount; pile++) {

@@ -105,10 +105,16 @@ function openPool(plan: JobPlan, jobName: string): Promise<TaskPool> {
 
 function shareOf({ request, plan, control, tempPlaces }: PreparedJob): JobShare {
   const { memory } = plan;
+  const places = tempPlaces.make();
   return {
     jobName: randomUUID(),
     control: control.buffer,
-    layout: { pileCount: memory.pileCount, stripeCount: memory.stripeCount, tempPlaces: tempPlaces.make() },
+    layout: {
+      pileCount: memory.pileCount,
+      stripeCount: memory.stripeCount,
+      tempPlaces: places,
+      indexDirectory: places[0]?.directory ?? '',
+    },
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
     framing: request.framing,
     bufferBytes: memory.bufferBytes,

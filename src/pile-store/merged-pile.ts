@@ -4,11 +4,14 @@
  * key the order of the inputs.
  */
 import { VerificationError } from '../errors.js';
-import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
+import { closeFile, type OpenFile, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
-import { type PileEntry, readPileEntries, type Segment } from './pile-set-index.js';
-import type { PileSet } from './pile-set-writer.js';
+import { damagedPileSet, openPileSetFile } from './pile-set-file.js';
+import type { PileEntry, Segment } from './pile-set-index.js';
+import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
+import { readPileEntries } from './read-pile-set-index.js';
+import type { SegmentHasher } from './segment-hasher.js';
 import { dataFilePath, diskOfPile, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
 
 /** The parts of one merged pile, one a pile set that holds something of it. */
@@ -21,8 +24,8 @@ export interface MergedPile {
 }
 
 /** Reads the indexes and merges piles [first, end). */
-export function mergePiles(pileSets: readonly PileSet[], first: number, end: number): MergedPile[] {
-  const entriesOfSet = pileSets.map((pileSet) => readPileEntries(pileSet.index, first, end));
+export function mergePiles(pileSets: readonly StoredPileSet[], first: number, end: number): MergedPile[] {
+  const entriesOfSet = pileSets.map(({ name, index }) => readPileEntries(index, first, end, name));
   return Array.from({ length: end - first }, (_, i) =>
     mergeEntries(
       first + i,
@@ -46,43 +49,60 @@ function mergeEntries(pile: number, entries: readonly { name: string; entry: Pil
 
 /** Where the next bytes of a pile go. */
 export interface ReadTarget {
+  /** The hasher's memory. */
   readonly target: Uint8Array;
   readonly offset: number;
   /** How many are taken now; at most as many as were offered. */
   readonly byteLength: number;
 }
 
-/** Reads the bytes of merged piles. */
+/** Takes over the bytes of a pile, in pieces that it chooses. */
+export interface PileReceiver {
+  /** Where the next piece goes, when there are `byteLength` bytes up to the end of the segment. */
+  place(byteLength: number): ReadTarget;
+  /** The piece is there. All of a segment was verified when its last piece is. */
+  receive(byteLength: number): void;
+}
+
+/** Where segments are read from. */
+interface SegmentStore {
+  /** In words, for errors. */
+  readonly name: string;
+  /** Reads `byteLength` bytes at `place` to `target` at `offset`. */
+  load(place: number, room: ReadTarget): Promise<void> | void;
+  damaged(what: string): VerificationError;
+}
+
+/** Reads the bytes of merged piles, and verifies each segment. */
 export class MergedPileReader {
   readonly #ramPool: RamPool | undefined;
+  readonly #hasher: SegmentHasher;
   readonly #control: JobControl;
 
-  constructor(ramPool: RamPool | undefined, control: JobControl) {
+  constructor(ramPool: RamPool | undefined, hasher: SegmentHasher, control: JobControl) {
     this.#ramPool = ramPool;
+    this.#hasher = hasher;
     this.#control = control;
   }
 
   /**
-   * Reads the pile from its first to its last byte. `place` is asked, before each piece, where up to
-   * `byteLength` bytes may go; `taken` is told when they are there.
+   * Reads the pile from its first to its last byte.
+   * @throws VerificationError when a segment is not what was written, whatever the receiver said of it before.
    */
-  async read(
-    pile: MergedPile,
-    layout: StoreLayout,
-    place: (byteLength: number) => ReadTarget,
-    taken: (byteLength: number) => void,
-  ): Promise<void> {
-    for (const { pileSetName, segments } of pile.parts) {
-      if (segments.every((segment) => segment.medium === 'ram')) {
-        for (const segment of segments) this.#readFromPool(segment, place, taken);
+  async read({ pile, parts }: MergedPile, layout: StoreLayout, receiver: PileReceiver): Promise<void> {
+    for (const { pileSetName, segments } of parts) {
+      const ram = this.#ramStore(pileSetName);
+      if (segments.every(({ medium }) => medium === 'ram')) {
+        for (const segment of segments) await this.#readSegment(pile, segment, ram, receiver);
         continue;
       }
-      const disk = diskOfPile(layout, pile.pile);
-      const file = openForRead(dataFilePath(layout, pileSetName, stripeOfPile(layout, pile.pile), disk), 'temp');
+      const disk = diskOfPile(layout, pile);
+      const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile), disk);
+      const file = openPileSetFile(path, pileSetName);
+      const dataFile = this.#dataFileStore(file, pileSetName, tempPlace(layout, disk).gate);
       try {
         for (const segment of segments) {
-          if (segment.medium === 'ram') this.#readFromPool(segment, place, taken);
-          else await this.#readFromDisk(segment, file, tempPlace(layout, disk).gate, place, taken);
+          await this.#readSegment(pile, segment, segment.medium === 'ram' ? ram : dataFile, receiver);
         }
       } finally {
         closeFile(file);
@@ -90,36 +110,57 @@ export class MergedPileReader {
     }
   }
 
-  #readFromPool(
-    segment: Segment,
-    place: (byteLength: number) => ReadTarget,
-    taken: (byteLength: number) => void,
-  ): void {
-    for (let done = 0; done < segment.byteLength; ) {
-      const { target, offset, byteLength } = place(segment.byteLength - done);
-      if (this.#ramPool === undefined) throw new RangeError('a segment lies in a memory pool, and this job has none');
-      this.#ramPool.load(segment.place + done, byteLength, target, offset);
-      done += byteLength;
-      taken(byteLength);
+  async #readSegment(pile: number, segment: Segment, store: SegmentStore, receiver: PileReceiver): Promise<void> {
+    this.#hasher.begin();
+    let room: ReadTarget | undefined;
+    let done = 0;
+    const load = async (next: ReadTarget) => {
+      await store.load(segment.place + done, next);
+      this.#hasher.add(next.target, next.offset, next.byteLength);
+      done += next.byteLength;
+      if (done < segment.byteLength || this.#hasher.checksum() === segment.checksum) return;
+      const what = `${segment.byteLength} bytes at byte ${segment.place} of ${store.name} (pile ${pile})`;
+      throw store.damaged(`${what} are not what was written there`);
+    };
+    try {
+      while (done < segment.byteLength) {
+        room = receiver.place(segment.byteLength - done);
+        await load(room);
+        receiver.receive(room.byteLength);
+      }
+    } catch (error) {
+      // What the receiver found wrong may be damage that the checksum tells as well, and that says where it is.
+      if (room !== undefined && error instanceof VerificationError && error.pileSetName === undefined) {
+        while (done < segment.byteLength) {
+          await load({ ...room, byteLength: Math.min(room.byteLength, segment.byteLength - done) });
+        }
+      }
+      throw error;
     }
   }
 
-  async #readFromDisk(
-    segment: Segment,
-    file: OpenFile,
-    gate: GateNumber,
-    place: (byteLength: number) => ReadTarget,
-    taken: (byteLength: number) => void,
-  ): Promise<void> {
-    for (let done = 0; done < segment.byteLength; ) {
-      const { target, offset, byteLength } = place(segment.byteLength - done);
-      const position = segment.place + done;
-      const count = await this.#control.duringAsync(gate, () => readAt(file, target, offset, byteLength, position));
-      if (count !== byteLength) {
-        throw new VerificationError(`${file.path} ends at byte ${position + count}, expected ${position + byteLength}`);
-      }
-      done += byteLength;
-      taken(byteLength);
-    }
+  #ramStore(pileSetName: string): SegmentStore {
+    return {
+      name: 'the memory pool',
+      load: (place, { target, offset, byteLength }) => {
+        if (this.#ramPool === undefined) throw new RangeError('a segment lies in a memory pool, and this job has none');
+        this.#ramPool.load(place, byteLength, target, offset);
+      },
+      damaged: (what) => new VerificationError(`${what}; check the memory of this machine`, { pileSetName }),
+    };
+  }
+
+  #dataFileStore(file: OpenFile, pileSetName: string, gate: GateNumber): SegmentStore {
+    const damaged = (what: string) => damagedPileSet(what, pileSetName);
+    return {
+      name: file.path,
+      load: async (place, { target, offset, byteLength }) => {
+        const count = await this.#control.duringAsync(gate, () => readAt(file, target, offset, byteLength, place));
+        if (count !== byteLength) {
+          throw damaged(`${file.path} ends at byte ${place + count}, expected ${place + byteLength}`);
+        }
+      },
+      damaged,
+    };
   }
 }

@@ -1,22 +1,26 @@
 /**
  * Writes one pile set: takes the full buffers of the piles in whatever order they come, puts each in
  * the memory pool while that has room and else at the end of the data file of its stripe and disk,
- * and remembers where. `commit` writes the index, which makes the pile set complete; a data file
- * without an index is a leftover.
+ * and remembers where, and their checksum. `commit` writes the index, which makes the pile set
+ * complete; a data file without an index is a leftover.
  */
 import { closeFile, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import {
+  type DataFileSize,
   encodePileSetIndex,
   type IndexSource,
   type PileTally,
-  SegmentLog,
   writePileSetIndex,
 } from './pile-set-index.js';
 import type { RamPool } from './ram-pool.js';
+import type { SegmentHasher } from './segment-hasher.js';
+import { SegmentLog } from './segment-log.js';
 import { dataFilePath, diskOfPile, indexFilePath, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
 
 interface DataFile {
+  readonly stripe: number;
+  readonly disk: number;
   readonly file: OpenFile;
   byteLength: number;
   /** Bytes that the page cache took and the disk was not made to write yet. */
@@ -33,28 +37,40 @@ export interface PileSet {
   readonly index: IndexSource;
   /** Bytes that went to disk. */
   readonly diskBytes: number;
+  /** The files that hold them. */
+  readonly dataFiles: readonly DataFileSize[];
+}
+
+/** What pass 2 reads of a pile set. */
+export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
+
+export interface PileSetParts {
+  /** One that no other attempt of the job uses: letters a to z, digits, hyphens. */
+  readonly name: string;
+  readonly layout: StoreLayout;
+  /** Takes segments while it has room; undefined: all go to disk. */
+  readonly ramPool: RamPool | undefined;
+  /** Whether the index is a file even when nothing else of the pile set is. */
+  readonly indexInFile: boolean;
+  readonly hasher: SegmentHasher;
+  readonly control: JobControl;
 }
 
 export class PileSetWriter {
-  readonly #name: string;
-  readonly #layout: StoreLayout;
-  readonly #ramPool: RamPool | undefined;
-  readonly #control: JobControl;
+  readonly #parts: PileSetParts;
   readonly #log = new SegmentLog();
-  readonly #dataFiles = new Map<number, DataFile>();
+  readonly #openFiles = new Map<number, DataFile>();
+  readonly #dataFiles: DataFile[] = [];
   #diskBytes = 0;
 
-  /** @param name must be one that no other attempt of the job uses. */
-  constructor(name: string, layout: StoreLayout, ramPool: RamPool | undefined, control: JobControl) {
-    this.#name = name;
-    this.#layout = layout;
-    this.#ramPool = ramPool;
-    this.#control = control;
+  constructor(parts: PileSetParts) {
+    this.#parts = parts;
   }
 
-  /** Takes over the next bytes of a pile; they may be overwritten afterwards. */
+  /** Takes over the next bytes of a pile, in the hasher's memory; they may be overwritten afterwards. */
   append(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
-    const inRam = this.#ramPool === undefined ? 0 : this.#keepInRam(this.#ramPool, pile, bytes, offset, byteLength);
+    const { ramPool } = this.#parts;
+    const inRam = ramPool === undefined ? 0 : this.#keepInRam(ramPool, pile, bytes, offset, byteLength);
     if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
   }
 
@@ -66,62 +82,74 @@ export class PileSetWriter {
       if (pieceBytes === 0) break;
       const place = ramPool.store(bytes, offset + kept, pieceBytes);
       if (place === undefined) break;
-      this.#log.add(pile, place, pieceBytes, true);
+      this.#log.add(pile, place, pieceBytes, true, this.#parts.hasher.hash(bytes, offset + kept, pieceBytes));
       kept += pieceBytes;
     }
     return kept;
   }
 
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
-    const disk = diskOfPile(this.#layout, pile);
-    const { gate, rotates } = tempPlace(this.#layout, disk);
-    const data = this.#dataFile(stripeOfPile(this.#layout, pile), disk);
+    const { layout, control, hasher } = this.#parts;
+    const disk = diskOfPile(layout, pile);
+    const { gate, rotates } = tempPlace(layout, disk);
+    const data = this.#dataFile(stripeOfPile(layout, pile), disk);
+    const checksum = hasher.hash(bytes, offset, byteLength);
     const write = () => writeAt(data.file, bytes, offset, byteLength, data.byteLength);
     if (rotates) {
       // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
       write();
       data.unsyncedBytes += byteLength;
       if (data.unsyncedBytes >= SYNC_BYTES) {
-        this.#control.during(gate, () => syncData(data.file));
+        control.during(gate, () => syncData(data.file));
         data.unsyncedBytes = 0;
       }
     } else {
-      this.#control.during(gate, write);
+      control.during(gate, write);
     }
-    this.#log.add(pile, data.byteLength, byteLength, false);
+    this.#log.add(pile, data.byteLength, byteLength, false, checksum);
     data.byteLength += byteLength;
     this.#diskBytes += byteLength;
   }
 
-  /** @param tallies one a pile. */
-  commit(tallies: readonly PileTally[]): PileSet {
+  /**
+   * @param tallies one a pile.
+   * @param report what the index is to keep for the job, any JSON value.
+   */
+  commit(tallies: readonly PileTally[], report: unknown): PileSet {
     this.close();
-    const bytes = encodePileSetIndex(tallies, this.#log);
-    const name = this.#name;
-    if (this.#diskBytes === 0) return { name, index: { bytes }, diskBytes: 0 };
-    const path = indexFilePath(this.#layout, name);
+    const { name, layout, indexInFile } = this.#parts;
+    const diskBytes = this.#diskBytes;
+    const dataFiles = this.#dataFiles.map(({ stripe, disk, byteLength }) => ({ stripe, disk, byteLength }));
+    const bytes = encodePileSetIndex(tallies, this.#log, {
+      name,
+      stripeCount: layout.stripeCount,
+      diskCount: layout.tempPlaces.length,
+      dataFiles,
+      report,
+    });
+    if (diskBytes === 0 && !indexInFile) return { name, index: { bytes }, diskBytes, dataFiles };
+    const path = indexFilePath(layout, name);
     writePileSetIndex(path, bytes);
-    return { name, index: { path }, diskBytes: this.#diskBytes };
+    return { name, index: { path }, diskBytes, dataFiles };
   }
 
   /** Closes the data files; they stay as leftovers when `commit` was not reached. */
   close(): void {
-    for (const [key, data] of this.#dataFiles) {
-      this.#dataFiles.delete(key);
+    for (const [key, data] of this.#openFiles) {
+      this.#openFiles.delete(key);
       closeFile(data.file);
     }
   }
 
   #dataFile(stripe: number, disk: number): DataFile {
-    const key = stripe * this.#layout.tempPlaces.length + disk;
-    let data = this.#dataFiles.get(key);
+    const { name, layout } = this.#parts;
+    const key = stripe * layout.tempPlaces.length + disk;
+    let data = this.#openFiles.get(key);
     if (data === undefined) {
-      data = {
-        file: createTempFile(dataFilePath(this.#layout, this.#name, stripe, disk)),
-        byteLength: 0,
-        unsyncedBytes: 0,
-      };
-      this.#dataFiles.set(key, data);
+      const file = createTempFile(dataFilePath(layout, name, stripe, disk));
+      data = { stripe, disk, file, byteLength: 0, unsyncedBytes: 0 };
+      this.#openFiles.set(key, data);
+      this.#dataFiles.push(data);
     }
     return data;
   }

@@ -19,9 +19,11 @@ export interface StoreLayout {
   readonly stripeCount: number;
   /** One a temp disk. */
   readonly tempPlaces: readonly TempPlace[];
+  /** Where the indexes go; absolute or relative to the current directory. */
+  readonly indexDirectory: string;
 }
 
-export function stripeOfPile(layout: StoreLayout, pile: number): number {
+export function stripeOfPile(layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>, pile: number): number {
   return Math.floor((pile * layout.stripeCount) / layout.pileCount);
 }
 
@@ -53,9 +55,9 @@ export function pileSetFiles(layout: StoreLayout, pileSetName: string): string[]
   return paths;
 }
 
-/** Path of a pile set's index: always on the first disk. */
+/** Path of a pile set's index. */
 export function indexFilePath(layout: StoreLayout, pileSetName: string): string {
-  return join(tempPlace(layout, 0).directory, `${pileSetName}.index`);
+  return join(layout.indexDirectory, `${pileSetName}.index`);
 }
 
 export function tempPlace(layout: StoreLayout, disk: number): TempPlace {

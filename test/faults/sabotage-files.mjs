@@ -8,9 +8,10 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-const HEADER_BYTES = 32;
-const PILE_ENTRY_BYTES = 40;
-const SEGMENT_ENTRY_BYTES = 16;
+const HEADER_BYTES = 44;
+const DATA_FILE_ENTRY_BYTES = 8;
+const PILE_ENTRY_BYTES = 48;
+const SEGMENT_ENTRY_BYTES = 24;
 const STORED_HEADER_BYTES = 12;
 
 /** Where a stored record changes, and which bits. */
@@ -53,7 +54,7 @@ function damage(sabotage, isTheOne) {
     // Two segments of one pile set change places on disk: two of one pile, or of two piles.
     case 'swap-segments':
       onIndexWrite((index, indexPath) => {
-        const segments = parseSegments(index, indexPath, sabotage.stripeCount);
+        const segments = parseSegments(index, indexPath);
         for (const a of segments) {
           const b = segments.find((other) => canSwap(a, other, sabotage.samePile));
           if (b === undefined || !isTheOne()) continue;
@@ -69,7 +70,7 @@ function damage(sabotage, isTheOne) {
     case 'alter-segment':
       onIndexWrite((index, indexPath) => {
         const { offset, mask } = PLACES[sabotage.part];
-        const segments = parseSegments(index, indexPath, sabotage.stripeCount);
+        const segments = parseSegments(index, indexPath);
         const segment = segments.find((one) => one.byteLength > STORED_HEADER_BYTES);
         if (segment === undefined || !isTheOne()) return;
         const bytes = readSegment(segment);
@@ -81,7 +82,7 @@ function damage(sabotage, isTheOne) {
     // A data file loses its last byte.
     case 'truncate-data':
       onIndexWrite((index, indexPath) => {
-        const segment = parseSegments(index, indexPath, sabotage.stripeCount).at(-1);
+        const segment = parseSegments(index, indexPath).at(-1);
         if (segment !== undefined && isTheOne()) truncateSync(segment.path, statSync(segment.path).size - 1);
       });
       return;
@@ -90,14 +91,16 @@ function damage(sabotage, isTheOne) {
     case 'alter-index':
       onIndexWrite((index) => {
         if (!isTheOne()) return;
-        const firstSegment = HEADER_BYTES + index.readUInt32LE(8) * PILE_ENTRY_BYTES;
+        const { pilesAt, segmentsAt } = tablesOf(index);
         const at = {
           magic: 0,
-          piles: 8,
-          segmentCount: HEADER_BYTES + 8,
-          records: HEADER_BYTES + 16,
-          place: firstSegment,
-          byteLength: firstSegment + 8,
+          piles: 16,
+          dataFile: HEADER_BYTES,
+          segmentCount: pilesAt + 8,
+          records: pilesAt + 16,
+          place: segmentsAt,
+          byteLength: segmentsAt + 8,
+          checksum: segmentsAt + 16,
         }[sabotage.field];
         index[at] = (index[at] ?? 0) ^ 1;
       });
@@ -163,26 +166,33 @@ function patchWriteSync(writeSync) {
   Object.assign(fs, { writeSync });
 }
 
+/** @param {Buffer} index */
+function tablesOf(index) {
+  const pileCount = index.readUInt32LE(16);
+  const stripeCount = index.readUInt32LE(20);
+  const diskCount = index.readUInt32LE(24);
+  const pilesAt = HEADER_BYTES + stripeCount * diskCount * DATA_FILE_ENTRY_BYTES;
+  return { pileCount, stripeCount, pilesAt, segmentsAt: pilesAt + pileCount * PILE_ENTRY_BYTES };
+}
+
 /**
  * All segments on disk that an index names.
  *
  * @param {Buffer} index
  * @param {string} indexPath
- * @param {number} stripeCount
  * @returns {Segment[]}
  */
-function parseSegments(index, indexPath, stripeCount) {
-  const pileCount = index.readUInt32LE(8);
+function parseSegments(index, indexPath) {
+  const { pileCount, stripeCount, pilesAt, segmentsAt } = tablesOf(index);
   /** @type {Segment[]} */
   const segments = [];
   for (let pile = 0; pile < pileCount; pile++) {
-    const at = HEADER_BYTES + pile * PILE_ENTRY_BYTES;
+    const at = pilesAt + pile * PILE_ENTRY_BYTES;
     const first = Number(index.readBigUInt64LE(at));
     const count = Number(index.readBigUInt64LE(at + 8));
-    const stripes = indexPath.includes('-split') ? 1 : stripeCount;
-    const stripe = Math.floor((pile * stripes) / pileCount);
+    const stripe = Math.floor((pile * stripeCount) / pileCount);
     for (let i = first; i < first + count; i++) {
-      const entry = HEADER_BYTES + pileCount * PILE_ENTRY_BYTES + i * SEGMENT_ENTRY_BYTES;
+      const entry = segmentsAt + i * SEGMENT_ENTRY_BYTES;
       if (index.readUInt32LE(entry + 12) !== 0) continue;
       segments.push({
         pile,

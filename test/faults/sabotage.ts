@@ -22,17 +22,17 @@ export type Sabotage = {
         | 'skip-gathered'
         | 'replace-gathered'
         | 'misdirect-loaded'
+        | 'truncate-data'
         | 'short-temp-write'
         | 'early-end'
         | 'refuse-workers';
     }
   | { readonly act: 'alter-loaded'; readonly part: Altered }
-  | { readonly act: 'alter-segment'; readonly part: Altered; readonly stripeCount: number }
-  | { readonly act: 'swap-segments'; readonly samePile: boolean; readonly stripeCount: number }
-  | { readonly act: 'truncate-data'; readonly stripeCount: number }
+  | { readonly act: 'alter-segment'; readonly part: Altered }
+  | { readonly act: 'swap-segments'; readonly samePile: boolean }
   | {
       readonly act: 'alter-index';
-      readonly field: 'magic' | 'piles' | 'segmentCount' | 'records' | 'place' | 'byteLength';
+      readonly field: 'magic' | 'piles' | 'dataFile' | 'segmentCount' | 'records' | 'place' | 'byteLength' | 'checksum';
     }
   | { readonly act: 'short-output-write'; readonly outputBytes: number }
   | { readonly act: 'misreport-region'; readonly how: 'missing' | 'twice' | 'elsewhere' }

@@ -32,8 +32,6 @@ export const SMALL_SIZES: Partial<Tuning> = {
   ...tuningUnderTest,
 };
 
-export const STRIPE_COUNT = SMALL_SIZES.stripeCount ?? 1;
-
 /** The environment that gives `command-under-test.mjs` these sizes; undefined: what the plan chooses. */
 export function smallSizes(
   tuning: { readonly [K in keyof Tuning]?: Tuning[K] | undefined } = {},

@@ -40,7 +40,7 @@ export function openStages(
   const job: JobShare = {
     jobName: `stages of ${pileCount} piles`,
     control: JobControl.create([], 64 * 2 ** 20).buffer,
-    layout: { pileCount, stripeCount: 1, tempPlaces: [] },
+    layout: { pileCount, stripeCount: 1, tempPlaces: [], indexDirectory: stagingDirectory },
     ramPool: createRamPool(64 * 2 ** 20, reserveSlabs),
     framing: LINES,
     bufferBytes,

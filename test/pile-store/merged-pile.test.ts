@@ -1,41 +1,55 @@
 /**
  * Writing pile sets and reading merged piles: every byte of a pile comes back, in split order and in
- * the order in which its segments were written, from memory, from disk and from both.
+ * the order in which its segments were written, from memory, from disk and from both; and no byte that
+ * is not what was written comes back unnoticed.
  */
-import { readdirSync, rmSync, truncateSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
-import { type MergedPile, MergedPileReader, mergePiles } from '#src/pile-store/merged-pile.js';
+import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-store/merged-pile.js';
 import { type PileSet, PileSetWriter } from '#src/pile-store/pile-set-writer.js';
 import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool, RamPool } from '#src/pile-store/ram-pool.js';
-import { dataFilePath, pileSetFiles, type StoreLayout } from '#src/pile-store/store-layout.js';
+import { readPileSetDescription, readPileTallies } from '#src/pile-store/read-pile-set-index.js';
+import { dataFilePath, indexFilePath, pileSetFiles, type StoreLayout } from '#src/pile-store/store-layout.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { DigestHasher } from './digest-hasher.js';
 
 type Append = readonly [pile: number, byteLength: number];
 
 const control = JobControl.create([1], 0);
+const hasher = new DigestHasher();
 const PILES = 5;
 
 function bytesOf(set: number, i: number, byteLength: number): Buffer {
   return Buffer.alloc(byteLength, `${set}.${i};`);
 }
 
+function talliesOf(appends: readonly Append[]) {
+  return Array.from({ length: PILES }, (_, pile) => ({
+    records: appends.filter(([of]) => of === pile).length,
+    recordBytes: 0,
+    checksum: 2n ** 63n,
+  }));
+}
+
 /** Writes one pile set for each list; the tallies count segments as records. */
-function writeSets(lists: readonly (readonly Append[])[], layout: StoreLayout, pool: RamPool | undefined): PileSet[] {
+function writeSets(
+  lists: readonly (readonly Append[])[],
+  layout: StoreLayout,
+  ramPool: RamPool | undefined,
+  indexInFile = false,
+): PileSet[] {
   return lists.map((appends, set) => {
-    const writer = new PileSetWriter(`set-${set}`, layout, pool, control);
-    const tallies = Array.from({ length: PILES }, () => ({ records: 0, recordBytes: 0, checksum: 2n ** 63n }));
+    const writer = new PileSetWriter({ name: `set-${set}`, layout, ramPool, indexInFile, hasher, control });
     for (const [i, [pile, byteLength]] of appends.entries()) {
       const bytes = Buffer.concat([Buffer.alloc(2, 0xee), bytesOf(set, i, byteLength)]);
       writer.append(pile, bytes, 2, byteLength);
       bytes.fill(0xee);
-      const tally = tallies[pile];
-      if (tally !== undefined) tally.records += 1;
     }
-    return writer.commit(tallies);
+    return writer.commit(talliesOf(appends), { ofSet: set });
   });
 }
 
@@ -56,14 +70,12 @@ async function readAll(
 ): Promise<Buffer> {
   const target = Buffer.alloc(merged.storedBytes);
   let filled = 0;
-  await reader.read(
-    merged,
-    layout,
-    (byteLength) => ({ target, offset: filled, byteLength: Math.min(most, byteLength) }),
-    (byteLength) => {
+  await reader.read(merged, layout, {
+    place: (byteLength) => ({ target, offset: filled, byteLength: Math.min(most, byteLength) }),
+    receive: (byteLength) => {
       filled += byteLength;
     },
-  );
+  });
   expect(filled).toBe(merged.storedBytes);
   return target;
 }
@@ -76,10 +88,11 @@ describe('mergePiles and MergedPileReader', () => {
     pileCount: PILES,
     stripeCount: 2,
     tempPlaces: Array.from({ length: disks }, (_, i) => ({
-      directory: directory.temp,
+      directory: directory.path(),
       gate: i === 0 ? 0 : UNGATED,
       rotates: false,
     })),
+    indexDirectory: directory.path(),
   });
 
   it('bring back every byte, in split order, from memory, disk, or both', async () => {
@@ -91,14 +104,14 @@ describe('mergePiles and MergedPileReader', () => {
         const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20, reserveSlabs), plenty);
         const layout = layoutOf(1);
         const pileSets = writeSets(sets, layout, pool);
-        const reader = new MergedPileReader(pool, control);
+        const reader = new MergedPileReader(pool, hasher, control);
         for (const merged of mergePiles(pileSets, 0, PILES)) {
           const expected = expectedBytes(sets, merged.pile);
           expect((await readAll(reader, merged, layout, atOnce)).equals(expected)).toBe(true);
           expect(merged.records).toBe(sets.flat().filter(([pile]) => pile === merged.pile).length);
         }
         for (const { name } of pileSets) for (const path of pileSetFiles(layout, name)) rmSync(path, { force: true });
-        expect(readdirSync(directory.temp)).toEqual([]);
+        expect(readdirSync(directory.path())).toEqual(['temp']);
       }),
       { numRuns: 40 },
     );
@@ -107,21 +120,186 @@ describe('mergePiles and MergedPileReader', () => {
   it('make no file for a pile set that stays in memory', () => {
     const pool = new RamPool(createRamPool(2 ** 20, reserveSlabs), plenty);
     const [pileSet] = writeSets([[[1, 10]]], layoutOf(1), pool);
-    expect(pileSet?.diskBytes).toBe(0);
-    expect(readdirSync(directory.temp)).toEqual([]);
+    expect(pileSet).toMatchObject({ diskBytes: 0, dataFiles: [], index: { bytes: expect.anything() } });
+    expect(readdirSync(directory.path())).toEqual(['temp']);
   });
 
-  it('refuse a data file that is shorter than its index says', async () => {
-    const layout = layoutOf(1);
-    const pileSets = writeSets([[[4, 100]]], layout, undefined);
-    const path = dataFilePath(layout, 'set-0', 1, 0);
-    truncateSync(path, 60);
-    const [merged] = mergePiles(pileSets, 4, 5);
-    expect(merged?.storedBytes).toBe(100);
-    const reader = new MergedPileReader(undefined, control);
-    await expect(merged && readAll(reader, merged, layout, 100)).rejects.toThrow(
-      new VerificationError(`${path} ends at byte 60, expected 100`),
-    );
-    for (const file of pileSetFiles(layout, 'set-0')) rmSync(file, { force: true });
+  it('make a file of the index of an empty pile set, where it has to be one', () => {
+    const layout = { ...layoutOf(1), indexDirectory: directory.path('indexes') };
+    mkdirSync(layout.indexDirectory);
+    const [pileSet] = writeSets([[]], layout, undefined, true);
+    const path = directory.path('indexes', 'set-0.index');
+    expect(pileSet).toEqual({ name: 'set-0', index: { path }, diskBytes: 0, dataFiles: [] });
+    expect(readPileSetDescription({ path })).toMatchObject({ name: 'set-0', dataFiles: [], report: { ofSet: 0 } });
+  });
+
+  it('tell the data files of a pile set, and its index keeps them', () => {
+    const layout = layoutOf(2);
+    const appends: Append[] = [
+      [0, 100],
+      [4, 7],
+      [2, 11],
+    ];
+    const [pileSet] = writeSets([appends], layout, undefined);
+    const dataFiles = [
+      { stripe: 0, disk: 0, byteLength: 111 },
+      { stripe: 1, disk: 0, byteLength: 7 },
+    ];
+    expect(pileSet).toMatchObject({ diskBytes: 118, dataFiles });
+    const index = { path: indexFilePath(layout, 'set-0') };
+    const report = { ofSet: 0 };
+    expect(readPileSetDescription(index)).toEqual({ name: 'set-0', stripeCount: 2, diskCount: 2, dataFiles, report });
+    expect([...readPileTallies(index).records]).toEqual([1, 0, 1, 0, 1]);
+  });
+
+  describe('see damage:', () => {
+    const appends: Append[] = [
+      [4, 100],
+      [1, 40],
+      [4, 33],
+    ];
+    const reader = new MergedPileReader(undefined, hasher, control);
+
+    async function read(pileSets: readonly PileSet[], layout: StoreLayout, pile: number, most = 100): Promise<Buffer> {
+      const [merged] = mergePiles(pileSets, pile, pile + 1);
+      if (merged === undefined) throw new Error(`there is no pile ${pile}`);
+      return readAll(reader, merged, layout, most);
+    }
+
+    it.each([1, 10, 100])('every changed byte of a data file, read %d at a time', async (most) => {
+      const layout = layoutOf(1);
+      const pileSets = writeSets([appends], layout, undefined);
+      const path = dataFilePath(layout, 'set-0', 1, 0);
+      const good = readFileSync(path);
+      expect(good.byteLength).toBe(133);
+      for (let at = 0; at < good.byteLength; at++) {
+        const bytes = Buffer.from(good);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+        writeFileSync(path, bytes);
+        const segment = at < 100 ? '100 bytes at byte 0' : '33 bytes at byte 100';
+        await expect(read(pileSets, layout, 4, most)).rejects.toThrow(
+          expect.objectContaining({
+            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with --resume`,
+            pileSetName: 'set-0',
+          }),
+        );
+        expect((await read(pileSets, layout, 1, most)).equals(expectedBytes([appends], 1))).toBe(true);
+      }
+    });
+
+    it('every changed byte of the memory pool', async () => {
+      const share = createRamPool(2 ** 20, reserveSlabs);
+      if (share.memory.kind === 'file') throw new Error('expected slabs');
+      const memory = new Uint8Array(share.memory.slabs[0] ?? new SharedArrayBuffer(0));
+      const pool = new RamPool(share, plenty);
+      const layout = layoutOf(1);
+      const [merged] = mergePiles(writeSets([appends], layout, pool), 4, 5);
+      if (merged === undefined) throw new Error('there is no pile 4');
+      const ramReader = new MergedPileReader(pool, hasher, control);
+      for (let at = 0; at < 173; at++) {
+        memory[at] = (memory[at] ?? 0) ^ (1 << (at % 8));
+        const bytes = readAll(ramReader, merged, layout, 1000);
+        if (at >= 100 && at < 140) expect((await bytes).equals(expectedBytes([appends], 4))).toBe(true);
+        else {
+          await expect(bytes).rejects.toThrow(
+            /bytes at byte \d+ of the memory pool \(pile 4\) are not what was written there; check the memory/,
+          );
+        }
+        memory[at] = (memory[at] ?? 0) ^ (1 << (at % 8));
+      }
+      expect((await readAll(ramReader, merged, layout, 1000)).equals(expectedBytes([appends], 4))).toBe(true);
+    });
+
+    it('segments of one length that changed places', async () => {
+      const layout = layoutOf(1);
+      const pileSets = writeSets([[[4, 50] as const, [4, 50] as const]], layout, undefined);
+      const path = dataFilePath(layout, 'set-0', 1, 0);
+      const bytes = readFileSync(path);
+      writeFileSync(path, Buffer.concat([bytes.subarray(50), bytes.subarray(0, 50)]));
+      await expect(read(pileSets, layout, 4)).rejects.toThrow('50 bytes at byte 0');
+    });
+
+    it('a data file that is shorter than its index says, at every length', async () => {
+      const layout = layoutOf(1);
+      const pileSets = writeSets([[[4, 100]]], layout, undefined);
+      const path = dataFilePath(layout, 'set-0', 1, 0);
+      for (let byteLength = 99; byteLength >= 0; byteLength--) {
+        truncateSync(path, byteLength);
+        await expect(read(pileSets, layout, 4)).rejects.toThrow(
+          expect.objectContaining({
+            message: expect.stringContaining(`${path} ends at byte ${byteLength}, expected 100; check the disk`),
+            pileSetName: 'set-0',
+          }),
+        );
+      }
+    });
+
+    it('none in a data file with more behind', async () => {
+      const layout = layoutOf(1);
+      const pileSets = writeSets([appends], layout, undefined);
+      writeFileSync(dataFilePath(layout, 'set-0', 1, 0), 'more', { flag: 'a' });
+      expect((await read(pileSets, layout, 4)).equals(expectedBytes([appends], 4))).toBe(true);
+    });
+
+    it('a data file or an index that is gone', async () => {
+      const layout = layoutOf(1);
+      const pileSets = writeSets([appends], layout, undefined);
+      const path = dataFilePath(layout, 'set-0', 1, 0);
+      rmSync(path);
+      const gone = (what: string) =>
+        expect.objectContaining({
+          message: expect.stringContaining(`${what} does not exist any more; check the disk`),
+          pileSetName: 'set-0',
+        });
+      await expect(read(pileSets, layout, 4)).rejects.toThrow(gone(path));
+      rmSync(indexFilePath(layout, 'set-0'));
+      await expect(read(pileSets, layout, 4)).rejects.toThrow(gone(indexFilePath(layout, 'set-0')));
+    });
+
+    it('but a disk that is gone for what it is', async () => {
+      const lost = directory.path('lost');
+      mkdirSync(lost);
+      const layout = layoutOf(1);
+      const onLost = { ...layout, tempPlaces: [{ directory: lost, gate: UNGATED, rotates: false }] };
+      const pileSets = writeSets([appends], onLost, undefined);
+      rmSync(lost, { recursive: true });
+      await expect(read(pileSets, onLost, 4)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
+    });
+
+    describe('a receiver that refuses a piece', () => {
+      const refusal = new VerificationError('a record is longer than any');
+      const refusing = (by: 'place' | 'receive'): PileReceiver => {
+        const target = Buffer.alloc(200);
+        let filled = 0;
+        return {
+          place: (byteLength) => {
+            if (by === 'place' && filled > 0) throw refusal;
+            return { target, offset: filled, byteLength: Math.min(30, byteLength) };
+          },
+          receive: (byteLength) => {
+            if (by === 'receive') throw refusal;
+            filled += byteLength;
+          },
+        };
+      };
+
+      it.each(['place', 'receive'] as const)('is right about a good segment, by %s', async (by) => {
+        const layout = layoutOf(1);
+        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
+        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toBe(refusal);
+      });
+
+      it.each(['place', 'receive'] as const)('gives way to what is wrong with a damaged one, by %s', async (by) => {
+        const layout = layoutOf(1);
+        const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
+        const path = dataFilePath(layout, 'set-0', 1, 0);
+        const bytes = readFileSync(path);
+        bytes[99] = 0;
+        writeFileSync(path, bytes);
+        await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toThrow(
+          expect.objectContaining({ pileSetName: 'set-0' }),
+        );
+      });
+    });
   });
 });

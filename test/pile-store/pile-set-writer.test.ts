@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JobControl } from '#src/io/job-control.js';
 import { PileSetWriter } from '#src/pile-store/pile-set-writer.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { DigestHasher } from './digest-hasher.js';
 
 const MIB = 2 ** 20;
 const GATE = 0;
@@ -37,7 +38,9 @@ describe('PileSetWriter on a disk that rotates', () => {
 
   function write(rotates: boolean, pieces: number): void {
     const tempPlaces = [{ directory: directory.temp, gate: GATE, rotates }];
-    const writer = new PileSetWriter('set', { pileCount: 4, stripeCount: 2, tempPlaces }, undefined, control);
+    const layout = { pileCount: 4, stripeCount: 2, tempPlaces, indexDirectory: directory.temp };
+    const parts = { name: 'set', layout, ramPool: undefined, indexInFile: false };
+    const writer = new PileSetWriter({ ...parts, hasher: new DigestHasher(), control });
     const bytes = Buffer.alloc(MIB, 'x');
     for (let i = 0; i < pieces; i++) writer.append(i % 4, bytes, 0, bytes.byteLength);
     writer.close();

@@ -17,7 +17,7 @@ import {
 
 function layoutOf(pileCount: number, stripeCount: number, disks: number): StoreLayout {
   const tempPlaces = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));
-  return { pileCount, stripeCount, tempPlaces };
+  return { pileCount, stripeCount, tempPlaces, indexDirectory: '/job' };
 }
 
 describe('pilesOfStripe', () => {
@@ -47,6 +47,7 @@ describe('pileSetFiles', () => {
     const files = pileSetFiles(layout, 'set-1');
     expect(new Set(files).size).toBe(1 + 3 * 2);
     expect(files).toContain(indexFilePath(layout, 'set-1'));
+    expect(indexFilePath(layout, 'set-1')).toBe('/job/set-1.index');
     for (let pile = 0; pile < 10; pile++) {
       expect(files).toContain(dataFilePath(layout, 'set-1', stripeOfPile(layout, pile), diskOfPile(layout, pile)));
     }

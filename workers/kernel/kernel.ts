@@ -37,6 +37,9 @@ export interface KernelFunctions {
     out: number,
   ): void;
   recordHash(start: number, byteLength: number): bigint;
+  beginHash(): void;
+  addToHash(from: number, to: number): void;
+  hashOfPieces(): bigint;
   scanDelimiter(
     from: number,
     to: number,

@@ -55,8 +55,8 @@ export function recordHash(bytes: Uint8Array): bigint {
     const high = blocks.readBigUInt64LE(at + 8);
     const x01 = low ^ ((0xbe4ba423396cfeb8n + i * 0x9e3779b97f4a7c15n) & MASK_64);
     const x23 = high ^ ((0x1cad21f72c81017cn + i * 0xd1b54a32d192ed03n) & MASK_64);
-    sum0 += (x01 & MASK_32) * (x23 & MASK_32) + low;
-    sum1 += (x01 >> 32n) * (x23 >> 32n) + high;
+    sum0 += (x01 & MASK_32) * (x23 & MASK_32) + high;
+    sum1 += (x01 >> 32n) * (x23 >> 32n) + low;
   }
   sum1 &= MASK_64;
   const rotated = ((sum1 << 29n) | (sum1 >> 35n)) & MASK_64;

@@ -17,4 +17,4 @@ export {
 export { philoxBlock, philoxKeys4 } from './philox';
 export { scanDelimiter } from './scan';
 export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
-export { recordHash } from './record-hash';
+export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

@@ -1,15 +1,17 @@
-// The hash of one record, and the copy of its bytes, in one go.
+// The hash of one record, alone or in one go with the copy of its bytes, and the same hash of bytes that
+// come in pieces.
 //
 // The multiset checksum of a set of records is the sum of their hashes modulo 2^64, which does not
 // depend on their order. Every byte is hashed twice and copied twice, so hash and copy share the
-// loads. The mixing step is that of NH (Black et al., "UMAC", CRYPTO '99) with the sum of the input
-// added, as XXH3 does, so that no byte is lost where a factor is zero; it was taken because
-// WebAssembly has 32 x 32 -> 64 bit products of vectors and no 64 x 64 -> 128 bit ones.
+// loads. The mixing step is that of NH (Black et al., "UMAC", CRYPTO '99) with the input added, its
+// halves exchanged, as XXH3 does: where a factor is zero, and where the product changes by as much as
+// the input, the sum of the other half still tells. It was taken because WebAssembly has
+// 32 x 32 -> 64 bit products of vectors and no 64 x 64 -> 128 bit ones.
 //
 //     block i    16 bytes, the last one filled up with zeros, as words w0 w1 w2 w3
 //     key i      (KEY_0, KEY_1) + i * (STEP_0, STEP_1), as words k0 k1 k2 k3
 //     x = w ^ k
-//     sum_0 += x0 * x2 + (w0 + 2^32 w1)        sum_1 += x1 * x3 + (w2 + 2^32 w3)
+//     sum_0 += x0 * x2 + (w2 + 2^32 w3)        sum_1 += x1 * x3 + (w0 + 2^32 w1)
 //     hash = mix(sum_0 * PRIME_1 ^ rotl(sum_1, 29) * PRIME_2, length)
 
 const KEY_0: u64 = 0xbe4ba423396cfeb8;
@@ -28,17 +30,31 @@ const KEEP: usize = memory.data<u64>([-1, -1, 0, 0], 16);
 function addBlock(sum: v128, block: v128, key: v128): v128 {
   const x = v128.xor(block, key);
   const product = i64x2.extmul_low_i32x4_u(x, v128.shuffle<u32>(x, x, 2, 3, 0, 1));
-  return i64x2.add(sum, i64x2.add(product, block));
+  return i64x2.add(sum, i64x2.add(product, v128.shuffle<u64>(block, block, 1, 0)));
+}
+
+/** Key of a block. */
+// @ts-ignore: decorator
+@inline
+function keyOf(blockIndex: u64): v128 {
+  return i64x2.add(i64x2(KEY_0, KEY_1), i64x2.mul(i64x2.splat(blockIndex), i64x2(STEP_0, STEP_1)));
+}
+
+/** Adds the first `byteLength` bytes of the last block. */
+// @ts-ignore: decorator
+@inline
+function addLast(sum: v128, block: v128, byteLength: usize, key: v128): v128 {
+  return addBlock(sum, v128.and(block, v128.load(KEEP + 16 - byteLength)), key);
 }
 
 // @ts-ignore: decorator
 @inline
-function finish(sum: v128, byteLength: u32): u64 {
+function finish(sum: v128, byteLength: u64): u64 {
   // The lanes come as signed numbers, whose shifts would be arithmetic.
   const sum0 = i64x2.extract_lane(sum, 0) as u64;
   const sum1 = i64x2.extract_lane(sum, 1) as u64;
   let hash: u64 = (sum0 * PRIME_1) ^ (rotl<u64>(sum1, 29) * PRIME_2);
-  hash += (byteLength as u64) * PRIME_3;
+  hash += byteLength * PRIME_3;
   hash ^= hash >> 32;
   hash *= PRIME_2;
   hash ^= hash >> 29;
@@ -47,17 +63,23 @@ function finish(sum: v128, byteLength: u32): u64 {
   return hash;
 }
 
+/** Adds the whole blocks of [start, end), the first of which is block `blockIndex`. */
+function addBlocks(sum: v128, start: usize, end: usize, blockIndex: u64): v128 {
+  let key = keyOf(blockIndex);
+  const step = i64x2(STEP_0, STEP_1);
+  while (end - start >= 16) {
+    sum = addBlock(sum, v128.load(start), key);
+    key = i64x2.add(key, step);
+    start += 16;
+  }
+  return sum;
+}
+
 /** Hash of the `byteLength` bytes at `start`. Reads up to 15 bytes past the end. */
 export function recordHash(start: usize, byteLength: u32): u64 {
-  let sum = i64x2.splat(0);
-  let key = i64x2(KEY_0, KEY_1);
-  const whole = byteLength & ~15;
-  for (let i: u32 = 0; i < whole; i += 16) {
-    sum = addBlock(sum, v128.load(start + i), key);
-    key = i64x2.add(key, i64x2(STEP_0, STEP_1));
-  }
+  let sum = addBlocks(i64x2.splat(0), start, start + byteLength, 0);
   const rest = byteLength & 15;
-  if (rest != 0) sum = addBlock(sum, v128.and(v128.load(start + whole), v128.load(KEEP + 16 - rest)), key);
+  if (rest != 0) sum = addLast(sum, v128.load(start + byteLength - rest), rest, keyOf(byteLength >> 4));
   return finish(sum, byteLength);
 }
 
@@ -80,6 +102,41 @@ export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 
   const rest = byteLength & 15;
   const block = v128.load(source + whole);
   v128.store(target + whole, block);
-  if (rest != 0) sum = addBlock(sum, v128.and(block, v128.load(KEEP + 16 - rest)), key);
+  if (rest != 0) sum = addLast(sum, block, rest, key);
   return finish(sum, byteLength);
+}
+
+/** The bytes behind the last whole block of what was taken in, until the next piece comes. */
+const CARRY: usize = memory.data(16, 16);
+
+let takenSum: v128 = i64x2.splat(0);
+let takenBytes: u64 = 0;
+
+/** Begins the hash of bytes that come in pieces; there is one such hash at a time. */
+export function beginHash(): void {
+  takenSum = i64x2.splat(0);
+  takenBytes = 0;
+}
+
+/** Takes in the next piece, the bytes in [from, to). */
+export function addToHash(from: usize, to: usize): void {
+  const carried = (takenBytes & 15) as usize;
+  takenBytes += (to - from) as u64;
+  if (carried != 0) {
+    const count = min<usize>(16 - carried, to - from);
+    memory.copy(CARRY + carried, from, count);
+    if (carried + count < 16) return;
+    from += count;
+    takenSum = addBlock(takenSum, v128.load(CARRY), keyOf(((takenBytes - (to - from)) >> 4) - 1));
+  }
+  takenSum = addBlocks(takenSum, from, to, (takenBytes - (to - from)) >> 4);
+  const rest = (to - from) & 15;
+  memory.copy(CARRY, to - rest, rest);
+}
+
+/** `recordHash` of all bytes taken in since `beginHash`, however they were cut. */
+export function hashOfPieces(): u64 {
+  const rest = (takenBytes & 15) as usize;
+  const sum = rest == 0 ? takenSum : addLast(takenSum, v128.load(CARRY), rest, keyOf(takenBytes >> 4));
+  return finish(sum, takenBytes);
 }

@@ -1,0 +1,29 @@
+/**
+ * Opening the files of a complete pile set, and the error for one that is not what was written.
+ */
+import { dirname } from 'node:path';
+import { SystemError, VerificationError } from '../errors.js';
+import { type OpenFile, openForRead } from '../io/files.js';
+import { errnoOf } from '../io/io-error.js';
+import { statPath } from '../io/paths.js';
+
+/** @param pileSetName undefined where the caller does not know it yet. */
+export function damagedPileSet(what: string, pileSetName: string | undefined): VerificationError {
+  return new VerificationError(`${what}; check the disk; a job that can be resumed goes on with --resume`, {
+    pileSetName,
+  });
+}
+
+/**
+ * @throws VerificationError when the file is gone, and SystemError when it cannot be opened: so also when its
+ *   directory is gone with it, as with a disk that was unmounted.
+ */
+export function openPileSetFile(path: string, pileSetName: string | undefined): OpenFile {
+  try {
+    return openForRead(path, 'temp');
+  } catch (error) {
+    const isMissing = error instanceof SystemError && errnoOf(error.cause) === 'ENOENT';
+    if (!isMissing || statPath(dirname(path), 'temp') === undefined) throw error;
+    throw damagedPileSet(`${path} does not exist any more`, pileSetName);
+  }
+}

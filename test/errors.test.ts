@@ -1,0 +1,43 @@
+/** Errors cross from a worker thread to the coordinator as plain data, and come out as they went in. */
+import { describe, expect, it } from 'vitest';
+import {
+  AbortedError,
+  decodeError,
+  encodeError,
+  InputError,
+  PileshufError,
+  SystemError,
+  UsageError,
+  VerificationError,
+} from '#src/errors.js';
+
+function crossed(error: unknown): PileshufError {
+  return decodeError(structuredClone(encodeError(error)));
+}
+
+describe('an error that crosses threads', () => {
+  it.each([
+    new UsageError('no such option', 'ERR_OPTION'),
+    new InputError('ERR_INPUT_CORRUPT', 'x.gz is corrupt'),
+    new SystemError('ERR_NO_SPACE', 'no space'),
+    new VerificationError('pile 7 is not what it was'),
+    new VerificationError('a segment is not what it was', { pileSetName: 'set-000012' }),
+    new AbortedError(),
+  ])('is the same: $message', (error) => {
+    const { kind, code, message, name, stack } = error;
+    const copy = crossed(error);
+    expect(copy).toBeInstanceOf(error.constructor);
+    expect(copy).toMatchObject({ kind, code, message, name, stack });
+  });
+
+  it('knows the pile set that it is about', () => {
+    expect(crossed(new VerificationError('wrong', { pileSetName: 'set-7' }))).toMatchObject({ pileSetName: 'set-7' });
+    expect(crossed(new VerificationError('wrong'))).toMatchObject({ pileSetName: undefined });
+    expect(crossed(new AbortedError())).not.toHaveProperty('pileSetName');
+  });
+
+  it('becomes one of a task when it is any other', () => {
+    expect(crossed(new RangeError('oops'))).toMatchObject({ code: 'ERR_WORKER', message: 'a task failed: oops' });
+    expect(crossed('oops')).toBeInstanceOf(PileshufError);
+  });
+});
