@@ -83,8 +83,8 @@ export class UsageError extends PileshufError {
       | 'ERR_OUTPUT_EXISTS'
       | 'ERR_OUTPUT_PLACE'
       | 'ERR_JOB_DIFFERS'
-  | 'ERR_JOB_LOCKED'
-  | 'ERR_JOB_UNFINISHED'
+      | 'ERR_JOB_LOCKED'
+      | 'ERR_JOB_UNFINISHED'
       | 'ERR_JOB_VERSION'
       | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
   ) {

@@ -16,6 +16,8 @@ export interface JobShare {
   readonly control: SharedArrayBuffer;
   readonly layout: StoreLayout;
   readonly ramPool: RamPoolShare | undefined;
+  /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
+  readonly keepsPileSets: boolean;
   readonly framing: FramingSpec;
   readonly bufferBytes: number;
   readonly readBytes: number;

@@ -7,11 +7,13 @@
  */
 import { framingOf } from '../src/formats/framing.js';
 import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import type { PileTallies } from '../src/pile-store/read-pile-set-index.js';
 import type { Coverage, InputPart } from './input-part.js';
 import { type JobShare, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import { ScatterArena } from './scatter-arena.js';
 import { scatterPart } from './scatter-part.js';
+import type { SplitReport } from './split-report.js';
 
 export interface ScatterTask {
   readonly job: JobShare;
@@ -20,15 +22,9 @@ export interface ScatterTask {
   readonly parts: readonly InputPart[];
 }
 
-export interface ScatterResult {
+export interface ScatterResult extends SplitReport {
   readonly pileSet: PileSet;
-  /** What was read of each part, in the order of the parts. */
-  readonly coverage: readonly Coverage[];
-  /** One entry a pile. */
-  readonly records: Float64Array;
-  readonly recordBytes: Float64Array;
-  readonly checksums: BigUint64Array;
-  readonly longestRecordBytes: number;
+  readonly tallies: PileTallies;
 }
 
 export default function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
@@ -40,7 +36,7 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { control, ramPool, arena, hasher } = threadStateOf(job);
   const { layout } = job;
   const name = task.pileSetName;
-  const writer = new PileSetWriter({ name, layout, ramPool, indexInFile: false, hasher, control });
+  const writer = new PileSetWriter({ name, layout, ramPool, indexInFile: job.keepsPileSets, hasher, control });
   try {
     const scatterArena = new ScatterArena(arena, writer, {
       pileCount: job.layout.pileCount,
@@ -54,14 +50,17 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
     for (const part of task.parts) {
       coverage.push(await scatterPart(part, framing, scatterArena, arena.kernel, control, job));
     }
-    const { pileSet, tallies } = scatterArena.commit(null);
+    const longestRecordBytes = arena.kernel.run.longestRecord() >>> 0;
+    const report: SplitReport = { coverage, longestRecordBytes };
+    const { pileSet, tallies } = scatterArena.commit(job.keepsPileSets ? report : null);
     return {
+      ...report,
       pileSet,
-      coverage,
-      records: Float64Array.from(tallies, (tally) => tally.records),
-      recordBytes: Float64Array.from(tallies, (tally) => tally.recordBytes),
-      checksums: BigUint64Array.from(tallies, (tally) => tally.checksum),
-      longestRecordBytes: arena.kernel.run.longestRecord() >>> 0,
+      tallies: {
+        records: Float64Array.from(tallies, (tally) => tally.records),
+        recordBytes: Float64Array.from(tallies, (tally) => tally.recordBytes),
+        checksums: BigUint64Array.from(tallies, (tally) => tally.checksum),
+      },
     };
   } finally {
     writer.close();

@@ -5,7 +5,7 @@
 import { dirname, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
-import { removeFile } from '../io/files.js';
+import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
 import { listNames, nameExists } from '../io/paths.js';
 import {
   ensurePrivateDirectory,
@@ -14,11 +14,15 @@ import {
   removeIfEmpty,
   requirePrivate,
 } from '../io/private-directory.js';
-import { isNameOfAttempt } from '../io/small-file.js';
-import { acquireJobLock, isLockName, type JobLock } from './job-lock.js';
+import { isNameOfAttempt, readSmallFile } from '../io/small-file.js';
+import { acquireJobLock, type JobLock } from './job-lock.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
+import { looksLikeLock } from './lock-name.js';
 import { MANIFEST_NAME } from './manifest.js';
 
+/** In the staging directory: the path of the job directory. */
+const OWNER_NAME = 'job';
+const LONGEST_PATH_BYTES = 2 ** 16;
 /** What a job writes into its job directory, beside locks and attempts. */
 const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 
@@ -71,6 +75,7 @@ export class JobDirectory {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
     const directories = [...dataDirectories, stagingDirectory];
     for (const directory of directories) ensurePrivateDirectory(directory);
+    noteStagingOwner(stagingDirectory, jobDirectory);
     if (!isDurable) return;
     for (const parent of new Set([jobDirectory, ...directories].map((path) => dirname(path)))) {
       await syncDirectory(parent, 'temp');
@@ -97,7 +102,7 @@ export class JobDirectory {
   async clear(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
     requireNoFormerFiles(stagingDirectory);
-    const names = listNames(jobDirectory, 'temp').filter((name) => !isLockName(name));
+    const names = listNames(jobDirectory, 'temp').filter((name) => !looksLikeLock(name));
     const remove = (chosen: readonly string[]) => {
       for (const name of chosen) removeFile(join(jobDirectory, name), 'temp');
     };
@@ -122,6 +127,20 @@ export class JobDirectory {
   }
 }
 
+/** Whoever finds outputs staged, and no job directory where it looks for one, reads here where it is. */
+function noteStagingOwner(stagingDirectory: string, jobDirectory: string): void {
+  const path = join(stagingDirectory, OWNER_NAME);
+  if (nameExists(path, 'output')) return;
+  const bytes = Buffer.from(jobDirectory);
+  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
+}
+
+/** The job directory of the job that staged outputs there; undefined when it is not known. */
+export function readStagingOwner(stagingDirectory: string): string | undefined {
+  const bytes = readSmallFile(join(stagingDirectory, OWNER_NAME), 'output', LONGEST_PATH_BYTES);
+  return bytes === undefined || bytes.byteLength === 0 ? undefined : Buffer.from(bytes).toString();
+}
+
 function requireNoFormerFiles(stagingDirectory: string): void {
   const aside = join(stagingDirectory, ASIDE_NAME);
   if (!nameExists(aside, 'output') || listNames(aside, 'output').length === 0) return;
@@ -132,5 +151,5 @@ function requireNoFormerFiles(stagingDirectory: string): void {
 }
 
 function isOwnName(name: string): boolean {
-  return OWN_NAME.test(name) || isLockName(name) || isNameOfAttempt(name);
+  return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
 }

@@ -42,9 +42,14 @@ export function listCommittedSplits(jobDirectory: string): number[] {
     .sort((a, b) => a - b);
 }
 
+export interface PileSetOfSplit {
+  readonly split: number;
+  readonly pileSet: PileSet;
+}
+
 /** Commits pile sets, all together. Each must have its index in a file. */
 export async function commitPileSets(
-  pileSets: readonly { readonly split: number; readonly pileSet: PileSet }[],
+  pileSets: readonly PileSetOfSplit[],
   layout: StoreLayout,
   control: JobControl,
 ): Promise<void> {

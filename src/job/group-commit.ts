@@ -20,6 +20,10 @@ export class GroupCommit<Item> {
     this.#underWay ??= this.#commitAll();
   }
 
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
+  }
+
   /** Waits until all is durable. */
   async finish(): Promise<void> {
     await this.#underWay;
@@ -37,4 +41,23 @@ export class GroupCommit<Item> {
     }
     this.#underWay = undefined;
   }
+}
+
+/**
+ * Does work that adds to `commits`, and waits until all of it is durable, whatever becomes of the work. What
+ * failed first is thrown.
+ */
+export async function committing(
+  commits: Pick<GroupCommit<never>, 'failure' | 'finish'> | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // A commit that failed has stopped the work.
+    const failure = commits?.failure ?? { error };
+    await commits?.finish().catch(() => {});
+    throw failure.error;
+  }
+  await commits?.finish();
 }

@@ -20,6 +20,7 @@ import type { JobRequest } from './job-request.js';
 
 /** Places of a job whose output is on disk. */
 export interface FilesPlaces {
+  readonly kind: 'files';
   readonly output: FilesPlace;
   /** The existing directory in which the output appears. */
   readonly outputDirectory: string;
@@ -30,6 +31,7 @@ export interface FilesPlaces {
 
 /** Places of a job that leaves nothing on disk. */
 export interface StreamPlaces {
+  readonly kind: 'stream';
   readonly output: OutputPlace & { readonly kind: 'stream' };
   readonly outputDirectory: undefined;
   readonly tempDirs: readonly string[];
@@ -46,9 +48,11 @@ export function choosePlaces(request: JobRequest, { inputs, directories }: JobIn
       : { prefix: request.shardPrefix, extension: commonExtension(inputs.map((input) => input.path)) };
   const output = resolveOutput(request.output, naming, request.force);
   const places = output.kind === 'stream' ? streamPlaces(request, output) : filesPlaces(request, output);
-  if (output.kind !== 'stream') requireOutside(output.path, 'the output', directories);
   for (const directory of places.tempDirs) requireOutside(directory, 'the temp directory', directories);
-  if (places.paths !== undefined) requireOutside(places.paths.jobDirectory, 'the job directory', directories);
+  if (places.kind === 'files') {
+    requireOutside(places.output.path, 'the output', directories);
+    requireOutside(places.paths.jobDirectory, 'the job directory', directories);
+  }
   return places;
 }
 
@@ -58,7 +62,13 @@ function streamPlaces(request: JobRequest, output: StreamPlaces['output']): Stre
       `a job that writes to ${output.path} cannot be resumed, nor kept; expected a file or a directory as --output`,
     );
   }
-  return { output, outputDirectory: undefined, tempDirs: tempDirsOf(request, varTmp()), paths: undefined };
+  return {
+    kind: 'stream',
+    output,
+    outputDirectory: undefined,
+    tempDirs: tempDirsOf(request, varTmp()),
+    paths: undefined,
+  };
 }
 
 function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
@@ -88,7 +98,7 @@ function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
     jobDir,
     keepsDataInJobDir,
   });
-  return { output, outputDirectory, tempDirs, paths };
+  return { kind: 'files', output, outputDirectory, tempDirs, paths };
 }
 
 /** `--temp-dir`, else `$TMPDIR`, else what is given. */

@@ -107,9 +107,7 @@ function planWork(
   };
   const memory = planMemory(memoryNeed, tuning);
   const splitBytes =
-    layout?.splitBytes ??
-    tuning.splitBytes ??
-    planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
+    layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
   const splits = planSplits(
     inputs.map((input, ordinal) => ({
       cuttable: isCuttable(input),

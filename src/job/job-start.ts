@@ -3,8 +3,11 @@
  */
 import { UsageError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
+import { requirePrivate } from '../io/private-directory.js';
 import { type FinishedRuns, readFinishedRuns } from '../job-directory/finished-runs.js';
-import { JobDirectory } from '../job-directory/job-directory.js';
+import { JobDirectory, readStagingOwner } from '../job-directory/job-directory.js';
+import { findJobHolder } from '../job-directory/job-lock.js';
+import type { JobPaths } from '../job-directory/job-paths.js';
 import { type JobManifest, readManifest } from '../job-directory/manifest.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import type { FilesPlaces } from './job-places.js';
@@ -12,8 +15,7 @@ import type { JobRequest } from './job-request.js';
 
 export type JobStart =
   /** `directory`: what is in it is to be discarded; undefined: there is none. */
-  | { readonly kind: 'fresh'; readonly directory: JobDirectory | undefined }
-  | Continuation;
+  { readonly kind: 'fresh'; readonly directory: JobDirectory | undefined } | Continuation;
 
 export interface Continuation {
   readonly kind: 'continue';
@@ -29,22 +31,24 @@ export interface Continuation {
  * @throws UsageError ERR_JOB_UNFINISHED when a job was left that may be gone on with, and nobody said
  *   whether to; ERR_JOB_LOCKED when a process is at it now.
  */
-export function findStart(request: JobRequest, { output, paths }: FilesPlaces): JobStart {
+export async function findStart(request: JobRequest, { output, paths }: FilesPlaces): Promise<JobStart> {
   const directory = JobDirectory.find(paths);
   if (directory === undefined) {
-    if (!request.force && nameExists(paths.stagingDirectory, 'output')) throw strayStaging(output.path, paths);
-    return { kind: 'fresh', directory: undefined };
+    refuseStagingOfOthers(request, output.path, paths);
+    return { kind: 'fresh', directory };
   }
   try {
     if (request.force && !request.resume) return { kind: 'fresh', directory };
     const manifest = readManifest(paths.jobDirectory);
-    if (manifest === undefined) return { kind: 'fresh', directory };
-    const journal = readJournal(paths.stagingDirectory);
-    // What a killed job left that was not resumable is of no use to anybody.
-    if (!manifest.isResumable && journal === undefined) return { kind: 'fresh', directory };
+    const journal = manifest === undefined ? undefined : readJournal(paths.jobDirectory);
+    // What a job left that was killed and not resumable is of no use to anybody.
+    if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
+      await directory.clear();
+      return { kind: 'fresh', directory };
+    }
     if (!request.resume) {
       throw new UsageError(
-        `an unfinished job of ${manifest.output} exists in ${paths.jobDirectory}: give --resume to go on, or --force to discard it`,
+        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give --resume to go on, or --force to discard it`,
         'ERR_JOB_UNFINISHED',
       );
     }
@@ -53,4 +57,27 @@ export function findStart(request: JobRequest, { output, paths }: FilesPlaces): 
     directory.release();
     throw error;
   }
+}
+
+/**
+ * Outputs are staged here, and there is no job directory where this run would have one: that run had
+ * other temp directories, or they were emptied since.
+ */
+function refuseStagingOfOthers(request: JobRequest, output: string, { stagingDirectory }: JobPaths): void {
+  if (!nameExists(stagingDirectory, 'output')) return;
+  requirePrivate(stagingDirectory);
+  const directory = readStagingOwner(stagingDirectory);
+  if (directory === undefined || !nameExists(directory, 'temp')) return;
+  const holder = findJobHolder(directory);
+  if (holder !== undefined) {
+    throw new UsageError(
+      `another job of ${output} is under way, held by process ${holder.pid} on ${holder.host}; wait for it or stop it`,
+      'ERR_JOB_LOCKED',
+    );
+  }
+  if (request.force && !request.resume) return;
+  throw new UsageError(
+    `an unfinished job of ${output} exists in ${directory}: give the temp directories that it had, and --resume to go on, or --force to discard it`,
+    'ERR_JOB_UNFINISHED',
+  );
 }

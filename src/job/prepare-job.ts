@@ -9,7 +9,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { checkDisks } from './check-disks.js';
 import { DeviceGates } from './device-gates.js';
 import { type JobInput, listInputs } from './job-inputs.js';
-import { choosePlaces, type JobPlaces } from './job-places.js';
+import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
 import { findStart, type JobStart } from './job-start.js';
@@ -23,14 +23,17 @@ export interface PreparedJob {
   readonly inputs: readonly JobInput[];
   /** Gate of each input; streams are ungated. */
   readonly inputGates: readonly GateNumber[];
-  readonly places: JobPlaces;
+  readonly site: JobSite;
   readonly outputGate: GateNumber;
   readonly tempPlaces: TempPlaces;
   readonly plan: JobPlan;
   readonly control: JobControl;
-  /** Undefined when the output is a stream. */
-  readonly start: JobStart | undefined;
 }
+
+/** Where the job takes place, and what is there of an earlier run. */
+export type JobSite =
+  | { readonly kind: 'stream'; readonly places: StreamPlaces }
+  | { readonly kind: 'files'; readonly places: FilesPlaces; readonly start: JobStart };
 
 /**
  * @param releases gets what is to be done when the job ends, whatever becomes of it.
@@ -42,16 +45,15 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const { inputs } = jobInputs;
   refuseToResumeStreams(asked, inputs);
   const places = choosePlaces(asked, jobInputs);
-  const start = places.paths === undefined ? undefined : await findStart(asked, places);
-  if (start?.directory !== undefined) releases.push(() => start.directory?.release());
-  const manifest = start?.kind === 'continue' ? start.manifest : undefined;
-  if (manifest !== undefined && places.paths !== undefined) requireSameJob(manifest, asked, inputs, places);
+  const site = await findSite(asked, places, releases);
+  const before = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
+  const manifest = before?.manifest;
+  if (manifest !== undefined && site.kind === 'files') requireSameJob(manifest, asked, inputs, site.places);
   const request = manifest === undefined ? asked : { ...asked, seed: manifest.seed };
-
-  const isMoving = start?.kind === 'continue' && start.journal !== undefined;
-  if (places.paths !== undefined && !isMoving) {
+  const isMoving = before?.journal !== undefined;
+  if (site.kind === 'files' && !isMoving) {
     requireReplaceable(
-      places.output,
+      site.places.output,
       request.output ?? '',
       inputs.map((input) => input.path),
     );
@@ -60,12 +62,19 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
-  const nature = { hasFiles: places.paths !== undefined, manifest };
+  const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = planJob(request, inputs, tempPlaces, nature, tuning);
   if (!isMoving) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, inputGates, places, outputGate, tempPlaces, plan, control, start };
+  return { request, inputs, inputGates, site, outputGate, tempPlaces, plan, control };
+}
+
+async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
+  if (places.kind === 'stream') return { kind: 'stream', places };
+  const start = await findStart(request, places);
+  releases.push(() => start.directory?.release());
+  return { kind: 'files', places, start };
 }
 
 function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[]): void {
@@ -78,7 +87,8 @@ function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[])
 
 function warnOfStream(request: JobRequest, { output }: JobPlaces, inputs: readonly JobInput[]): void {
   const input = inputs.find(({ kind }) => kind === 'stream');
-  const reason = output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
+  const reason =
+    output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
   request.onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);
 }
 

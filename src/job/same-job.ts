@@ -8,8 +8,9 @@ import { InputError, UsageError } from '../errors.js';
 import { hashFileEnds } from '../io/file-ends.js';
 import type { JobManifest } from '../job-directory/manifest.js';
 import type { JobInput } from './job-inputs.js';
-import type { JobPlaces } from './job-places.js';
+import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
+import type { PreparedJob } from './prepare-job.js';
 import type { ShardRule } from './shuffle-options.js';
 
 type InputsOfManifest = JobManifest['inputs'];
@@ -43,6 +44,22 @@ function endsOf({ path, byteLength }: Fingerprint): string {
   return hashFileEnds(path, byteLength, 'input');
 }
 
+/** The manifest of a job that begins. */
+export function describeJob({ request, inputs, plan }: PreparedJob, { output, tempDirs }: FilesPlaces): JobManifest {
+  return {
+    isResumable: plan.isResumable,
+    seed: request.seed,
+    delimiter: request.framing.delimiter,
+    shards: describeShards(request.shards),
+    shardPrefix: request.shardPrefix,
+    output: output.path,
+    outputExists: output.kind === 'shards' && output.exists,
+    tempDirs: tempDirs.map((path) => resolve(path)),
+    inputs: describeInputs(inputs, plan.isResumable),
+    layout: plan.layout ?? null,
+  };
+}
+
 /** What is noted of the shards asked for; null: one output. */
 export function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
   switch (shards?.by) {
@@ -62,11 +79,12 @@ export function describeShards(shards: ShardRule | undefined): JobManifest['shar
  *   an input is not what it was.
  */
 export function requireSameJob(
-  { manifest, directory }: { readonly manifest: JobManifest; readonly directory: string },
+  manifest: JobManifest,
   request: JobRequest,
   inputs: readonly JobInput[],
-  { output, tempDirs }: JobPlaces,
+  { output, tempDirs, paths }: FilesPlaces,
 ): void {
+  const directory = paths.jobDirectory;
   const differs = (what: string, then: string, now: string) =>
     new UsageError(
       `the unfinished job in ${directory} was begun with another ${what} (${then}, now ${now}); give the same to go on, or --force without --resume to discard it`,

@@ -10,10 +10,10 @@
  * Every step is verified before anything is deleted or becomes visible; whatever happens, nothing
  * stays behind.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
-import { AbortedError, addCleanupErrors } from '../errors.js';
-import { openOutput } from '../output/job-output.js';
+import { AbortedError } from '../errors.js';
+import type { CommitJournal } from '../output/commit-journal.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
@@ -22,11 +22,12 @@ import type { JobContext } from './job-context.js';
 import type { JobPlan } from './job-plan.js';
 import { JobProgress } from './job-progress.js';
 import { JobStop } from './job-stop.js';
+import { type JobWork, openWork } from './open-work.js';
 import { type PreparedJob, prepareJob } from './prepare-job.js';
 import { type Release, releasingAll } from './release-all.js';
 import { scatterInputs } from './scatter-inputs.js';
 import type { ShuffleOptions, ShuffleReport } from './shuffle-options.js';
-import { shufflePiles } from './shuffle-piles.js';
+import { bytesOf, shufflePiles } from './shuffle-piles.js';
 import { openTaskPool, type TaskPool } from './task-pool.js';
 
 /** One output is one shard of everything. */
@@ -35,62 +36,98 @@ const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
 export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
   const began = performance.now();
   if (options.signal?.aborted === true) throw new AbortedError();
-  const prepared = await prepareJob(options, tuning);
-  const { request, places } = prepared;
-  const warnOfLeftover = (error: unknown) => request.onWarning(error instanceof Error ? error.message : String(error));
-  try {
-    const report = await releasingAll((releases) => carryOut(prepared, releases), warnOfLeftover);
-    return { ...report, seconds: { total: secondsSince(began), ...report.seconds } };
-  } catch (error) {
-    if (!(error instanceof AbortedError) || places.output.kind !== 'stream') throw error;
-    // A stream cannot be taken back.
-    const incomplete = new AbortedError('incomplete');
-    addCleanupErrors(incomplete, error.cleanupErrors);
-    throw incomplete;
-  }
+  const warnOfLeftover = (error: unknown) =>
+    options.onWarning?.(error instanceof Error ? error.message : String(error));
+  const report = await releasingAll(async (releases) => {
+    const prepared = await prepareJob(options, tuning, releases);
+    const work = await openWork(prepared, releases);
+    try {
+      const done = await carryOut(prepared, work, releases);
+      await work.succeeded();
+      return done;
+    } catch (thrown) {
+      // A stream cannot be taken back.
+      const isStream = prepared.site.kind === 'stream';
+      const error = thrown instanceof AbortedError && isStream ? new AbortedError('incomplete') : thrown;
+      await work.failed(error);
+      throw error;
+    }
+  }, warnOfLeftover);
+  return { ...report, seconds: { total: secondsSince(began), ...report.seconds } };
 }
 
-async function carryOut(prepared: PreparedJob, releases: Release[]) {
-  const { request, inputs, places, tempPlaces, plan, control } = prepared;
+async function carryOut(prepared: PreparedJob, work: JobWork, releases: Release[]) {
+  const { request, inputs, plan, control, site } = prepared;
+  const { output, kept } = work;
   const stop = new JobStop(control, request.signal);
   releases.push(() => stop.release());
-  releases.push(() => tempPlaces.remove());
   const progress = new JobProgress(control, stop, request.onProgress);
-  const output = await openOutput(places.output, prepared.outputGate, control);
-  releases.push(() => output.release());
-  const share = shareOf(prepared);
+  const journal = site.kind === 'files' && site.start.kind === 'continue' ? site.start.journal : undefined;
+  if (journal !== undefined) return finishMoves(prepared, work, progress, journal);
+
+  const share = shareOf(prepared, work);
   const { ramPool } = share;
   if (ramPool !== undefined) releases.push(() => releaseRamPool(ramPool));
   const pool = await openPool(plan, share.jobName);
   releases.push(() => pool.destroy());
-  const job: JobContext = { ...prepared, seed: request.seed, share, stop, pool };
+  const attempt = randomBytes(4).toString('hex');
+  const { seed, onWarning } = request;
+  const job: JobContext = { ...prepared, seed, onWarning, share, stop, pool, attempt, kept };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
   const scattered = pass1.value;
+  const { records, bytes } = scattered;
   const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, scattered);
-  const target = output.target(cuts, scattered.bytes);
+  const target = output.target(cuts, bytes);
 
   const pass2Job = await fitPass2(job, scattered);
   releases.push(() => pass2Job.pool.destroy());
-  const pass2 = await progress.during('shuffle', scattered.bytes, () => shufflePiles(pass2Job, scattered, target));
+  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
+  const checksum = scattered.checksum.toString(16).padStart(16, '0');
+  const { shardCount } = cuts;
   const commit = await progress.during('commit', undefined, async () => {
-    output.verify(pass2.value, cuts.shardCount, scattered.bytes);
-    return output.commit(cuts.shardCount, control);
+    output.verify(pass2.value, shardCount, bytes);
+    return output.commit({ shardCount, records, bytes, checksum }, control);
   });
   return {
-    records: scattered.records,
-    bytes: scattered.bytes,
-    seed: request.seed,
-    checksum: scattered.checksum.toString(16).padStart(16, '0'),
+    records,
+    bytes,
+    seed,
+    checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
     tempBytes: scattered.tempBytes + control.counted('resplitBytes'),
     shards: commit.value,
-    resumed: undefined,
+    resumed: resumedFrom(prepared, scattered.takenOverCount),
   };
+}
+
+/** All was written when the run before was killed: its outputs only get their names. */
+async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobProgress, journal: CommitJournal) {
+  const { request, inputs, plan } = prepared;
+  const { records, bytes, checksum } = journal;
+  const commit = await progress.during('commit', undefined, () => work.finishMoves(journal));
+  return {
+    records,
+    bytes,
+    seed: request.seed,
+    checksum,
+    seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
+    inputCount: inputs.length,
+    workers: plan.memory.workers,
+    piles: plan.memory.pileCount,
+    tempBytes: 0,
+    shards: commit.value,
+    resumed: { pileSets: plan.splits.length, outputBytes: bytes },
+  };
+}
+
+function resumedFrom({ site }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+  if (site.kind !== 'files' || site.start.kind !== 'continue') return undefined;
+  return { pileSets, outputBytes: bytesOf(site.start.finished.runs.flatMap((run) => run.regions)) };
 }
 
 function secondsSince(began: number): number {
@@ -103,19 +140,16 @@ function openPool(plan: JobPlan, jobName: string): Promise<TaskPool> {
   return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName);
 }
 
-function shareOf({ request, plan, control, tempPlaces }: PreparedJob): JobShare {
+function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobShare {
   const { memory } = plan;
-  const places = tempPlaces.make();
+  const { pileCount, stripeCount } = memory;
+  const { tempPlaces, indexDirectory } = work;
   return {
     jobName: randomUUID(),
     control: control.buffer,
-    layout: {
-      pileCount: memory.pileCount,
-      stripeCount: memory.stripeCount,
-      tempPlaces: places,
-      indexDirectory: places[0]?.directory ?? '',
-    },
+    layout: { pileCount, stripeCount, tempPlaces, indexDirectory },
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
+    keepsPileSets: work.kept !== undefined,
     framing: request.framing,
     bufferBytes: memory.bufferBytes,
     readBytes: memory.readBytes,

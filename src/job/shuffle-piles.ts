@@ -4,12 +4,15 @@
  */
 import type { ShuffleResult, ShuffleTask } from '../../workers/shuffle.js';
 import { removeFile } from '../io/files.js';
+import { type FinishedRun, writeFinishedRuns } from '../job-directory/finished-runs.js';
+import type { JobOutput } from '../output/job-output.js';
 import type { SinkStart } from '../output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import { dataFilePath, pilesOfStripe, stripeOfPile } from '../pile-store/store-layout.js';
 import { type PileRun, planPileRuns } from '../plan/pile-runs.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
-import type { JobContext, ScatteredPiles } from './job-context.js';
+import { committing, GroupCommit } from './group-commit.js';
+import type { JobContext, KeptWork, ScatteredPiles } from './job-context.js';
 import { runTasks } from './run-tasks.js';
 import { verifyRun } from './verify.js';
 
@@ -26,6 +29,7 @@ const FILE_RUNS_PER_THREAD = 8;
 export async function shufflePiles(
   job: JobContext,
   scattered: ScatteredPiles,
+  output: JobOutput,
   target: OutputTarget,
 ): Promise<WrittenRegion[]> {
   const { totals } = scattered;
@@ -36,15 +40,29 @@ export async function shufflePiles(
     target.kind === 'files'
       ? Math.max(RUN_BYTES, scattered.bytes / (FILE_RUNS_PER_THREAD * job.pool.threadCount))
       : RUN_BYTES;
+  const { kept } = job;
+  const finished = kept?.finished.runs ?? [];
+  const isFinished = new Uint8Array(totals.records.length);
+  for (const { first, end } of finished) isFinished.fill(1, first, end);
   const runs: PileRun[] = [];
   const stripes = new StripeRemoval(job, scattered);
-  for (const run of planPileRuns(totals, runBytes, sharded ? () => false : isStripeEnd)) {
+  const commits = kept === undefined ? undefined : commitsOf(job, kept, output, stripes);
+  const done = ({ first, end }: PileRun, regionsOfRun: readonly WrittenRegion[]) => {
+    if (commits === undefined) stripes.pilesDone({ first, end });
+    else commits.add({ first, end, regions: regionsOfRun });
+  };
+  const isRunEnd = sharded ? () => false : isStripeEnd;
+  for (const run of planPileRuns(totals, runBytes, isRunEnd, (pile) => isFinished[pile] === 1)) {
     if (totals.recordBytes.subarray(run.first, run.end).some((bytes) => bytes > 0)) runs.push(run);
-    else stripes.pilesDone(run);
+    else done(run, []);
+  }
+  for (const run of finished) {
+    stripes.pilesDone(run);
+    job.control.count('shuffledBytes', bytesOf(run.regions));
   }
   const starts = await findStarts(job, scattered, target, runs);
 
-  const regions: WrittenRegion[] = [];
+  const regions = finished.flatMap((run) => run.regions);
   const tasks = runs.map((run, turn): { run: PileRun; task: ShuffleTask } => {
     const start = starts[turn];
     if (start === undefined) throw new RangeError(`run ${turn} has no place to begin`);
@@ -53,17 +71,40 @@ export async function shufflePiles(
   const take = (result: ShuffleResult, { run }: { run: PileRun }) => {
     verifyRun(totals, run, result);
     regions.push(...result.regions);
-    stripes.pilesDone(run);
+    done(run, result.regions);
   };
   // Of a stream, every task that was handed out has a thread, so that the one whose turn it is runs.
   const concurrency = target.kind === 'stream' ? job.pool.threadCount : 2 * job.pool.threadCount;
-  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, concurrency, job.stop);
+  await committing(commits, () => runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, concurrency, job.stop));
   return regions;
+}
+
+/** Stripes are deleted when what was made from them is sure to be there after a power failure. */
+function commitsOf(
+  job: JobContext,
+  kept: KeptWork,
+  output: JobOutput,
+  stripes: StripeRemoval,
+): GroupCommit<FinishedRun> {
+  let { recordCount } = kept.finished;
+  return new GroupCommit(
+    async (runs) => {
+      await output.makeDurable(runs.flatMap((run) => run.regions));
+      await writeFinishedRuns(job.share.layout.indexDirectory, recordCount + 1, runs);
+      recordCount += 1;
+      for (const run of runs) stripes.pilesDone(run);
+    },
+    () => job.stop.request(),
+  );
+}
+
+export function bytesOf(regions: readonly WrittenRegion[]): number {
+  return regions.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 function common(job: JobContext, scattered: ScatteredPiles, attemptName: string) {
   const { pileSets, longestRecordBytes } = scattered;
-  return { job: job.share, pileSets, longestRecordBytes, attemptName };
+  return { job: job.share, pileSets, longestRecordBytes, attemptName: `${attemptName}-${job.attempt}` };
 }
 
 /**
@@ -154,13 +195,13 @@ class StripeRemoval {
     });
   }
 
-  pilesDone(run: PileRun): void {
+  pilesDone(run: Pick<PileRun, 'first' | 'end'>): void {
     const { layout } = this.#job.share;
     for (let pile = run.first; pile < run.end; pile++) {
       const stripe = stripeOfPile(layout, pile);
       const left = (this.#pilesLeft[stripe] ?? 0) - 1;
       this.#pilesLeft[stripe] = left;
-      if (left === 0) this.#remove(stripe);
+      if (left === 0 && this.#job.kept?.keepsStripes !== true) this.#remove(stripe);
     }
   }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
+import { nameExists } from '../io/paths.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import { type CommitJournal, readJournal, removeJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
@@ -40,6 +41,20 @@ export class StagedOutput implements JobOutput {
   target(cuts: ShardCuts, totalBytes: number): OutputTarget {
     const direct = totalBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
     return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, gate: this.#gate, direct };
+  }
+
+  /** @throws VerificationError when what an earlier run wrote there is there no more. */
+  requireStaged(regions: readonly WrittenRegion[]): void {
+    const ends = new Map<number, number>();
+    for (const { shard, end } of regions) ends.set(shard, Math.max(end, ends.get(shard) ?? 0));
+    for (const [shard, end] of ends) {
+      const path = stagedPath(this.#stagingDirectory, shard);
+      const byteLength = nameExists(path, 'output') ? byteLengthOf(path) : 0;
+      if (byteLength >= end) continue;
+      throw new VerificationError(
+        `the staged output ${path} has ${byteLength} bytes, expected at least the ${end} that the unfinished job wrote; give --force without --resume to begin anew`,
+      );
+    }
   }
 
   async makeDurable(regions: readonly WrittenRegion[]): Promise<void> {

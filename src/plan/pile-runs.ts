@@ -18,8 +18,16 @@ export interface PileRun {
   readonly firstByte: number;
 }
 
-/** Runs end where they hold `runBytes` or more, and at the last pile of each stripe. */
-export function planPileRuns(totals: PileTotals, runBytes: number, isStripeEnd: (pile: number) => boolean): PileRun[] {
+/**
+ * Runs end where they hold `runBytes` or more, and at the last pile of each stripe.
+ * @param isDone whether a pile needs no run any more.
+ */
+export function planPileRuns(
+  totals: PileTotals,
+  runBytes: number,
+  isStripeEnd: (pile: number) => boolean,
+  isDone: (pile: number) => boolean,
+): PileRun[] {
   const runs: PileRun[] = [];
   let first = 0;
   let firstRank = 0;
@@ -27,14 +35,21 @@ export function planPileRuns(totals: PileTotals, runBytes: number, isStripeEnd: 
   let rank = 0;
   let byte = 0;
   const pileCount = totals.records.length;
-  for (let pile = 0; pile < pileCount; pile++) {
-    rank += totals.records[pile] ?? 0;
-    byte += totals.recordBytes[pile] ?? 0;
-    if (byte - firstByte < runBytes && !isStripeEnd(pile) && pile + 1 < pileCount) continue;
-    runs.push({ first, end: pile + 1, firstRank, firstByte });
-    first = pile + 1;
+  const begin = (pile: number) => {
+    first = pile;
     firstRank = rank;
     firstByte = byte;
+  };
+  for (let pile = 0; pile < pileCount; pile++) {
+    const done = isDone(pile);
+    if (done && first < pile) runs.push({ first, end: pile, firstRank, firstByte });
+    rank += totals.records[pile] ?? 0;
+    byte += totals.recordBytes[pile] ?? 0;
+    if (done) begin(pile + 1);
+    else if (byte - firstByte >= runBytes || isStripeEnd(pile) || pile + 1 === pileCount) {
+      runs.push({ first, end: pile + 1, firstRank, firstByte });
+      begin(pile + 1);
+    }
   }
   return runs;
 }
