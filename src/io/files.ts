@@ -202,12 +202,14 @@ export function sameVersion(a: FileVersion, b: FileVersion): boolean {
   return a.identity === b.identity && a.byteLength === b.byteLength && a.modifiedNanoseconds === b.modifiedNanoseconds;
 }
 
-/** Removes a file; one that does not exist is as good as removed. */
-export function removeFile(path: string, role: FileRole): void {
+/** Removes a file; one that does not exist is as good as removed. @returns whether there was one. */
+export function removeFile(path: string, role: FileRole): boolean {
   try {
     fileCalls.unlink(path);
+    return true;
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw ioError('remove', role, path, error);
+    return false;
   }
 }
 

@@ -6,7 +6,7 @@
  * containers hide some of them.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /** The text of a file, or undefined when it cannot be read for whatever reason. */
 export type ReadText = (path: string) => string | undefined;
@@ -19,3 +19,12 @@ export const readKernelText: ReadText = (path) => {
     return undefined;
   }
 };
+
+/** Where a symbolic link leads, as it stands there, or undefined when it cannot be read for whatever reason. */
+export function readKernelLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Who holds a job directory: one job at a time, of all processes on all hosts that see the directory.
+ *
+ * Node has no `flock`, so each job makes a lock file of its own, whose name says who made it, and then looks:
+ * if there is another lock whose job may still run, it takes its own away and gives up. Of two jobs, the one
+ * that looks last has both locks before its eyes, because each makes its lock before it looks, and neither
+ * takes its lock away while it holds the directory. So at most one of them holds it. Both may give up; then
+ * nobody holds it, and whoever tries again gets it. (On a network file system too: making a file there makes
+ * the host forget what it remembered of the directory.)
+ *
+ * A lock is left over when its process is gone. That is decided from its name, and nobody can get this name
+ * again, since part of it is random: removing it hits no other lock, however late it is done. So there is no
+ * moment at which two jobs could both take over from a third.
+ *
+ * Told to be gone is only what is known to be: a process of this host that the system does not have any more
+ * (or has under that number, but started at another time), or that ran before this host was started again.
+ * Hosts that share a directory must therefore differ in their names. A process on another host or in another
+ * container may run or not, so its lock counts, and the message says which file to remove.
+ */
+import { randomBytes } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { SystemError, UsageError } from '../errors.js';
+import { errnoOf } from '../io/errno.js';
+import { fileCalls } from '../io/file-calls.js';
+import { closeFile, createTempFile, removeFile } from '../io/files.js';
+import { ioError } from '../io/io-error.js';
+import { listNames } from '../io/paths.js';
+import { removeDirectory } from '../io/private-directory.js';
+import { identifyThisProcess, isRunning } from '../io/process-identity.js';
+import { formatLockName, hostInName, type LockOwner, looksLikeLock, parseLockName } from './lock-name.js';
+
+export interface JobLock {
+  /** Those whose locks were left over and have been removed: each ended before its job did. */
+  readonly takenOver: readonly LockHolder[];
+  /** Lets others have the directory; once more does nothing. A lock that cannot be removed counts as left over. */
+  release(): void;
+}
+
+/** The maker of a lock. */
+export interface LockHolder {
+  readonly host: string;
+  readonly pid: number;
+  /** When it made the lock, as in `2026-01-31T12:00:00.000Z`. */
+  readonly since: string;
+  /** Of the lock file. */
+  readonly path: string;
+}
+
+interface JudgedLock {
+  readonly holder: LockHolder;
+  readonly state: LockState;
+}
+
+/** Whether the job that made it still runs. */
+type LockState = 'live' | 'left over' | 'unknowable';
+
+/** Of the locks that this thread holds. Its other locks are left over, such as those it could not remove. */
+const heldTokens = new Set<string>();
+
+/**
+ * Makes this job the one that holds the directory.
+ * @throws UsageError (ERR_JOB_LOCKED) when another one may hold it.
+ */
+export function acquireJobLock(directory: string): JobLock {
+  const own = identifyLock();
+  const ownName = formatLockName(own);
+  const release = () => {
+    heldTokens.delete(own.token);
+    removeFile(join(directory, ownName), 'temp');
+  };
+  heldTokens.add(own.token);
+  try {
+    closeFile(createTempFile(join(directory, ownName)));
+    return { takenOver: takeOver(directory, own, ownName), release };
+  } catch (error) {
+    releaseIfPossible(release);
+    throw error;
+  }
+}
+
+/** Who holds a directory that exists; undefined when a job could have it. Changes nothing. */
+export function findJobHolder(directory: string): LockHolder | undefined {
+  return judgeLocks(directory, lockNamesIn(directory), identifyLock()).find(({ state }) => state !== 'left over')
+    ?.holder;
+}
+
+/**
+ * Removes a held directory with all that is in it. The lock goes last, so that nobody can have the directory
+ * while it is emptied; whoever gets it between the two finds it empty, and keeps it.
+ */
+export function removeJobDirectory(directory: string, lock: JobLock): void {
+  try {
+    for (const entry of fileCalls.list(directory)) {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) removeDirectory(path);
+      else if (!looksLikeLock(entry.name)) removeFile(path, 'temp');
+    }
+  } catch (error) {
+    throw error instanceof SystemError ? error : ioError('list', 'temp', directory, error);
+  }
+  lock.release();
+  try {
+    fileCalls.removeDirectory(directory);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno !== 'ENOENT' && errno !== 'ENOTEMPTY' && errno !== 'EEXIST') {
+      throw ioError('remove', 'temp', directory, error);
+    }
+  }
+}
+
+function identifyLock(): LockOwner {
+  return { ...identifyThisProcess(), threadId, token: randomBytes(8).toString('hex') };
+}
+
+function releaseIfPossible(release: () => void): void {
+  try {
+    release();
+  } catch {
+    // Why the lock was not to be had says more, and what is left of it is known not to be held.
+  }
+}
+
+/** Removes the locks that are left over. @throws when any other lock is not. */
+function takeOver(directory: string, own: LockOwner, ownName: string): readonly LockHolder[] {
+  const names = lockNamesIn(directory);
+  if (!names.includes(ownName)) {
+    throw new SystemError(
+      'ERR_TEMP_DIR',
+      `the job directory ${directory} was removed or replaced while this job began; start it again`,
+    );
+  }
+  const others = names.filter((name) => name !== ownName);
+  const locks = judgeLocks(directory, others, own);
+  for (const { state, holder } of locks) if (state !== 'left over') throw heldBy(holder, state, directory);
+  // A job that released its lock and ended while we looked leaves none to remove.
+  return locks.map(({ holder }) => holder).filter(({ path }) => removeFile(path, 'temp'));
+}
+
+function heldBy({ pid, host, since, path }: LockHolder, state: LockState, directory: string): UsageError {
+  const who = `the job in ${directory} is held by process ${pid} on ${host} since ${since}`;
+  const advice =
+    state === 'live'
+      ? '; wait for it or stop it'
+      : `, which cannot be seen from here; wait for it or stop it, or remove ${path} if it has ended`;
+  return new UsageError(`${who}${advice}`, 'ERR_JOB_LOCKED');
+}
+
+function lockNamesIn(directory: string): string[] {
+  return listNames(directory, 'temp').filter(looksLikeLock);
+}
+
+/** @param own the lock of whoever asks. */
+function judgeLocks(directory: string, names: readonly string[], own: LockOwner): readonly JudgedLock[] {
+  return names.flatMap((name): readonly JudgedLock[] => {
+    const path = join(directory, name);
+    const owner = parseLockName(name);
+    if (owner === undefined) {
+      throw new UsageError(
+        `${path} may be the lock of a job, but its name is none that this version of pileshuf gives; ` +
+          'remove it if no job uses the directory',
+        'ERR_JOB_LOCKED',
+      );
+    }
+    const since = readTime(path);
+    // Taken away since the names were listed: its job has ended, or given up.
+    if (since === undefined) return [];
+    return [{ holder: { host: owner.host, pid: owner.pid, since, path }, state: judge(owner, own) }];
+  });
+}
+
+function judge(owner: LockOwner, own: LockOwner): LockState {
+  if (owner.host !== hostInName(own.host)) return 'unknowable';
+  if (owner.bootId !== own.bootId) {
+    return owner.bootId === undefined || own.bootId === undefined ? 'unknowable' : 'left over';
+  }
+  if (owner.pidNamespace !== own.pidNamespace) return 'unknowable';
+  if (owner.pid === own.pid && owner.startTicks === own.startTicks) {
+    // Another thread knows what it holds; this one does not.
+    if (owner.threadId !== own.threadId) return 'unknowable';
+    return heldTokens.has(owner.token) ? 'live' : 'left over';
+  }
+  return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
+}
+
+/** When a file was last written to; undefined when there is none. */
+function readTime(path: string): string | undefined {
+  let stat: BigIntStats;
+  try {
+    stat = fileCalls.lstat(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw ioError('examine', 'temp', path, error);
+  }
+  const time = new Date(Number(stat.mtimeMs));
+  return Number.isNaN(time.getTime()) ? 'an unknown time' : time.toISOString();
+}

@@ -1,0 +1,55 @@
+/**
+ * One of many processes that want one directory. Each time it gets it, it makes a file that only one process
+ * can make, and ends with exit code 2 when there is such a file of a process that still runs. Now and then it
+ * is killed while it holds the directory.
+ *
+ * Arguments: the directory, the path of that file, how many times, and of how many times it is killed once.
+ */
+import { appendFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { PileshufError } from '#src/errors.js';
+import { isRunning } from '#src/io/process-identity.js';
+import { acquireJobLock } from '#src/job-directory/job-lock.js';
+
+const [directory = '', witness = '', times = '', killedOnceOf = ''] = process.argv.slice(2);
+
+for (let done = 0; done < Number(times); ) {
+  const lock = tryToAcquire();
+  if (lock === undefined) {
+    await delay(1 + 30 * Math.random());
+    continue;
+  }
+  standAlone();
+  appendFileSync(`${witness}.log`, `${process.pid} ${lock.takenOver.length}\n`);
+  await delay(3 * Math.random());
+  if (Math.random() * Number(killedOnceOf) < 1) process.kill(process.pid, 'SIGKILL');
+  if (readFileSync(witness, 'utf8') !== String(process.pid)) fail('another one came while it held the directory');
+  unlinkSync(witness);
+  lock.release();
+  done++;
+}
+
+function tryToAcquire() {
+  try {
+    return acquireJobLock(directory);
+  } catch (error) {
+    if (error instanceof PileshufError && error.code === 'ERR_JOB_LOCKED') return undefined;
+    throw error;
+  }
+}
+
+function standAlone() {
+  try {
+    writeFileSync(witness, String(process.pid), { flag: 'wx' });
+  } catch {
+    const other = Number(readFileSync(witness, 'utf8'));
+    if (isRunning(other, undefined)) fail(`process ${other} holds the directory too`);
+    writeFileSync(witness, String(process.pid));
+  }
+}
+
+/** @param {string} what @returns {never} */
+function fail(what) {
+  process.stderr.write(`${what}\n`);
+  process.exit(2);
+}
