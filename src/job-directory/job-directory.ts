@@ -77,8 +77,9 @@ export class JobDirectory {
     for (const directory of directories) ensurePrivateDirectory(directory);
     noteStagingOwner(stagingDirectory, jobDirectory);
     if (!isDurable) return;
-    for (const parent of new Set([jobDirectory, ...directories].map((path) => dirname(path)))) {
-      await syncDirectory(parent, 'temp');
+    // The job directory itself: what an earlier run put there may have got its name and not kept it yet.
+    for (const named of new Set([jobDirectory, ...[jobDirectory, ...directories].map((path) => dirname(path))])) {
+      await syncDirectory(named, 'temp');
     }
   }
 

@@ -46,6 +46,13 @@ export const text: Shape<string> = (value, place) => {
   throw unexpected('a text', value, place);
 };
 
+/** The name of a file in a directory: what cannot lead out of it. */
+export const fileName: Shape<string> = (value, place) => {
+  if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && !/[/\0]/.test(value))
+    return value;
+  throw unexpected('the name of a file', value, place);
+};
+
 export const flag: Shape<boolean> = (value, place) => {
   if (typeof value === 'boolean') return value;
   throw unexpected('true or false', value, place);

@@ -8,7 +8,16 @@ import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { readSmallFile, replaceDurably } from '../io/small-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { list, object, oneOf, readShape, text, type ValueOf, wholeNumber } from '../job-directory/json-shape.js';
+import {
+  fileName,
+  list,
+  object,
+  oneOf,
+  readShape,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../job-directory/json-shape.js';
 import { seal, unseal } from '../job-directory/sealed-file.js';
 
 const KIND = 'commit';
@@ -20,10 +29,10 @@ const shape = object({
   /** `move-aside`: former files may have been moved; `move-in`: all of them have, and outputs may have been. */
   phase: oneOf('move-aside', 'move-in'),
   /** Of the one output, or of the shards in order. */
-  names: list(text),
+  names: list(fileName),
   byteLengths: list(wholeNumber()),
   /** Names of the files that make way. */
-  replaced: list(text),
+  replaced: list(fileName),
   records: wholeNumber(),
   bytes: wholeNumber(),
   checksum: text,

@@ -3,8 +3,8 @@
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
+import { errnoOf } from '../io/errno.js';
 import { type OpenFile, openForRead } from '../io/files.js';
-import { errnoOf } from '../io/io-error.js';
 import { statPath } from '../io/paths.js';
 
 /** @param pileSetName undefined where the caller does not know it yet. */

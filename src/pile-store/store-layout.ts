@@ -28,7 +28,10 @@ export function stripeOfPile(layout: Pick<StoreLayout, 'pileCount' | 'stripeCoun
 }
 
 /** Piles [first, end) of a stripe. */
-export function pilesOfStripe(layout: StoreLayout, stripe: number): { readonly first: number; readonly end: number } {
+export function pilesOfStripe(
+  layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>,
+  stripe: number,
+): { readonly first: number; readonly end: number } {
   return {
     first: Math.ceil((stripe * layout.pileCount) / layout.stripeCount),
     end: Math.ceil(((stripe + 1) * layout.pileCount) / layout.stripeCount),
