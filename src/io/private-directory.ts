@@ -2,32 +2,22 @@
  * Directories that belong to one job alone (mode 0700), and their removal.
  */
 import type { BigIntStats } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { ioError, reasonOf } from './io-error.js';
 
-/** A directory of a name that nobody else has. @param purpose begins the message when it cannot be made. */
-export function makePrivateDirectory(parent: string, prefix: string, purpose: 'temp' | 'output'): string {
+/** What a directory is for; decides what is said when it cannot be made. */
+export type DirectoryPurpose = 'temp' | 'output' | 'job';
+
+/** A directory of a name that nobody else has. */
+export function makePrivateDirectory(parent: string, prefix: string, purpose: DirectoryPurpose): string {
+  const path = join(parent, prefix);
   try {
-    return fileCalls.makeUniqueDirectory(join(parent, prefix));
+    return fileCalls.makeUniqueDirectory(path);
   } catch (error) {
-    const reason = errnoOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
-    if (purpose === 'temp') {
-      throw new SystemError(
-        'ERR_TEMP_DIR',
-        `cannot make a directory in the temp directory ${parent}: ${reason}; name one that can be written with --temp-dir`,
-        { cause: error },
-      );
-    }
-    throw new SystemError(
-      'ERR_IO',
-      `cannot make the output in ${parent}: ${reason}; expected a directory that can be written`,
-      {
-        cause: error,
-      },
-    );
+    throw cannotMake(path, purpose, error);
   }
 }
 
@@ -35,20 +25,31 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: 't
  * A directory of this very name.
  * @returns false when there is something of that name, be it a link that leads nowhere: see `requirePrivate`.
  */
-export function makeOwnDirectory(path: string): boolean {
+export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boolean {
   try {
     fileCalls.makeDirectory(path, 0o700);
     return true;
   } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'EEXIST') return false;
-    const reason = errno === 'ENOENT' ? `there is no ${dirname(path)}` : reasonOf(error);
-    throw new SystemError(
-      'ERR_TEMP_DIR',
-      `cannot make the directory ${path}: ${reason}; expected a place that can be written`,
-      { cause: error },
-    );
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw cannotMake(path, purpose, error);
   }
+}
+
+function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): SystemError {
+  const parent = dirname(path);
+  const reason = errnoOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
+  const [code, message] = {
+    temp: [
+      'ERR_TEMP_DIR',
+      `cannot make a directory in the temp directory ${parent}: ${reason}; name one that can be written with --temp-dir`,
+    ],
+    output: ['ERR_IO', `cannot make the output in ${parent}: ${reason}; expected a directory that can be written`],
+    job: [
+      'ERR_TEMP_DIR',
+      `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a place that can be written with --temp-dir or --job-dir`,
+    ],
+  }[purpose] as ['ERR_TEMP_DIR' | 'ERR_IO', string];
+  return new SystemError(code, message, { cause: error });
 }
 
 /**
@@ -85,8 +86,8 @@ export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owne
 }
 
 /** Makes it when there is nothing of that name, and refuses what is there unless it is private. */
-export function ensurePrivateDirectory(path: string): void {
-  if (!makeOwnDirectory(path)) requirePrivate(path);
+export function ensurePrivateDirectory(path: string, purpose: DirectoryPurpose): void {
+  if (!makeOwnDirectory(path, purpose)) requirePrivate(path);
 }
 
 /** Removes a directory unless something is in it, or it cannot be removed because it is a mount point. */

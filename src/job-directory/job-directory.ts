@@ -59,7 +59,7 @@ export class JobDirectory {
 
   /** Makes one where there is none, and takes hold of it. @throws UsageError ERR_JOB_LOCKED */
   static make(paths: JobPaths): JobDirectory {
-    if (makeOwnDirectory(paths.jobDirectory)) return new JobDirectory(paths);
+    if (makeOwnDirectory(paths.jobDirectory, paths.isNamed ? 'job' : 'temp')) return new JobDirectory(paths);
     throw new UsageError(
       `another job of the same output began at the same time: ${paths.jobDirectory} exists; wait for it or stop it`,
       'ERR_JOB_LOCKED',
@@ -73,12 +73,15 @@ export class JobDirectory {
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
-    const directories = [...dataDirectories, stagingDirectory];
-    for (const directory of directories) ensurePrivateDirectory(directory);
+    for (const directory of dataDirectories) ensurePrivateDirectory(directory, 'temp');
+    ensurePrivateDirectory(stagingDirectory, 'output');
     noteStagingOwner(stagingDirectory, jobDirectory);
     if (!isDurable) return;
     // The job directory itself: what an earlier run put there may have got its name and not kept it yet.
-    for (const named of new Set([jobDirectory, ...[jobDirectory, ...directories].map((path) => dirname(path))])) {
+    for (const named of new Set([
+      jobDirectory,
+      ...[jobDirectory, stagingDirectory, ...dataDirectories].map((path) => dirname(path)),
+    ])) {
       await syncDirectory(named, 'temp');
     }
   }

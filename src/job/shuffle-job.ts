@@ -40,9 +40,11 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     options.onWarning?.(error instanceof Error ? error.message : String(error));
   const report = await releasingAll(async (releases) => {
     const prepared = await prepareJob(options, tuning, releases);
+    const stop = new JobStop(prepared.control, prepared.request.signal);
+    releases.push(() => stop.release());
     const work = await openWork(prepared, releases);
     try {
-      const done = await carryOut(prepared, work, releases);
+      const done = await carryOut(prepared, work, stop, releases);
       await work.succeeded();
       return done;
     } catch (thrown) {
@@ -56,11 +58,9 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   return { ...report, seconds: { total: secondsSince(began), ...report.seconds } };
 }
 
-async function carryOut(prepared: PreparedJob, work: JobWork, releases: Release[]) {
+async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, releases: Release[]) {
   const { request, inputs, plan, control, site } = prepared;
   const { output, kept } = work;
-  const stop = new JobStop(control, request.signal);
-  releases.push(() => stop.release());
   const progress = new JobProgress(control, stop, request.onProgress);
   const journal = site.kind === 'files' && site.start.kind === 'continue' ? site.start.journal : undefined;
   if (journal !== undefined) return finishMoves(prepared, work, progress, journal);

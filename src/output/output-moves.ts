@@ -48,7 +48,7 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
   const gathered = join(stagingDirectory, 'shards');
   const isMoved = !nameExists(gathered, 'output') && !nameExists(stagedPath(stagingDirectory, 0), 'output');
   const directory = isMoved ? place.path : gathered;
-  if (!isMoved) ensurePrivateDirectory(gathered);
+  if (!isMoved) ensurePrivateDirectory(gathered, 'output');
   for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
     if (isMoved) requireMoved(join(directory, name), byteLength);
     else moveOnce(staged, join(directory, name), true, byteLength);
@@ -67,7 +67,7 @@ async function moveIntoExisting(
 ): Promise<void> {
   if (journal.phase === 'move-aside') {
     const aside = asideDirectory(stagingDirectory);
-    ensurePrivateDirectory(aside);
+    ensurePrivateDirectory(aside, 'output');
     for (const name of journal.replaced) {
       const [from, to] = [join(place.path, name), join(aside, name)];
       if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, false);
