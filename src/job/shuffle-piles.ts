@@ -9,7 +9,7 @@ import type { JobOutput } from '../output/job-output.js';
 import type { SinkStart } from '../output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import { dataFilePath, pilesOfStripe, stripeOfPile } from '../pile-store/store-layout.js';
-import { type PileRun, planPileRuns } from '../plan/pile-runs.js';
+import { type PileRun, type PileTotals, planPileRuns } from '../plan/pile-runs.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
 import { committing, GroupCommit } from './group-commit.js';
 import type { JobContext, KeptWork, ScatteredPiles } from './job-context.js';
@@ -60,7 +60,7 @@ export async function shufflePiles(
     stripes.pilesDone(run);
     job.control.count('shuffledBytes', bytesOf(run.regions));
   }
-  const starts = await findStarts(job, scattered, target, runs);
+  const starts = await findStarts(job, scattered, target, runs, isFinished);
 
   const regions = finished.flatMap((run) => run.regions);
   const tasks = runs.map((run, turn): { run: PileRun; task: ShuffleTask } => {
@@ -117,6 +117,7 @@ async function findStarts(
   scattered: ScatteredPiles,
   target: OutputTarget,
   runs: readonly PileRun[],
+  isFinished: Uint8Array,
 ): Promise<SinkStart[]> {
   if (target.kind === 'stream') return runs.map((_, turn) => ({ shard: 0, shardByte: 0, turn }));
   const { cuts } = target;
@@ -128,7 +129,7 @@ async function findStarts(
     const shard = shards[i] ?? 0;
     if (cutAt(cuts, shard) !== (cuts.by === 'rank' ? run.firstRank : run.firstByte)) unknown.add(shard);
   }
-  const firstByteOfShard = await measureCuts(job, scattered, cuts, unknown);
+  const firstByteOfShard = await measureCuts(job, scattered, cuts, unknown, isFinished);
   return runs.map((run, turn) => {
     const shard = shards[turn] ?? 0;
     const firstByte = firstByteOfShard.get(shard);
@@ -142,9 +143,10 @@ async function measureCuts(
   scattered: ScatteredPiles,
   cuts: ShardCuts,
   shards: ReadonlySet<number>,
+  isFinished: Uint8Array,
 ): Promise<Map<number, number>> {
   const { totals } = scattered;
-  const firstByteOfShard = new Map<number, number>();
+  const firstByteOfShard = shardsOfFinishedRuns(totals, job.kept?.finished.runs ?? []);
   const tasks: { shard: number; pileByte: number; task: ShuffleTask }[] = [];
   let rank = 0;
   let byte = 0;
@@ -160,7 +162,10 @@ async function measureCuts(
       pile += 1;
     }
     const limit = at - (cuts.by === 'rank' ? rank : byte);
+    if (firstByteOfShard.has(shard)) continue;
     if (limit === 0) firstByteOfShard.set(shard, byte);
+    // None of its records went into the shard: the last one began before the cut.
+    else if (isFinished[pile] === 1) firstByteOfShard.set(shard, byte + (totals.recordBytes[pile] ?? 0));
     else {
       const task: ShuffleTask = {
         kind: 'measure',
@@ -176,6 +181,22 @@ async function measureCuts(
     firstByteOfShard.set(shard, pileByte + result.measuredBytes);
   };
   await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, 2 * job.pool.threadCount, job.stop);
+  return firstByteOfShard;
+}
+
+/** Where shards begin that finished runs have written to: what these were made from may be gone. */
+function shardsOfFinishedRuns(totals: PileTotals, runs: readonly FinishedRun[]): Map<number, number> {
+  const firstByteOfShard = new Map<number, number>();
+  let pile = 0;
+  let byte = 0;
+  for (const { first, regions } of [...runs].sort((a, b) => a.first - b.first)) {
+    for (; pile < first; pile++) byte += totals.recordBytes[pile] ?? 0;
+    let at = byte;
+    for (const { shard, start, end } of regions) {
+      firstByteOfShard.set(shard, at - start);
+      at += end - start;
+    }
+  }
   return firstByteOfShard;
 }
 
