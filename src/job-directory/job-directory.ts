@@ -93,15 +93,19 @@ export class JobDirectory {
 
   /** Removes all of it, unless it is to be kept, and lets go of it. */
   async end(): Promise<void> {
-    if (!this.#isKept) await this.clear();
-    this.release();
+    try {
+      if (!this.#isKept) await this.clear();
+    } finally {
+      this.release();
+    }
     if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
   }
 
   /**
    * Removes all but the directory itself and its lock. The manifest goes last, so that a run that is
-   * killed here leaves what the next one knows how to remove.
-   * @throws SystemError when a killed run left former shards there, which are nobody's to remove.
+   * killed here, or cannot remove something, leaves what the next one knows how to remove.
+   * @throws SystemError when a killed run left former shards there, which are nobody's to remove; or when
+   *   something could not be removed, after all else was.
    */
   async clear(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
@@ -116,11 +120,13 @@ export class JobDirectory {
     // Records of outputs that are no longer there would be believed.
     remove(names.filter((name) => name.startsWith('done-')));
     await sync(jobDirectory);
-    removeDirectory(stagingDirectory);
-    await sync(dirname(stagingDirectory));
-    for (const directory of dataDirectories) removeDirectory(directory);
     const last = [MANIFEST_NAME, JOURNAL_NAME];
-    remove(names.filter((name) => !/^(done-.*|disk-\d+)$/.test(name) && !last.includes(name)));
+    const others = names.filter((name) => !/^(done-.*|disk-\d+)$/.test(name) && !last.includes(name));
+    await doAll([
+      ...[stagingDirectory, ...dataDirectories].map((directory) => () => removeDirectory(directory)),
+      () => sync(dirname(stagingDirectory)),
+      () => remove(others),
+    ]);
     remove(last);
     await sync(jobDirectory);
   }
@@ -129,6 +135,19 @@ export class JobDirectory {
   release(): void {
     this.#lock.release();
   }
+}
+
+/** One after the other, whatever becomes of those before. @throws what the first of them threw that failed. */
+async function doAll(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Whoever finds outputs staged, and no job directory where it looks for one, reads here where it is. */

@@ -51,8 +51,8 @@ const PLACES = /** @type {const} */ ({
   'temp-read': { call: 'readSync', pattern: /\.pile$/ },
   'output-write': { call: 'writeSync', pattern: /\.part$/ },
   'output-sync': { call: 'fsync', pattern: /\.part$/ },
-  // Staged shards lie in a directory that has no name of its own yet.
-  'directory-sync': { call: 'fsync', pattern: /\/(\.pileshuf-[^/.]*|[^/.]*)$/ },
+  // Those of the output: the names of a job's own have a dot, and that without one is a file.
+  'directory-sync': { call: 'fsync', pattern: /\/(?!marker$)[^/.]*$/ },
 });
 
 /**
