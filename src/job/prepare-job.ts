@@ -4,6 +4,7 @@
 import { UsageError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
+import { listCommittedSplits } from '../job-directory/pile-set-commits.js';
 import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { checkDisks } from './check-disks.js';
@@ -12,7 +13,7 @@ import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
-import { findStart, type JobStart } from './job-start.js';
+import { type Continuation, findStart, type JobStart } from './job-start.js';
 import type { Release } from './release-all.js';
 import { requireSameJob } from './same-job.js';
 import type { ShuffleOptions } from './shuffle-options.js';
@@ -64,7 +65,7 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = planJob(request, inputs, tempPlaces, nature, tuning);
-  if (!isMoving) checkDisks(request, plan, places, gates);
+  if (!isMoving) checkDisks(request, plan, places, gates, shareToScatter(plan, before));
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
   return { request, inputs, inputGates, site, outputGate, tempPlaces, plan, control };
@@ -75,6 +76,12 @@ async function findSite(request: JobRequest, places: JobPlaces, releases: Releas
   const start = await findStart(request, places);
   releases.push(() => start.directory?.release());
   return { kind: 'files', places, start };
+}
+
+/** What part of the splits no earlier run has scattered, from 0 to 1. */
+function shareToScatter({ splits, layout }: JobPlan, before: Continuation | undefined): number {
+  if (before === undefined || layout === undefined) return 1;
+  return Math.max(0, 1 - listCommittedSplits(before.directory.paths.jobDirectory).length / Math.max(1, splits.length));
 }
 
 function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[]): void {
