@@ -32,6 +32,7 @@ export class JobDirectory {
   /** Of what is found nothing is known. */
   #isDurable = true;
   #isKept = false;
+  #isLetGo = false;
 
   private constructor(paths: JobPaths) {
     this.paths = paths;
@@ -96,9 +97,8 @@ export class JobDirectory {
     try {
       if (!this.#isKept) await this.clear();
     } finally {
-      this.release();
+      this.#letGo(!this.#isKept);
     }
-    if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
   }
 
   /**
@@ -131,9 +131,17 @@ export class JobDirectory {
     await sync(jobDirectory);
   }
 
-  /** Lets go of it. Safe to call twice. */
+  /** Lets go of it. What `clear` left of one that nobody named is removed. Safe to call twice. */
   release(): void {
+    this.#letGo(!this.paths.isNamed);
+  }
+
+  #letGo(removesEmpty: boolean): void {
+    if (this.#isLetGo) return;
     this.#lock.release();
+    // Whoever takes hold of it now may still have nothing in it: a second call must not come near.
+    this.#isLetGo = true;
+    if (removesEmpty) removeIfEmpty(this.paths.jobDirectory);
   }
 }
 
