@@ -17,7 +17,7 @@ import { describe, expect, it } from 'vitest';
 import { SystemError, UsageError } from '#src/errors.js';
 import {
   byteLengthOf,
-  createEmpty,
+  ensureFile,
   linkToNewName,
   moveDirectoryIntoPlace,
   moveIntoPlace,
@@ -169,17 +169,31 @@ describe('moveDirectoryIntoPlace', () => {
   });
 });
 
-describe('createEmpty, byteLengthOf and the syncs', () => {
+describe('ensureFile, byteLengthOf and the syncs', () => {
   const directory = useTestDirectory();
   const fileCalls = useFileCalls();
 
-  it('make an empty file that must not exist', () => {
-    createEmpty(directory.path('empty'));
+  it('make an empty file where there is none, and leave what there is', () => {
+    const umask = process.umask(0o027);
+    try {
+      for (const _ of ['new', 'there']) ensureFile(directory.path('empty'));
+    } finally {
+      process.umask(umask);
+    }
     expect(byteLengthOf(directory.path('empty'))).toBe(0);
-    expect(() => createEmpty(directory.path('empty'))).toThrow(SystemError);
+    expect(statSync(directory.path('empty')).mode & 0o777).toBe(0o640);
     writeFileSync(directory.path('full'), 'x'.repeat(5000));
-    expect(() => createEmpty(directory.path('full'))).toThrow(/^cannot create /);
+    ensureFile(directory.path('full'));
     expect(byteLengthOf(directory.path('full'))).toBe(5000);
+  });
+
+  it('make no file through a link, nor in place of a directory', () => {
+    symlinkSync('planted', directory.path('link'));
+    for (const name of ['link', 'temp', 'none/new']) {
+      expect(() => ensureFile(directory.path(name))).toThrow(SystemError);
+      expect(() => ensureFile(directory.path(name))).toThrow(/^cannot create output /);
+    }
+    expect(existsSync(directory.path('planted'))).toBe(false);
   });
 
   it('say which file is missing', async () => {

@@ -74,7 +74,7 @@ describe('makeOwnDirectory', () => {
   it('makes a directory that is closed to others, whatever the umask', () => {
     const umask = process.umask(0);
     try {
-      expect(makeOwnDirectory(directory.path('job'))).toBe(true);
+      expect(makeOwnDirectory(directory.path('job'), 'job')).toBe(true);
     } finally {
       process.umask(umask);
     }
@@ -86,18 +86,28 @@ describe('makeOwnDirectory', () => {
     mkdirSync(directory.path('directory'), { mode: 0o755 });
     writeFileSync(directory.path('file'), 'mine');
     symlinkSync('nowhere', directory.path('link'));
-    for (const name of ['directory', 'file', 'link']) expect(makeOwnDirectory(directory.path(name))).toBe(false);
+    for (const name of ['directory', 'file', 'link']) {
+      expect(makeOwnDirectory(directory.path(name), 'temp')).toBe(false);
+    }
     expect(statSync(directory.path('directory')).mode & 0o777).toBe(0o755);
     expect(existsSync(directory.path('nowhere'))).toBe(false);
   });
 
   it('says why it cannot', () => {
     writeFileSync(directory.path('file'), '');
-    const make = (parent: string) => () => makeOwnDirectory(directory.path(parent, 'job'));
-    expect(make('none')).toThrow(SystemError);
-    expect(make('none')).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
-    expect(make('none')).toThrow(/^cannot make the directory .*\/none\/job: there is no .*\/none; expected a place/);
-    expect(make('file')).toThrow(/\/file\/job: a part of the path is not a directory; expected a place/);
+    const make = (parent: string, purpose: DirectoryPurpose) => () =>
+      makeOwnDirectory(directory.path(parent, 'name'), purpose);
+    expect(make('none', 'job')).toThrow(SystemError);
+    for (const [purpose, code, message] of [
+      ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*\/none: it does not exist; name one /],
+      ['output', 'ERR_IO', /^cannot make the output in .*\/none: it does not exist; expected a directory that can be /],
+      ['job', 'ERR_TEMP_DIR', /^cannot make the job directory name in .*\/none: it does not exist; name a place .*-dir$/],
+    ] as const) {
+      expect(make('none', purpose)).toThrow(
+        expect.objectContaining({ code, message: expect.stringMatching(message) }),
+      );
+    }
+    expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a place /);
   });
 });
 
