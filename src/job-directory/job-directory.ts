@@ -31,7 +31,7 @@ export class JobDirectory {
   readonly #lock: JobLock;
   /** Of what is found nothing is known. */
   #isDurable = true;
-  #keeps = false;
+  #isKept = false;
 
   private constructor(paths: JobPaths) {
     this.paths = paths;
@@ -86,16 +86,16 @@ export class JobDirectory {
     }
   }
 
-  /** From now on `end` leaves everything where it is. */
-  keep(): void {
-    this.#keeps = true;
+  /** Says whether `end` is to leave everything where it is, for a run that goes on; at first it is not. */
+  set isKept(isKept: boolean) {
+    this.#isKept = isKept;
   }
 
   /** Removes all of it, unless it is to be kept, and lets go of it. */
   async end(): Promise<void> {
-    if (!this.#keeps) await this.clear();
+    if (!this.#isKept) await this.clear();
     this.release();
-    if (!this.#keeps) removeIfEmpty(this.paths.jobDirectory);
+    if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
   }
 
   /**

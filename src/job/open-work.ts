@@ -80,6 +80,8 @@ async function openFilesWork(
   const directory = start.directory ?? JobDirectory.make(paths);
   releases.push(() => directory.end());
   const before = start.kind === 'continue' && hasWorkOnDisk(start) ? start : undefined;
+  // Whatever goes wrong, the work of an earlier run is not lost by it.
+  directory.isKept = before !== undefined;
   if (before === undefined) await beginAnew(prepared, places, directory, start.directory !== undefined);
   else await directory.makeDirectories(plan.isResumable);
   const output = new StagedOutput(places.output, paths, prepared.outputGate, plan.isResumable);
@@ -98,16 +100,16 @@ async function openFilesWork(
     finishMoves: (journal) => output.finish(journal),
     failed: async (error) => {
       if (!(await isWorthKeeping(error, jobDirectory, kept !== undefined))) return;
-      directory.keep();
+      directory.isKept = true;
       if (error instanceof PileshufError) setUnfinishedJob(error, { directory: jobDirectory });
     },
     succeeded: async () => {
+      directory.isKept = request.keepTemp;
       if (!request.keepTemp) return;
       // The outputs that these tell of are no longer staged.
       for (const name of finishedRunNames(jobDirectory)) removeFile(join(jobDirectory, name), 'temp');
       await removeJournal(jobDirectory);
       removeDirectory(paths.stagingDirectory);
-      directory.keep();
     },
   };
 }
