@@ -27,7 +27,6 @@ export function describeJob(
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     output: output.path,
-    outputExists: output.kind === 'shards' && output.exists,
     tempDirs: tempDirs.map((path) => resolve(path)),
     inputs: describeInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
@@ -53,13 +52,14 @@ type InputsOfManifest = JobManifest['inputs'];
 /** What is noted of the inputs. @param withEnds whether each is read at its ends, to be compared one by one. */
 export function describeInputs(inputs: readonly JobInput[], withEnds: boolean): InputsOfManifest {
   const hash = createHash('sha256');
-  const fingerprints = inputs.map(fingerprintOf);
-  for (const fingerprint of fingerprints) hash.update(JSON.stringify(fingerprint));
-  return {
-    count: inputs.length,
-    digest: hash.digest('hex'),
-    fingerprints: withEnds ? fingerprints.map((fingerprint) => ({ ...fingerprint, ends: endsOf(fingerprint) })) : [],
-  };
+  const fingerprints: InputsOfManifest['fingerprints'][number][] = [];
+  // One by one: of a hundred thousand inputs a second list would take much memory.
+  for (const input of inputs) {
+    const fingerprint = fingerprintOf(input);
+    hash.update(JSON.stringify(fingerprint));
+    if (withEnds) fingerprints.push({ ...fingerprint, ends: endsOf(fingerprint) });
+  }
+  return { count: inputs.length, digest: hash.digest('hex'), fingerprints };
 }
 
 export interface Fingerprint {
