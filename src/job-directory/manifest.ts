@@ -29,8 +29,8 @@ const shape = object({
     count: wholeNumber(),
     /** SHA-256 over path, size and time of all inputs. */
     digest: text,
-    /** Of each input; none in a job that is not resumable. */
-    fingerprints: list(object({ path: text, byteLength: wholeNumber(), modified: text, ends: text })),
+    /** Of each input, in base64; empty in a job that is not resumable. */
+    fingerprints: text,
   }),
   /** Null when nothing lies on disk between the passes. */
   layout: nullable(

@@ -2,11 +2,9 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { hashFileEnds } from '../io/file-ends.js';
-import { STANDARD_INPUT } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/manifest.js';
+import { noteInputs } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobPlan } from './job-plan.js';
@@ -28,7 +26,7 @@ export function describeJob(
     shardPrefix: request.shardPrefix,
     output: output.path,
     tempDirs: tempDirs.map((path) => resolve(path)),
-    inputs: describeInputs(inputs, plan.isResumable),
+    inputs: noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
   };
 }
@@ -45,36 +43,4 @@ export function describeShards(shards: ShardRule | undefined): JobManifest['shar
     default:
       return null;
   }
-}
-
-type InputsOfManifest = JobManifest['inputs'];
-
-/** What is noted of the inputs. @param withEnds whether each is read at its ends, to be compared one by one. */
-export function describeInputs(inputs: readonly JobInput[], withEnds: boolean): InputsOfManifest {
-  const hash = createHash('sha256');
-  const fingerprints: InputsOfManifest['fingerprints'][number][] = [];
-  // One by one: of a hundred thousand inputs a second list would take much memory.
-  for (const input of inputs) {
-    const fingerprint = fingerprintOf(input);
-    hash.update(JSON.stringify(fingerprint));
-    if (withEnds) fingerprints.push({ ...fingerprint, ends: endsOf(fingerprint) });
-  }
-  return { count: inputs.length, digest: hash.digest('hex'), fingerprints };
-}
-
-export interface Fingerprint {
-  readonly path: string;
-  readonly byteLength: number;
-  /** Nanoseconds since 1970. */
-  readonly modified: string;
-}
-
-export function fingerprintOf(input: JobInput): Fingerprint {
-  const path = input.path === STANDARD_INPUT ? STANDARD_INPUT : resolve(input.path);
-  if (input.kind === 'stream') return { path, byteLength: 0, modified: '' };
-  return { path, byteLength: input.version.byteLength, modified: `${input.version.modifiedNanoseconds}` };
-}
-
-export function endsOf({ path, byteLength }: Fingerprint): string {
-  return hashFileEnds(path, byteLength, 'input');
 }

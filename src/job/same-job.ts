@@ -5,7 +5,8 @@
 import { resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import type { JobManifest } from '../job-directory/manifest.js';
-import { describeInputs, describeShards, endsOf, fingerprintOf } from './describe-job.js';
+import { describeShards } from './describe-job.js';
+import { findInputChange } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
@@ -39,28 +40,11 @@ export function requireSameJob(
     const [before, after] = [JSON.stringify(then), JSON.stringify(now)];
     if (before !== after) throw differs(what, before, after);
   }
-  for (const [ordinal, then] of manifest.inputs.fingerprints.entries()) {
-    const input = inputs[ordinal];
-    if (input === undefined) throw differs('number of inputs', `${manifest.inputs.count}`, `${inputs.length}`);
-    const now = fingerprintOf(input);
-    if (then.path !== now.path) throw differs(`input ${ordinal + 1}`, then.path, now.path);
-    const change =
-      then.byteLength !== now.byteLength
-        ? `its size was ${then.byteLength} bytes and is ${now.byteLength}`
-        : then.modified !== now.modified
-          ? 'its modification time is another'
-          : then.ends !== endsOf(now)
-            ? 'its first or last bytes are others'
-            : undefined;
-    if (change === undefined) continue;
-    throw new InputError(
-      'ERR_INPUT_CHANGED',
-      `${input.path}: the input changed since the unfinished job in ${directory} was begun (${change}); give --force without --resume to begin anew`,
-    );
-  }
-  if (manifest.inputs.digest === describeInputs(inputs, false).digest) return;
+  const changed = findInputChange(manifest.inputs, inputs);
+  if (changed === undefined) return;
+  const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `an input changed since the unfinished job in ${directory} was begun; give --force without --resume to begin anew`,
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} was begun (${changed.change}); give --force without --resume to begin anew`,
   );
 }
