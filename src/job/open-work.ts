@@ -24,13 +24,13 @@ import { takeBack } from '../output/output-moves.js';
 import { StagedOutput } from '../output/staged-output.js';
 import { StreamOutput } from '../output/stream-output.js';
 import { pilesOfStripe, type TempPlace } from '../pile-store/store-layout.js';
+import { describeJob } from './describe-job.js';
 import type { KeptWork } from './job-context.js';
 import type { FilesPlaces, StreamPlaces } from './job-places.js';
 import type { WorkLayout } from './job-plan.js';
 import type { Continuation, JobStart } from './job-start.js';
 import type { PreparedJob } from './prepare-job.js';
 import type { Release } from './release-all.js';
-import { describeJob } from './same-job.js';
 
 export interface JobWork {
   readonly tempPlaces: readonly TempPlace[];
@@ -134,7 +134,7 @@ async function beginAnew(
   }
   const { isResumable } = prepared.plan;
   await directory.makeDirectories(isResumable);
-  await writeManifest(jobDirectory, describeJob(prepared, places));
+  await writeManifest(jobDirectory, describeJob(prepared.request, prepared.inputs, prepared.plan, places));
 }
 
 function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
