@@ -6,7 +6,7 @@
  *          8   u64 byte length        16   i64 nanoseconds of its last change
  *         24   8 bytes of the SHA-256 of its first and last 4 KiB, in a job that can be resumed; else 0
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { hashFileEnds } from '../io/file-ends.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
@@ -19,23 +19,23 @@ const FINGERPRINT_BYTES = 32;
 
 /** @param withEnds whether each input is read at its ends, and noted by itself. */
 export function noteInputs(inputs: readonly JobInput[], withEnds: boolean): NotedInputs {
-  const hash = createHash('sha256');
+  const digest = createHash('sha256');
   const fingerprints = Buffer.alloc(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
   const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
   for (const [ordinal, input] of inputs.entries()) {
     writeFingerprint(fingerprint, input);
-    hash.update(fingerprint);
+    digest.update(fingerprint);
     if (!withEnds) continue;
     fingerprint.copy(fingerprints, ordinal * FINGERPRINT_BYTES);
     hashEnds(input).copy(fingerprints, ordinal * FINGERPRINT_BYTES + 24);
   }
-  return { count: inputs.length, digest: hash.digest('hex'), fingerprints: fingerprints.toString('base64') };
+  return { count: inputs.length, digest: digest.digest('hex'), fingerprints: fingerprints.toString('base64') };
 }
 
 /** All but the ends. */
 function writeFingerprint(target: Buffer, input: JobInput): void {
   const path = input.path === STANDARD_INPUT ? input.path : resolve(input.path);
-  createHash('sha256').update(path).digest().copy(target, 0, 0, 8);
+  hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
   target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
 }
