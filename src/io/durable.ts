@@ -93,6 +93,20 @@ export function moveIntoPlace(from: string, to: string, mayReplace: boolean): vo
   }
 }
 
+/**
+ * Gives `from` the name `to` beside its own, or instead of it where there are no hard links. So its bytes
+ * keep a name when the machine stops before that of one of both directories is durable.
+ * `to` must not exist. When it throws, nothing has changed.
+ */
+export function linkIntoPlace(from: string, to: string): void {
+  try {
+    addName(from, to, 'output');
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
+    throw ioError('give its name to', 'output', to, error);
+  }
+}
+
 /** Gives the temp file `from` the name `to`. When it throws, nothing has changed. @throws NameTakenError */
 export function linkToNewName(from: string, to: string): void {
   try {
@@ -103,17 +117,23 @@ export function linkToNewName(from: string, to: string): void {
   }
 }
 
-function moveToNewName(from: string, to: string, role: FileRole): void {
+/** @returns whether `from` has kept its name: it has not where there are no hard links. */
+function addName(from: string, to: string, role: FileRole): boolean {
   try {
     fileCalls.link(from, to);
+    return true;
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
     // The file system has no hard links: look, then rename.
     if (nameExists(to, role)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
     fileCalls.rename(from, to);
-    return;
+    return false;
   }
+}
+
+function moveToNewName(from: string, to: string, role: FileRole): void {
+  if (!addName(from, to, role)) return;
   try {
     fileCalls.unlink(from);
   } catch (error) {

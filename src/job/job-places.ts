@@ -80,7 +80,7 @@ function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
   const beganBefore =
     isThere(before.paths.stagingDirectory) ||
     (isThere(before.paths.jobDirectory) && !isThere(places.paths.jobDirectory));
-  return beganBefore ? before : places;
+  return beganBefore ? { ...before, output } : places;
 }
 
 function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {

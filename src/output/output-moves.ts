@@ -3,17 +3,22 @@
  * that was killed there: what is moved twice is where it belongs.
  *
  *     one file        one rename or link
- *     new directory   shards are gathered under their names in the staging directory, which holds
- *                     nothing else then and appears by one rename
+ *     new directory   shards are gathered under their names in the staging directory, and appear by one
+ *                     rename of the directory that holds them
  *     existing one    former shards are moved aside, then the new ones in, then the marker that says
- *                     that they are complete; the journal tells how far it came
+ *                     that they are complete, and the former ones are removed; the journal tells how far
+ *                     it came
+ *
+ * What goes from one directory to another has both names until the new one is durable: after a power failure
+ * each directory holds what it held at some moment since it was synced, and not at the same moment. (Outputs
+ * keep theirs until the staging directory is removed.)
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
+import { linkIntoPlace, moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { isSameFile, nameExists, statPath } from '../io/paths.js';
-import { ensurePrivateDirectory, removeDirectory } from '../io/private-directory.js';
+import { isSameEntry, nameExists, statPath } from '../io/paths.js';
+import { ensurePrivateDirectory, makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, writeJournal } from './commit-journal.js';
 import { writeCompletionMarker } from './completion-marker.js';
@@ -35,9 +40,9 @@ export async function moveOutputs(
 ): Promise<void> {
   const { stagingDirectory } = directories;
   if (place.kind === 'file') {
-    moveOnce(stagedPath(stagingDirectory, 0), place.path, place.mayReplace, journal.bytes);
+    moveFile(stagedPath(stagingDirectory, 0), place.path, place.mayReplace, journal.bytes);
     await syncParent(place.path);
-  } else if (place.exists) {
+  } else if (journal.intoExisting) {
     await moveIntoExisting(place, directories, journal);
   } else {
     await moveAsDirectory(place, stagingDirectory, journal);
@@ -48,10 +53,11 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
   const gathered = join(stagingDirectory, 'shards');
   const isMoved = !nameExists(gathered, 'output') && !nameExists(stagedPath(stagingDirectory, 0), 'output');
   const directory = isMoved ? place.path : gathered;
-  if (!isMoved) ensurePrivateDirectory(gathered, 'output');
+  // One that is there already may have got the mode of the output, and is inside of a private one.
+  if (!isMoved) makeOwnDirectory(gathered, 'output');
   for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
     if (isMoved) requireMoved(join(directory, name), byteLength);
-    else moveOnce(staged, join(directory, name), true, byteLength);
+    else moveFile(staged, join(directory, name), true, byteLength);
   }
   if (!isMoved) {
     await syncPath(gathered);
@@ -65,44 +71,60 @@ async function moveIntoExisting(
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
-  if (journal.phase === 'move-aside') {
-    const aside = asideDirectory(stagingDirectory);
-    ensurePrivateDirectory(aside, 'output');
-    for (const name of journal.replaced) {
-      const [from, to] = [join(place.path, name), join(aside, name)];
-      if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, false);
-    }
-    await syncPath(place.path);
-    await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
-  }
+  // Also when they were aside before: they may have been put back since.
+  if (journal.phase !== 'moved') await moveAside(place, stagingDirectory, journal);
+  if (journal.phase === 'move-aside') await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
   for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
-    moveOnce(staged, join(place.path, name), false, byteLength);
+    moveFile(staged, join(place.path, name), false, byteLength);
   }
   await syncPath(place.path);
-  await writeCompletionMarker(place, stagingDirectory, journal);
+  if (journal.phase !== 'moved') {
+    await writeCompletionMarker(place, stagingDirectory, journal);
+    await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
+  }
   removeDirectory(asideDirectory(stagingDirectory));
+}
+
+async function moveAside(place: ShardsPlace, stagingDirectory: string, { replaced }: CommitJournal): Promise<void> {
+  const aside = asideDirectory(stagingDirectory);
+  ensurePrivateDirectory(aside, 'output');
+  for (const name of replaced) {
+    const [from, to] = [join(place.path, name), join(aside, name)];
+    if (nameExists(from, 'output') && !nameExists(to, 'output')) linkIntoPlace(from, to);
+  }
+  for (const directory of [aside, stagingDirectory]) await syncPath(directory);
+  for (const name of replaced) {
+    const [from, to] = [join(place.path, name), join(aside, name)];
+    if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
+  }
+  await syncPath(place.path);
 }
 
 /**
  * Takes back what was moved into or out of an existing directory: afterwards it holds what it held
- * before, and all that is new is staged again.
+ * before, and all that is new is staged again. When it was interrupted, it may be done again, or the moves.
+ * Outputs that all have their places stay there.
  */
 export async function takeBack(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
-  if (place.kind === 'file' || !place.exists) return;
-  const marker = join(place.path, completionMarkerName(place.naming));
+  if (place.kind === 'file' || !journal.intoExisting) return;
   const aside = asideDirectory(stagingDirectory);
-  // A marker beside former ones that were moved aside is the new one.
-  if (journal.phase === 'move-in') removeFile(marker, 'output');
+  if (journal.phase === 'moved') {
+    removeDirectory(aside);
+    return;
+  }
+  const { replaced } = journal;
+  const marker = completionMarkerName(place.naming);
+  const isMarkerFormer = replaced.includes(marker) && !nameExists(join(aside, marker), 'output');
+  if (journal.phase === 'move-in' && !isMarkerFormer) removeFile(join(place.path, marker), 'output');
   for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
     const final = join(place.path, name);
-    if (!nameExists(staged, 'output') && nameExists(final, 'output')) moveIntoPlace(final, staged, false);
-    else if (isSameFile(staged, final, 'output')) removeFile(final, 'output');
+    if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');
+    else if (!nameExists(staged, 'output') && nameExists(final, 'output')) moveIntoPlace(final, staged, false);
   }
-  for (const name of journal.replaced) {
-    const from = join(aside, name);
-    if (nameExists(from, 'output')) moveOnce(from, join(place.path, name), false);
-  }
+  const setAside = replaced.filter((name) => nameExists(join(aside, name), 'output'));
+  for (const name of setAside) moveFile(join(aside, name), join(place.path, name), false);
   await syncPath(place.path);
+  for (const name of setAside) removeFile(join(aside, name), 'output');
 }
 
 /** Holds former files while they make way. */
@@ -118,12 +140,14 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
   }));
 }
 
-/** @param byteLength that `to` must have when it was moved before; undefined: whatever it has. */
-function moveOnce(from: string, to: string, mayReplace: boolean, byteLength?: number): void {
+/**
+ * Gives `from` the name `to`. Unless it may replace something, it may have both names then.
+ * @param byteLength that `to` must have when it was moved before; undefined: whatever it has.
+ */
+function moveFile(from: string, to: string, mayReplace: boolean, byteLength?: number): void {
   if (!nameExists(from, 'output')) requireMoved(to, byteLength);
-  // Linked, and not yet unlinked.
-  else if (isSameFile(from, to, 'output')) removeFile(from, 'output');
-  else moveIntoPlace(from, to, mayReplace);
+  else if (mayReplace) moveIntoPlace(from, to, true);
+  else if (!isSameEntry(from, to, 'output')) linkIntoPlace(from, to);
 }
 
 function requireMoved(path: string, byteLength: number | undefined): void {
