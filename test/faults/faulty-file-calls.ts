@@ -27,7 +27,7 @@ export type Fault =
   | { readonly kind: 'fails from then on'; readonly errno: Errno }
   /** The call has done its work and reports an error, as when the answer of a network server is lost. */
   | { readonly kind: 'is done and reported as failed'; readonly errno: Errno }
-  /** A read or write moves a part only: half of it, whole blocks if there are two at least, or one byte. */
+  /** A read or write moves a part only: an odd half of it, a half in whole blocks, or one byte. */
   | { readonly kind: 'is short'; readonly part: 'half' | 'half in blocks' | 'byte' }
   /**
    * The process is gone: this call is not made, nor any after it, the cleaning up included. `half`: a
@@ -96,9 +96,7 @@ function canSuffer(fault: Fault, call: FileCall): boolean {
     case 'is done and reported as failed':
       return isDoneBeforeItFails(call);
     case 'is short':
-      return (
-        (call.name === 'read' || WRITING.has(call.name)) && partOf(fault.part, call.byteLength ?? 0) !== undefined
-      );
+      return (call.name === 'read' || WRITING.has(call.name)) && partOf(fault.part, call.byteLength ?? 0) !== undefined;
     case 'kills':
       return fault.part === 'nothing' || WRITING.has(call.name);
   }
@@ -106,7 +104,7 @@ function canSuffer(fault: Fault, call: FileCall): boolean {
 
 /** How many bytes a part is; undefined when there is no smaller one. */
 function partOf(part: 'half' | 'half in blocks' | 'byte', byteLength: number): number | undefined {
-  const half = Math.floor(byteLength / 2);
+  const half = Math.floor(byteLength / 2) | 1;
   const count = { byte: 1, half, 'half in blocks': half - (half % BLOCK_BYTES) }[part];
   return count > 0 && count < byteLength ? count : undefined;
 }
@@ -185,7 +183,7 @@ export class FaultyFileCalls {
         this.#onFault(call);
         return make(partOf(fault.part, call.byteLength ?? 0));
       case 'kills':
-        if (fault.part === 'half') make(Math.floor((call.byteLength ?? 0) / 2));
+        if (fault.part === 'half') make(partOf('half', call.byteLength ?? 0) ?? 0);
         this.#onFault(call);
         throw new ProcessGone();
     }

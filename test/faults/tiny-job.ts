@@ -3,6 +3,7 @@
  * compressed, splits an input, temp directories, stripes, segments a pile, shards), in each of the places
  * where an output can appear; so small that it can be done again for every one of its calls.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,15 +12,27 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning } from '#src/index.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
+/**
+ * Whether a job that was stopped can be gone on with, so that nothing is left of it in the end. Where it
+ * cannot, it is done again from its beginning.
+ */
+export const canGoOn: boolean = false;
+
 const SEED = 'tiny';
 
-const TEXTS = ['plain', 'compressed', 'short'].map((name, i) =>
-  Buffer.from(Array.from({ length: [90, 60, 7][i] ?? 0 }, (_, line) => `${name} ${line * 7919}\n`).join('')),
-);
-const EXPECTED = Buffer.concat(referenceOrder(TEXTS, SEED)).toString('latin1');
+function makeTexts(lineCounts: readonly number[], rest = ''): Buffer[] {
+  return ['plain', 'compressed', 'short'].map((name, i) =>
+    Buffer.from(Array.from({ length: lineCounts[i] ?? 0 }, (_, line) => `${name} ${line * 7919}${rest}\n`).join('')),
+  );
+}
+
+const FEW_LINES = [90, 60, 7];
+const MANY_LINES = [1500, 900, 7];
+/** More than the 16 MiB from which on outputs are written around the page cache. */
+const MEBIBYTES = { lineCounts: [200, 60, 7], rest: '.'.repeat(64 * 1024) };
 
 /** All on the calling thread, so that every call passes the table that a test has put in place. */
-const TUNING: Tuning = {
+const ON_DISK: Tuning = {
   pileCount: 4,
   bufferBytes: 400,
   readBytes: 512,
@@ -29,14 +42,19 @@ const TUNING: Tuning = {
   keepInRam: false,
   inline: true,
 };
+const IN_MEMORY: Tuning = { ...ON_DISK, keepInRam: true };
 
 /** One way to do the tiny job. */
 export interface TinyJobKind {
   readonly name: string;
   readonly tuning: Tuning;
-  readonly shards: boolean;
+  readonly shards?: boolean;
   /** Makes what is there before; the job then replaces it. Undefined: nothing is, and it need not be forced. */
   readonly makeFormer?: (output: string) => void;
+  /** Whether the job can be gone on with from the first; others can only be done again. */
+  readonly resumable?: boolean;
+  /** Default: few lines. */
+  readonly makeInputs?: () => Buffer[];
 }
 
 const writeFormerFile = (output: string) => writeFileSync(output, 'former\n');
@@ -47,36 +65,75 @@ function writeFormerShards(output: string): void {
   for (const name of [...shards, 'bystander']) writeFileSync(join(output, name), `former ${name}\n`);
 }
 
-export const TINY_JOBS: readonly TinyJobKind[] = [
-  { name: 'a file, in memory', tuning: { ...TUNING, keepInRam: true }, shards: false },
-  { name: 'a file, on disk', tuning: TUNING, shards: false },
-  { name: 'a file that replaces one, on disk', tuning: TUNING, shards: false, makeFormer: writeFormerFile },
-  { name: 'shards in a new directory, in memory', tuning: { ...TUNING, keepInRam: true }, shards: true },
-  { name: 'shards in a new directory, on disk', tuning: TUNING, shards: true },
-  { name: 'shards that replace others, on disk', tuning: TUNING, shards: true, makeFormer: writeFormerShards },
+export const REPLACING_SHARDS: TinyJobKind = {
+  name: 'shards that replace others, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  makeFormer: writeFormerShards,
+};
+
+const ON_DISK_JOBS: readonly TinyJobKind[] = [
+  { name: 'a file, on disk', tuning: ON_DISK },
+  { name: 'a file that replaces one, on disk', tuning: ON_DISK, makeFormer: writeFormerFile },
+  { name: 'shards in a new directory, on disk', tuning: ON_DISK, shards: true },
+  REPLACING_SHARDS,
 ];
 
-/**
- * Whether a job that was stopped can be gone on with, so that nothing is left of it in the end. Where it
- * cannot, it is done again from its beginning.
- */
-export const finishesWhatIsLeft: boolean = false;
+/** Of which everything survives that a step of theirs has made durable. */
+export const RESUMABLE_JOBS: readonly TinyJobKind[] = ON_DISK_JOBS.map((kind) => ({
+  ...kind,
+  name: `${kind.name}, resumable`,
+  resumable: true,
+}));
 
-/** Text of each file by its path below the output's directory. */
+export const TINY_JOBS: readonly TinyJobKind[] = [
+  { name: 'a file, in memory', tuning: IN_MEMORY },
+  { name: 'shards in a new directory, in memory', tuning: IN_MEMORY, shards: true },
+  ...ON_DISK_JOBS,
+  ...(canGoOn ? RESUMABLE_JOBS : []),
+  {
+    name: 'piles that are split again, on disk',
+    tuning: {
+      ...ON_DISK,
+      pileCount: 2,
+      bufferBytes: 4000,
+      splitBytes: 12_000,
+      readBytes: 4096,
+      pass2ArenaBytes: 2 ** 16,
+    },
+    makeInputs: () => makeTexts(MANY_LINES),
+  },
+];
+
+/** Its output is written around the page cache, where the file system can. */
+export const LARGE_JOB: TinyJobKind = {
+  name: 'a large file, written directly',
+  tuning: { keepInRam: true, inline: true, outputBytes: 2 ** 22, pileCount: 2 },
+  makeInputs: () => makeTexts(MEBIBYTES.lineCounts, MEBIBYTES.rest),
+};
+
+/** What each file holds, in short, by its path below the output's directory. */
 export type Content = Readonly<Record<string, string>>;
 
 export class TinyJob {
   readonly kind: TinyJobKind;
   /** What the job may change: temp directories and the directory of the output. */
   readonly root: string;
+  readonly #texts: readonly Buffer[];
   readonly inputs: readonly string[];
-  /** What the user was told by way of warnings, in all runs since `begin`. */
+  /** What the user was told by way of warnings since `prepare`. */
   readonly warnings: string[] = [];
 
-  constructor(kind: TinyJobKind, root: string, inputs: readonly string[]) {
+  /** Writes the inputs beside `root`. */
+  constructor(kind: TinyJobKind, root: string) {
     this.kind = kind;
     this.root = root;
-    this.inputs = inputs;
+    this.#texts = (kind.makeInputs ?? (() => makeTexts(FEW_LINES)))();
+    this.inputs = this.#texts.map((text, i) => {
+      const path = `${root}-input-${i}`;
+      writeFileSync(path, i === 1 ? gzipSync(text) : text);
+      return path;
+    });
   }
 
   get output(): string {
@@ -88,10 +145,11 @@ export class TinyJob {
       inputs: this.inputs,
       output: this.output,
       tempDirs: [join(this.root, 'temp-0'), join(this.root, 'temp-1')],
-      memoryBytes: 2 ** 24,
+      memoryBytes: 2 ** 27,
       workers: 1,
       seed: SEED,
       force: this.kind.makeFormer !== undefined,
+      resume: this.kind.resumable ?? false,
       shards: this.kind.shards ? { by: 'count', shardCount: 3 } : undefined,
       onWarning: (line) => this.warnings.push(line),
     };
@@ -110,8 +168,8 @@ export class TinyJob {
   }
 
   /** Does what is still to be done after a run that was stopped. */
-  async finish(): Promise<void> {
-    await this.run(finishesWhatIsLeft ? { resume: true } : { force: true });
+  finish(): Promise<ShuffleReport> {
+    return this.run(canGoOn ? { resume: true } : { force: true });
   }
 
   /** Whether a call concerns the job: its inputs, temp files and output, and its file in memory. */
@@ -120,16 +178,16 @@ export class TinyJob {
 
   /** What can be seen of the output, but for what is named as hidden. */
   content(): Content {
-    return Object.fromEntries(
-      filesBelow(join(this.root, 'out'))
-        .filter((path) => !isHidden(path))
-        .map((path) => [path, readFileSync(join(this.root, 'out', path), 'latin1')]),
-    );
+    const paths = filesBelow(join(this.root, 'out')).filter((path) => !isHidden(path));
+    return Object.fromEntries(paths.map((path) => [path, inShort(this.#read(path))]));
   }
 
   /** Paths of all that a job leaves besides its output: what lies in temp directories, and what is hidden. */
   leftovers(): string[] {
-    return filesAndDirectoriesBelow(this.root).filter((path) => /^temp-\d\//.test(path) || isHidden(path));
+    return readdirSync(this.root, { recursive: true })
+      .map(String)
+      .filter((path) => /^temp-\d\//.test(path) || isHidden(path))
+      .sort();
   }
 
   /** What an undisturbed job makes of `prepare`, once it has been seen to be right. */
@@ -137,11 +195,16 @@ export class TinyJob {
     this.prepare();
     await this.run();
     const content = this.content();
-    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-\d+)?$/.test(name));
+    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
-    expect(names.sort().map((name) => content[name]).join('')).toBe(EXPECTED);
+    const inOrder = Buffer.concat(names.sort().map((name) => this.#read(name)));
+    expect(inOrder.equals(Buffer.concat(referenceOrder(this.#texts, SEED)))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     return content;
+  }
+
+  #read(path: string): Buffer {
+    return readFileSync(join(this.root, 'out', path));
   }
 }
 
@@ -151,15 +214,15 @@ function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
 
-function filesAndDirectoriesBelow(root: string): string[] {
-  return readdirSync(root, { recursive: true }).map(String).sort();
-}
-
 function filesBelow(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
     .sort();
+}
+
+function inShort(bytes: Buffer): string {
+  return `${bytes.byteLength} bytes ${createHash('sha1').update(bytes).digest('hex').slice(0, 10)}`;
 }
 
 export interface TinyJobs {
@@ -171,17 +234,7 @@ export function useTinyJobs(): TinyJobs {
   let directory = '';
   beforeAll(() => {
     directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pileshuf-test-'));
-    mkdirSync(join(directory, 'inputs'));
-    for (const [i, text] of TEXTS.entries()) writeFileSync(inputPath(i), i === 1 ? gzipSync(text) : text);
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
-  const inputPath = (i: number) => join(directory, 'inputs', `${i}`);
-  return {
-    of: (kind) =>
-      new TinyJob(
-        kind,
-        join(directory, 'job'),
-        TEXTS.map((_, i) => inputPath(i)),
-      ),
-  };
+  return { of: (kind) => new TinyJob(kind, join(directory, 'job')) };
 }

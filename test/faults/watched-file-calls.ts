@@ -103,7 +103,8 @@ export function watchFileCalls(watches: (path: string) => boolean, around: Aroun
     realPath: (path) => onPath({ name: 'realPath', path }, () => system.realPath(path)),
     list: (path) => onPath({ name: 'list', path }, () => system.list(path)),
     makeDirectory: (path, mode) => onPath({ name: 'makeDirectory', path }, () => system.makeDirectory(path, mode)),
-    makeUniqueDirectory: (path) => onPath({ name: 'makeUniqueDirectory', path }, () => system.makeUniqueDirectory(path)),
+    makeUniqueDirectory: (path) =>
+      onPath({ name: 'makeUniqueDirectory', path }, () => system.makeUniqueDirectory(path)),
     removeDirectory: (path) => onPath({ name: 'removeDirectory', path }, () => system.removeDirectory(path)),
     chmod: (path, mode) => onPath({ name: 'chmod', path }, () => system.chmod(path, mode)),
     link: (path, to) => onPath({ name: 'link', path, to }, () => system.link(path, to)),
