@@ -65,18 +65,11 @@ function writeFormerShards(output: string): void {
   for (const name of [...shards, 'bystander']) writeFileSync(join(output, name), `former ${name}\n`);
 }
 
-export const REPLACING_SHARDS: TinyJobKind = {
-  name: 'shards that replace others, on disk',
-  tuning: ON_DISK,
-  shards: true,
-  makeFormer: writeFormerShards,
-};
-
 const ON_DISK_JOBS: readonly TinyJobKind[] = [
   { name: 'a file, on disk', tuning: ON_DISK },
   { name: 'a file that replaces one, on disk', tuning: ON_DISK, makeFormer: writeFormerFile },
   { name: 'shards in a new directory, on disk', tuning: ON_DISK, shards: true },
-  REPLACING_SHARDS,
+  { name: 'shards that replace others, on disk', tuning: ON_DISK, shards: true, makeFormer: writeFormerShards },
 ];
 
 /** Of which everything survives that a step of theirs has made durable. */
@@ -136,6 +129,10 @@ export class TinyJob {
     });
   }
 
+  get replacesShards(): boolean {
+    return this.kind.shards === true && this.kind.makeFormer !== undefined;
+  }
+
   get output(): string {
     return join(this.root, 'out', 'result');
   }
@@ -180,6 +177,21 @@ export class TinyJob {
   content(): Content {
     const paths = filesBelow(join(this.root, 'out')).filter((path) => !isHidden(path));
     return Object.fromEntries(paths.map((path) => [path, inShort(this.#read(path))]));
+  }
+
+  /**
+   * Expects that whatever is seen of the output is whole, at a moment at which the job was stopped. Shards that
+   * replace others do so one after the other; all others appear at one time.
+   */
+  expectNothingHalf(former: Content, expected: Content): void {
+    const content = this.content();
+    if (!this.replacesShards) {
+      expect([former, expected]).toContainEqual(content);
+      return;
+    }
+    for (const [name, found] of Object.entries(content)) {
+      expect([former[name], expected[name]], name).toContain(found);
+    }
   }
 
   /** Paths of all that a job leaves besides its output: what lies in temp directories, and what is hidden. */
