@@ -114,7 +114,7 @@ export function testSoak(jobCount: number): void {
     }
     expect(countOpenFiles()).toBe(openBefore);
     const grownBytes = measureResidentBytes() - residentAfterWarmUp;
-    if (jobCount > 10) console.info(`memory after ${jobCount} jobs: ${Math.round(grownBytes / MIB)} MiB more`);
+    if (jobCount > 100) console.info(`memory after ${jobCount} jobs: ${Math.round(grownBytes / MIB)} MiB more`);
     expect(grownBytes).toBeLessThan(MARGIN_BYTES);
   });
 }
