@@ -130,11 +130,11 @@ async function runWithFault(
     visibleAtFault ??= job.content();
   });
   const openBefore = countOpenFiles();
-  const error = await runWith(job, faulty);
+  const { error, leftOpen } = await runWith(job, faulty);
   const { struck } = faulty;
   const what = `call ${nth} that can, ${struck?.name} ${struck?.path} ${struck?.to ?? ''}, ${nameOf(fault)}`;
 
-  expect(faulty.closeAll(), `${what}: files left open`).toEqual([]);
+  expect(leftOpen, `${what}: files left open`).toEqual([]);
   expect(countOpenFiles(), `${what}: open files`).toBe(openBefore);
   const told = [...job.warnings, ...(error?.cleanupErrors ?? []).map(String)];
   const untold = job.leftovers().filter((path) => !told.some((line) => namesAbove(line, path, job)));
@@ -163,7 +163,7 @@ async function runWithFault(
   }
 
   const leftBefore = job.leftovers();
-  await job.finish();
+  await job.finish(expected);
   expect(job.content(), `${what}, then done to its end`).toEqual(expected);
   if (canGoOn) {
     const told = leftBefore.filter((path) => !untold.includes(path));
@@ -175,13 +175,20 @@ async function runWithFault(
   return 'failed';
 }
 
-async function runWith(job: TinyJob, faulty: FaultyFileCalls): Promise<PileshufError | undefined> {
+/** @returns the error of the job, if any, and what was open when it ended. */
+async function runWith(
+  job: TinyJob,
+  faulty: FaultyFileCalls,
+): Promise<{ readonly error: PileshufError | undefined; readonly leftOpen: readonly string[] }> {
   const former = replaceFileCalls(faulty.calls);
   try {
-    await job.run();
-    return undefined;
-  } catch (error) {
-    if (error instanceof PileshufError) return error;
+    const error = await job.run().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    const leftOpen = faulty.openPaths;
+    await faulty.settle();
+    if (error === undefined || error instanceof PileshufError) return { error, leftOpen };
     throw new Error(`no error of pileshuf: ${error}, call ${JSON.stringify(faulty.struck)}`, { cause: error });
   } finally {
     replaceFileCalls(former);

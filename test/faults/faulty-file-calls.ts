@@ -36,6 +36,8 @@ export type Fault =
   | { readonly kind: 'kills'; readonly part: 'nothing' | 'half' };
 
 const BLOCK_BYTES = 4096;
+/** Of the event loop, until whoever waited for a call has gone on. */
+const TURNS_TO_NOTICE = 3;
 
 const WRITING = new Set<keyof FileCalls>(['write', 'writeAsync']);
 const SYNCING = new Set<keyof FileCalls>(['syncData', 'syncDataAsync', 'syncAsync']);
@@ -118,6 +120,7 @@ export class FaultyFileCalls {
   readonly #fault: Fault;
   readonly #nth: number;
   readonly #onFault: (call: FileCall) => void;
+  readonly #underWay = new Set<Promise<unknown>>();
   #count = 0;
   #struck: FileCall | undefined;
 
@@ -134,7 +137,17 @@ export class FaultyFileCalls {
     this.#fault = fault;
     this.#nth = nth;
     this.#onFault = onFault;
-    this.calls = watchFileCalls(watches, (call, make) => this.#around(call, make));
+    this.calls = watchFileCalls(watches, (call, make) => {
+      const made = this.#around(call, make);
+      if (made instanceof Promise) this.#follow(made);
+      return made;
+    });
+  }
+
+  #follow(made: Promise<unknown>): void {
+    this.#underWay.add(made);
+    const forget = () => this.#underWay.delete(made);
+    made.then(forget, forget);
   }
 
   /** The call that suffered the fault; undefined: there were fewer calls. */
@@ -142,14 +155,21 @@ export class FaultyFileCalls {
     return this.#struck;
   }
 
-  /** Closes what the job left open: a process that is gone holds no files. @returns their paths. */
-  closeAll(): string[] {
-    const paths: string[] = [];
-    for (const [fd, { path }] of this.calls.openFiles) {
-      systemFileCalls.close(fd);
-      paths.push(path);
-    }
-    return paths;
+  /** Paths of the files that are open. */
+  get openPaths(): string[] {
+    return [...this.calls.openFiles.values()].map(({ path }) => path);
+  }
+
+  /**
+   * Waits for what the job has left under way, and closes what it has left open: a process that is gone does
+   * nothing, and holds no files. To be called before another table takes the place of this one.
+   */
+  async settle(): Promise<void> {
+    do {
+      await Promise.allSettled(this.#underWay);
+      for (let turn = 0; turn < TURNS_TO_NOTICE; turn++) await new Promise((resolve) => setImmediate(resolve));
+    } while (this.#underWay.size > 0);
+    for (const fd of this.calls.openFiles.keys()) systemFileCalls.close(fd);
   }
 
   #around<T>(call: FileCall, make: (byteLength?: number) => T): T {

@@ -23,8 +23,9 @@ async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean):
   } catch (error) {
     if (faulty.struck === undefined) throw error;
   } finally {
+    await faulty.settle();
     replaceFileCalls(former);
-    faulty.closeAll();
+    job.disownLocks();
   }
   return faulty.struck !== undefined;
 }
@@ -47,7 +48,7 @@ export function testKilled(step: number): void {
         kills += 1;
         try {
           job.expectNothingHalf(former, expected);
-          await job.finish();
+          await job.finish(expected);
           expect(job.content()).toEqual(expected);
           if (canGoOn && job.kind.resumable) expect(job.leftovers()).toEqual([]);
         } catch (error) {
