@@ -318,8 +318,9 @@ export class DiskModel {
     const inode = linked ?? this.#inodeCount++;
     if (isDirectory) this.#entries.set(inode, new Map());
     this.#namesAround(path).set(basename(path), inode);
-    this.#changes.push({ kind: 'enter', at: this.#placeOf(path), inode });
+    // What is made has its mode from the first.
     if (linked === undefined) this.#noteMode(path, inode);
+    this.#changes.push({ kind: 'enter', at: this.#placeOf(path), inode });
     return inode;
   }
 

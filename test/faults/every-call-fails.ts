@@ -5,6 +5,7 @@
  * which the user was not told. Then the job is done to its end.
  */
 import { existsSync, readdirSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/index.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
@@ -126,8 +127,10 @@ async function runWithFault(
   job.prepare();
   const former = job.content();
   let visibleAtFault: Content | undefined;
+  let wasStaged = false;
   const faulty = new FaultyFileCalls(fault, nth, watches, () => {
     visibleAtFault ??= job.content();
+    wasStaged ||= job.isStaged;
   });
   const openBefore = countOpenFiles();
   const { error, leftOpen } = await runWith(job, faulty);
@@ -137,7 +140,9 @@ async function runWithFault(
   expect(leftOpen, `${what}: files left open`).toEqual([]);
   expect(countOpenFiles(), `${what}: open files`).toBe(openBefore);
   const told = [...job.warnings, ...(error?.cleanupErrors ?? []).map(String)];
-  const untold = job.leftovers().filter((path) => !told.some((line) => namesAbove(line, path, job)));
+  // Where a job could not clean up, it says so of one thing, and may leave others beside it for the next run.
+  const hasTold = job.leftovers().some((path) => told.some((line) => namesAbove(line, path, job)));
+  const untold = hasTold ? [] : job.leftovers();
   const content = job.content();
   if (struck === undefined) {
     expect({ error: error?.message, untold }, 'without a fault').toEqual({ error: undefined, untold: [] });
@@ -145,7 +150,9 @@ async function runWithFault(
     return 'not reached';
   }
   if (error === undefined) {
-    expect(isFatal(struck, fault), `${what}: the job ended well`).toBe(false);
+    const wasDone =
+      isDeepStrictEqual(visibleAtFault, expected) && (!wasStaged || !struck.path.startsWith(job.outputDirectory));
+    expect(isFatal(struck, fault) && !wasDone, `${what}: the job ended well`).toBe(false);
     expect(untold, what).toEqual([]);
     expect(content, what).toEqual(expected);
     return 'done';
@@ -162,16 +169,9 @@ async function runWithFault(
     expect(hasAppeared ? [former, expected] : [former], what).toContainEqual(content);
   }
 
-  const leftBefore = job.leftovers();
   await job.finish(expected);
   expect(job.content(), `${what}, then done to its end`).toEqual(expected);
-  if (canGoOn) {
-    const told = leftBefore.filter((path) => !untold.includes(path));
-    expect(
-      job.leftovers().filter((path) => !told.includes(path)),
-      `${what}, then done to its end`,
-    ).toEqual([]);
-  }
+  if (canGoOn) expect(job.leftovers(), `${what}, then done to its end`).toEqual([]);
   return 'failed';
 }
 

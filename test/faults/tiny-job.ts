@@ -19,7 +19,7 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning } from '#src/index.js';
+import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning, UsageError } from '#src/index.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 /**
@@ -143,8 +143,17 @@ export class TinyJob {
     return this.kind.shards === true && this.kind.makeFormer !== undefined;
   }
 
+  get outputDirectory(): string {
+    return join(this.root, 'out');
+  }
+
   get output(): string {
-    return join(this.root, 'out', 'result');
+    return join(this.outputDirectory, 'result');
+  }
+
+  /** Whether outputs are staged, or were and have just got their names. */
+  get isStaged(): boolean {
+    return this.leftovers().some((path) => path.startsWith('out/'));
   }
 
   get options(): ShuffleOptions {
@@ -176,11 +185,17 @@ export class TinyJob {
 
   /**
    * Does what is still to be done after a run that was stopped.
-   * @returns undefined: nothing is; a job that cannot be gone on with has left no word of its success.
+   * @returns undefined: nothing is. A job that was stopped when its output had appeared may have left no word
+   *   of it, and is then refused for its own output.
    */
   async finish(expected: Content): Promise<ShuffleReport | undefined> {
-    if (this.kind.resumable !== true && isDeepStrictEqual(this.content(), expected)) return undefined;
-    return this.run(canGoOn ? { resume: true } : { force: true });
+    try {
+      return await this.run(canGoOn ? { resume: true } : { force: true });
+    } catch (error) {
+      const isRefused = error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
+      if (isRefused && isDeepStrictEqual(this.content(), expected)) return undefined;
+      throw error;
+    }
   }
 
   /** Makes locks look like those of a process that is no more: with a token that this one never gave. */
