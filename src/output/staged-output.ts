@@ -160,7 +160,10 @@ export class StagedOutput implements JobOutput {
     while (left.length > 0) {
       beforeEach();
       const some = left.splice(0, SYNCS_AT_ONCE);
-      await Promise.all(some.map((shard) => syncPath(stagedPath(this.#stagingDirectory, shard))));
+      // When one fails the others are waited for: the job must not end while it has files open.
+      const syncs = await Promise.allSettled(some.map((shard) => syncPath(stagedPath(this.#stagingDirectory, shard))));
+      const failed = syncs.find((sync) => sync.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     }
   }
 }
