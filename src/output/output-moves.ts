@@ -13,7 +13,7 @@ import { VerificationError } from '../errors.js';
 import { moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { isSameFile, nameExists, statPath } from '../io/paths.js';
-import { ensurePrivateDirectory, removeDirectory } from '../io/private-directory.js';
+import { ensurePrivateDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, writeJournal } from './commit-journal.js';
 import { writeCompletionMarker } from './completion-marker.js';
@@ -70,7 +70,7 @@ async function moveIntoExisting(
     ensurePrivateDirectory(aside, 'output');
     for (const name of journal.replaced) {
       const [from, to] = [join(place.path, name), join(aside, name)];
-      if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, false);
+      if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, true);
     }
     await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
@@ -80,7 +80,6 @@ async function moveIntoExisting(
   }
   await syncPath(place.path);
   await writeCompletionMarker(place, stagingDirectory, journal);
-  removeDirectory(asideDirectory(stagingDirectory));
 }
 
 /**
