@@ -15,6 +15,7 @@ import {
   requirePrivate,
 } from '../io/private-directory.js';
 import { isNameOfAttempt, readSmallFile } from '../io/small-file.js';
+import { finishedRunNames } from './finished-runs.js';
 import { acquireJobLock, type JobLock } from './job-lock.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
@@ -59,7 +60,14 @@ export class JobDirectory {
 
   /** Makes one where there is none, and takes hold of it. @throws UsageError ERR_JOB_LOCKED */
   static make(paths: JobPaths): JobDirectory {
-    if (makeOwnDirectory(paths.jobDirectory, paths.isNamed ? 'job' : 'temp')) return new JobDirectory(paths);
+    if (makeOwnDirectory(paths.jobDirectory, paths.isNamed ? 'job' : 'temp')) {
+      try {
+        return new JobDirectory(paths);
+      } catch (error) {
+        removeIfEmpty(paths.jobDirectory);
+        throw error;
+      }
+    }
     throw new UsageError(
       `another job of the same output began at the same time: ${paths.jobDirectory} exists; wait for it or stop it`,
       'ERR_JOB_LOCKED',
@@ -93,8 +101,11 @@ export class JobDirectory {
 
   /** Removes all of it, unless it is to be kept, and lets go of it. */
   async end(): Promise<void> {
-    if (!this.#isKept) await this.clear();
-    this.release();
+    try {
+      if (!this.#isKept) await this.clear();
+    } finally {
+      this.release();
+    }
     if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
   }
 
@@ -113,8 +124,8 @@ export class JobDirectory {
     const sync = async (directory: string) => {
       if (this.#isDurable) await syncDirectory(directory, 'temp');
     };
-    // Records of outputs that are no longer there would be believed.
-    remove(names.filter((name) => name.startsWith('done-')));
+    // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
+    remove(finishedRunNames(jobDirectory).reverse());
     await sync(jobDirectory);
     removeDirectory(stagingDirectory);
     await sync(dirname(stagingDirectory));

@@ -86,7 +86,7 @@ async function openFilesWork(
   else await directory.makeDirectories(plan.isResumable);
   const output = new StagedOutput(places.output, paths, prepared.outputGate, plan.isResumable);
   const finished = before?.finished ?? { runs: [], recordCount: 0 };
-  output.requireStaged(finished.runs.flatMap((run) => run.regions));
+  if (before?.journal === undefined) output.requireStaged(finished.runs.flatMap((run) => run.regions));
   const { layout } = plan;
   const kept: KeptWork | undefined =
     layout === undefined
@@ -107,7 +107,7 @@ async function openFilesWork(
       directory.isKept = request.keepTemp;
       if (!request.keepTemp) return;
       // The outputs that these tell of are no longer staged.
-      for (const name of finishedRunNames(jobDirectory)) removeFile(join(jobDirectory, name), 'temp');
+      for (const name of finishedRunNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
       await removeJournal(jobDirectory);
       removeDirectory(paths.stagingDirectory);
     },

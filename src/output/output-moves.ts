@@ -6,12 +6,11 @@
  *     new directory   shards are gathered under their names in the staging directory, and appear by one
  *                     rename of the directory that holds them
  *     existing one    former shards are moved aside, then the new ones in, then the marker that says
- *                     that they are complete, and the former ones are removed; the journal tells how far
- *                     it came
+ *                     that they are complete; the journal tells how far it came
  *
- * What goes from one directory to another has both names until the new one is durable: after a power failure
- * each directory holds what it held at some moment since it was synced, and not at the same moment. (Outputs
- * keep theirs until the staging directory is removed.)
+ * What must not replace anything is linked, and keeps its former name until the new one is durable: after a
+ * power failure each directory holds what it held at some moment since it was synced, and not at the same
+ * one. (Outputs keep theirs until the staging directory is removed.)
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
@@ -82,7 +81,6 @@ async function moveIntoExisting(
     await writeCompletionMarker(place, stagingDirectory, journal);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
-  removeDirectory(asideDirectory(stagingDirectory));
 }
 
 async function moveAside(place: ShardsPlace, stagingDirectory: string, { replaced }: CommitJournal): Promise<void> {
@@ -90,12 +88,8 @@ async function moveAside(place: ShardsPlace, stagingDirectory: string, { replace
   ensurePrivateDirectory(aside, 'output');
   for (const name of replaced) {
     const [from, to] = [join(place.path, name), join(aside, name)];
-    if (nameExists(from, 'output') && !nameExists(to, 'output')) linkIntoPlace(from, to);
-  }
-  for (const directory of [aside, stagingDirectory]) await syncPath(directory);
-  for (const name of replaced) {
-    const [from, to] = [join(place.path, name), join(aside, name)];
     if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
+    else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, true);
   }
   await syncPath(place.path);
 }

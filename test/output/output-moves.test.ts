@@ -167,7 +167,6 @@ function expectComplete(kind: Kind): void {
     expect(contentsOf(out())).toEqual({ ...newContents(), ...kept });
     expect(statSync(out()).mode & 0o777).toBe(0o777 & ~process.umask());
   }
-  expect(existsSync(aside())).toBe(false);
 }
 
 function expectUntouched(kind: Kind): void {
