@@ -10,7 +10,7 @@ import { nameExists } from '../io/paths.js';
 import { removeDirectory } from '../io/private-directory.js';
 import { severalAtOnce } from '../io/several-at-once.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import { type CommitJournal, readJournal, removeJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import type { FilesPlace } from './output-place.js';
@@ -144,8 +144,7 @@ export class StagedOutput implements JobOutput {
       await moveOutputs(place, this.#directories, journal);
     } catch (error) {
       try {
-        await takeBack(place, stagingDirectory, readJournal(jobDirectory) ?? journal);
-        await removeJournal(jobDirectory);
+        await takeBack(place, this.#directories, readJournal(jobDirectory) ?? journal);
       } catch (failure) {
         throw new SystemError(
           'ERR_IO',
