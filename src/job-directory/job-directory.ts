@@ -105,8 +105,8 @@ export class JobDirectory {
       if (!this.#isKept) await this.clear();
     } finally {
       this.release();
+      if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
     }
-    if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
   }
 
   /**
