@@ -23,15 +23,11 @@ export function statPath(path: string, role: FileRole): BigIntStats | undefined 
 
 /** Whether there is something of this name, be it a symbolic link that leads nowhere. */
 export function nameExists(path: string, role: FileRole): boolean {
-  return lstatPath(path, role) !== undefined;
-}
-
-/** `lstat`, of symbolic links themselves; undefined when there is nothing. */
-function lstatPath(path: string, role: FileRole): BigIntStats | undefined {
   try {
-    return fileCalls.lstat(path);
+    fileCalls.lstat(path);
+    return true;
   } catch (error) {
-    if (leadsNowhere(error)) return undefined;
+    if (leadsNowhere(error)) return false;
     throw ioError('examine', role, path, error);
   }
 }
@@ -40,13 +36,6 @@ function lstatPath(path: string, role: FileRole): BigIntStats | undefined {
 export function isSameFile(a: string, b: string, role: FileRole): boolean {
   const statA = statPath(a, role);
   const statB = statPath(b, role);
-  return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
-}
-
-/** Whether both names are of one file, or of one symbolic link; false when there is nothing of one name. */
-export function isSameEntry(a: string, b: string, role: FileRole): boolean {
-  const statA = lstatPath(a, role);
-  const statB = lstatPath(b, role);
   return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
 }
 

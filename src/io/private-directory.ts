@@ -31,7 +31,17 @@ export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boole
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
+    removeIfMade(path);
     throw cannotMake(path, purpose, error);
+  }
+}
+
+/** A call that failed may have done its work. */
+function removeIfMade(path: string): void {
+  try {
+    fileCalls.removeDirectory(path);
+  } catch {
+    // Nothing is there, or nothing that was made here.
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
-import { listNames, nameExists } from '../io/paths.js';
+import { listNames, nameExists, statPath } from '../io/paths.js';
 import {
   ensurePrivateDirectory,
   makeOwnDirectory,
@@ -105,35 +105,48 @@ export class JobDirectory {
       if (!this.#isKept) await this.clear();
     } finally {
       this.release();
+      if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
     }
-    if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
   }
 
   /**
-   * Removes all but the directory itself and its lock. The manifest goes last, so that a run that is
-   * killed here leaves what the next one knows how to remove.
-   * @throws SystemError when a killed run left former shards there, which are nobody's to remove.
+   * Removes all but the directory itself and its lock, as much as can be removed. The manifest goes last, so
+   * that a run that is killed here leaves what the next one knows how to remove.
+   * @throws SystemError, or AggregateError for several, when something cannot be removed; or when a killed
+   *   run left former shards there, which are nobody's to remove.
    */
   async clear(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
     requireNoFormerFiles(stagingDirectory);
-    const names = listNames(jobDirectory, 'temp').filter((name) => !looksLikeLock(name));
-    const remove = (chosen: readonly string[]) => {
-      for (const name of chosen) removeFile(join(jobDirectory, name), 'temp');
+    const failures: unknown[] = [];
+    const attempt = async (step: () => void | Promise<void>) => {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
     };
-    const sync = async (directory: string) => {
-      if (this.#isDurable) await syncDirectory(directory, 'temp');
+    const remove = async (names: readonly string[]) => {
+      for (const name of names) await attempt(() => void removeFile(join(jobDirectory, name), 'temp'));
+    };
+    const sync = async (directories: readonly string[]) => {
+      for (const directory of this.#isDurable ? new Set(directories) : []) {
+        await attempt(() => syncDirectory(directory, 'temp'));
+      }
     };
     // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
-    remove(finishedRunNames(jobDirectory).reverse());
-    await sync(jobDirectory);
-    removeDirectory(stagingDirectory);
-    await sync(dirname(stagingDirectory));
-    for (const directory of dataDirectories) removeDirectory(directory);
+    await remove(finishedRunNames(jobDirectory).reverse());
+    await sync([jobDirectory]);
+    const directories = [stagingDirectory, ...dataDirectories];
+    for (const directory of directories) await attempt(() => removeDirectory(directory));
+    await sync(directories.map((directory) => dirname(directory)));
     const last = [MANIFEST_NAME, JOURNAL_NAME];
-    remove(names.filter((name) => !/^(done-.*|disk-\d+)$/.test(name) && !last.includes(name)));
-    remove(last);
-    await sync(jobDirectory);
+    const isOther = (name: string) => !looksLikeLock(name) && !/^disk-\d+$/.test(name) && !last.includes(name);
+    await remove(listNames(jobDirectory, 'temp').filter(isOther));
+    await remove(last);
+    await sync([jobDirectory]);
+    if (failures.length > 1) throw new AggregateError(failures);
+    for (const failure of failures) throw failure;
   }
 
   /** Lets go of it. Safe to call twice. */
@@ -158,7 +171,9 @@ export function readStagingOwner(stagingDirectory: string): string | undefined {
 
 function requireNoFormerFiles(stagingDirectory: string): void {
   const aside = join(stagingDirectory, ASIDE_NAME);
-  if (!nameExists(aside, 'output') || listNames(aside, 'output').length === 0) return;
+  if (!nameExists(aside, 'output')) return;
+  // Those with another name were put back.
+  if (listNames(aside, 'output').every((name) => (statPath(join(aside, name), 'output')?.nlink ?? 2n) > 1n)) return;
   throw new SystemError(
     'ERR_IO',
     `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,

@@ -45,8 +45,9 @@ export async function findStart(request: JobRequest, { output, paths }: FilesPla
     const journal = manifest === undefined ? undefined : readJournal(paths.jobDirectory);
     // What a job left that was killed and not resumable is of no use to anybody.
     if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
-      await directory.clear();
-      return { kind: 'fresh', directory };
+      if (paths.isNamed) await directory.clear();
+      else await directory.end();
+      return { kind: 'fresh', directory: paths.isNamed ? directory : undefined };
     }
     if (!request.resume) {
       throw new UsageError(

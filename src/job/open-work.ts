@@ -129,7 +129,7 @@ async function beginAnew(
   const { jobDirectory, stagingDirectory } = places.paths;
   if (hadDirectory || nameExists(stagingDirectory, 'output')) {
     const journal = readJournalIfWhole(jobDirectory);
-    if (journal !== undefined) await takeBack(places.output, stagingDirectory, journal);
+    if (journal !== undefined) await takeBack(places.output, places.paths, journal);
     await directory.clear();
   }
   const { isResumable } = prepared.plan;

@@ -76,8 +76,8 @@ async function findSite(request: JobRequest, places: JobPlaces, releases: Releas
   const began = placesOfBeginning(places);
   const start = await findStart(request, began);
   releases.push(() => start.directory?.release());
-  // The output is what it is now; of outputs that have begun to move, the journal says what it was.
-  return { kind: 'files', places: { ...began, output: places.output }, start };
+  const isBefore = start.kind === 'continue' && !start.manifest.outputExists;
+  return { kind: 'files', places: isBefore ? (places.beforeOutput ?? began) : began, start };
 }
 
 /** Where to look for an unfinished job: its output may have appeared since it began. */

@@ -10,7 +10,6 @@ import { readSmallFile, replaceDurably } from '../io/small-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import {
   fileName,
-  flag,
   list,
   object,
   oneOf,
@@ -27,13 +26,8 @@ const VERSION = 1;
 const MOST_BYTES = 2 ** 28;
 
 const shape = object({
-  /**
-   * `move-aside`: former files may have been moved. `move-in`: all of them were, and outputs may have been.
-   * `moved`: all outputs were, and the former files may have been removed.
-   */
-  phase: oneOf('move-aside', 'move-in', 'moved'),
-  /** Whether shards move into a directory that was there before them. */
-  intoExisting: flag,
+  /** `move-aside`: former files may have been moved; `move-in`: all of them have, and outputs may have been. */
+  phase: oneOf('move-aside', 'move-in'),
   /** Of the one output, or of the shards in order. */
   names: list(fileName),
   byteLengths: list(wholeNumber()),

@@ -1,37 +1,34 @@
 /**
- * Giving outputs their final names, step by step, each of which may have been done already by a run
- * that was killed there: what is moved twice is where it belongs.
+ * Giving outputs their final names, step by step. Each step may have been done already by a run that was
+ * killed there. Nothing loses a name before the name that it gets instead is durable: outputs keep their
+ * staged names until the staging directory goes.
  *
- *     one file        one rename or link
- *     new directory   shards are gathered under their names in the staging directory, and appear by one
- *                     rename of the directory that holds them
- *     existing one    former shards are moved aside, then the new ones in, then the marker that says
- *                     that they are complete; the journal tells how far it came
- *
- * What must not replace anything is linked, and keeps its former name until the new one is durable: after a
- * power failure each directory holds what it held at some moment since it was synced, and not at the same
- * one. (Outputs keep theirs until the staging directory is removed.)
+ *     one file        one link, or one rename in place of the former file
+ *     new directory   shards are gathered under their names in a directory, which appears by one rename
+ *     existing one    former shards are moved aside, then the new ones get their names, then the marker
+ *                     appears that says that they are complete; the journal tells how far it came
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { linkIntoPlace, moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
+import { addName, moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { isSameEntry, nameExists, statPath } from '../io/paths.js';
-import { ensurePrivateDirectory, makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
+import { isSameFile, nameExists, statPath } from '../io/paths.js';
+import { makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
-import { type CommitJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { writeCompletionMarker } from './completion-marker.js';
 import type { FilesPlace, ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName } from './shard-names.js';
 
-/** Where the pieces lie while outputs get their names. */
+/** Where things lie while outputs get their names. */
 export interface MoveDirectories {
   readonly stagingDirectory: string;
   /** Holds the journal. */
   readonly jobDirectory: string;
 }
 
+/** Does what is left to do; done twice, the second does nothing. */
 export async function moveOutputs(
   place: FilesPlace,
   directories: MoveDirectories,
@@ -39,9 +36,10 @@ export async function moveOutputs(
 ): Promise<void> {
   const { stagingDirectory } = directories;
   if (place.kind === 'file') {
-    moveFile(stagedPath(stagingDirectory, 0), place.path, place.mayReplace, journal.bytes);
+    const give = place.mayReplace ? moveIntoPlace : addName;
+    nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.bytes, give);
     await syncParent(place.path);
-  } else if (journal.intoExisting) {
+  } else if (place.exists) {
     await moveIntoExisting(place, directories, journal);
   } else {
     await moveAsDirectory(place, stagingDirectory, journal);
@@ -50,14 +48,12 @@ export async function moveOutputs(
 
 async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
   const gathered = join(stagingDirectory, 'shards');
-  const isMoved = !nameExists(gathered, 'output') && !nameExists(stagedPath(stagingDirectory, 0), 'output');
+  const shards = shardsOf(journal, stagingDirectory);
+  const isMoved =
+    !nameExists(gathered, 'output') && shards.some(({ staged, name }) => isNamed(staged, join(place.path, name)));
   const directory = isMoved ? place.path : gathered;
-  // One that is there already may have got the mode of the output, and is inside of a private one.
   if (!isMoved) makeOwnDirectory(gathered, 'output');
-  for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
-    if (isMoved) requireMoved(join(directory, name), byteLength);
-    else moveFile(staged, join(directory, name), true, byteLength);
-  }
+  for (const { staged, name, byteLength } of shards) nameOnce(staged, join(directory, name), byteLength, addName);
   if (!isMoved) {
     await syncPath(gathered);
     moveDirectoryIntoPlace(gathered, place.path);
@@ -70,55 +66,57 @@ async function moveIntoExisting(
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
-  // Also when they were aside before: they may have been put back since.
-  if (journal.phase !== 'moved') await moveAside(place, stagingDirectory, journal);
-  if (journal.phase === 'move-aside') await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
+  if (journal.phase === 'move-aside') {
+    const aside = asideDirectory(stagingDirectory);
+    makeOwnDirectory(aside, 'output');
+    await syncPath(stagingDirectory);
+    for (const name of journal.replaced) {
+      const [from, to] = [join(place.path, name), join(aside, name)];
+      // Both: a run was killed while it put it back.
+      if (isSameFile(from, to, 'output')) removeFile(from, 'output');
+      else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to);
+    }
+    await syncPath(place.path);
+    await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
+  }
   for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
-    moveFile(staged, join(place.path, name), false, byteLength);
+    nameOnce(staged, join(place.path, name), byteLength, addName);
   }
   await syncPath(place.path);
-  if (journal.phase !== 'moved') {
-    await writeCompletionMarker(place, stagingDirectory, journal);
-    await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
-  }
-}
-
-async function moveAside(place: ShardsPlace, stagingDirectory: string, { replaced }: CommitJournal): Promise<void> {
-  const aside = asideDirectory(stagingDirectory);
-  ensurePrivateDirectory(aside, 'output');
-  for (const name of replaced) {
-    const [from, to] = [join(place.path, name), join(aside, name)];
-    if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
-    else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, true);
-  }
-  await syncPath(place.path);
+  await writeCompletionMarker(place, stagingDirectory, journal);
 }
 
 /**
- * Takes back what was moved into or out of an existing directory: afterwards it holds what it held
- * before, and all that is new is staged again. When it was interrupted, it may be done again, or the moves.
- * Outputs that all have their places stay there.
+ * Takes back what was done in an existing directory: afterwards it holds what it held before, the outputs
+ * are staged, and there is no journal.
+ * @param journal as it is on disk.
  */
-export async function takeBack(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
-  if (place.kind === 'file' || !journal.intoExisting) return;
-  const aside = asideDirectory(stagingDirectory);
-  if (journal.phase === 'moved') {
+export async function takeBack(
+  place: FilesPlace,
+  { stagingDirectory, jobDirectory }: MoveDirectories,
+  journal: CommitJournal,
+): Promise<void> {
+  if (place.kind === 'shards' && place.exists) {
+    if (journal.phase === 'move-in') {
+      removeFile(join(place.path, completionMarkerName(place.naming)), 'output');
+      for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
+        const final = join(place.path, name);
+        if (isSameFile(staged, final, 'output')) removeFile(final, 'output');
+        else if (isNamed(staged, final)) moveIntoPlace(final, staged);
+      }
+      await syncPath(stagingDirectory);
+      await syncPath(place.path);
+      await writeJournal(jobDirectory, { ...journal, phase: 'move-aside' });
+    }
+    const aside = asideDirectory(stagingDirectory);
+    for (const name of journal.replaced) {
+      const [from, to] = [join(aside, name), join(place.path, name)];
+      if (nameExists(from, 'output') && !isSameFile(from, to, 'output')) addName(from, to);
+    }
+    await syncPath(place.path);
     removeDirectory(aside);
-    return;
   }
-  const { replaced } = journal;
-  const marker = completionMarkerName(place.naming);
-  const isMarkerFormer = replaced.includes(marker) && !nameExists(join(aside, marker), 'output');
-  if (journal.phase === 'move-in' && !isMarkerFormer) removeFile(join(place.path, marker), 'output');
-  for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
-    const final = join(place.path, name);
-    if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');
-    else if (!nameExists(staged, 'output') && nameExists(final, 'output')) moveIntoPlace(final, staged, false);
-  }
-  const setAside = replaced.filter((name) => nameExists(join(aside, name), 'output'));
-  for (const name of setAside) moveFile(join(aside, name), join(place.path, name), false);
-  await syncPath(place.path);
-  for (const name of setAside) removeFile(join(aside, name), 'output');
+  await removeJournal(jobDirectory);
 }
 
 /** Holds former files while they make way. */
@@ -134,20 +132,20 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
   }));
 }
 
-/**
- * Gives `from` the name `to`. Unless it may replace something, it may have both names then.
- * @param byteLength that `to` must have when it was moved before; undefined: whatever it has.
- */
-function moveFile(from: string, to: string, mayReplace: boolean, byteLength?: number): void {
-  if (!nameExists(from, 'output')) requireMoved(to, byteLength);
-  else if (mayReplace) moveIntoPlace(from, to, true);
-  else if (!isSameEntry(from, to, 'output')) linkIntoPlace(from, to);
+/** Whether what was staged has its final name already: beside the staged one, or instead of it. */
+function isNamed(staged: string, final: string): boolean {
+  return nameExists(staged, 'output') ? isSameFile(staged, final, 'output') : nameExists(final, 'output');
 }
 
-function requireMoved(path: string, byteLength: number | undefined): void {
-  const stat = statPath(path, 'output');
-  if (stat?.isFile() === true && (byteLength === undefined || Number(stat.size) === byteLength)) return;
+/** @param byteLength that `final` must have when it has its name already. */
+function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
+  if (nameExists(staged, 'output') && !isSameFile(staged, final, 'output')) {
+    give(staged, final);
+    return;
+  }
+  const stat = statPath(final, 'output');
+  if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
   throw new VerificationError(
-    `the output ${path} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with --force`,
+    `the output ${final} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with --force`,
   );
 }

@@ -10,7 +10,7 @@ import { nameExists } from '../io/paths.js';
 import { removeDirectory } from '../io/private-directory.js';
 import { severalAtOnce } from '../io/several-at-once.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import { type CommitJournal, readJournal, removeJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import type { FilesPlace } from './output-place.js';
@@ -129,12 +129,12 @@ export class StagedOutput implements JobOutput {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const common = { phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
-    if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
+    if (place.kind === 'file') return { ...common, names: [], replaced: [] };
     const names = shards.map((shard) => shardName(place.naming, shard, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];
     const [appeared] = replaced;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
-    return { ...common, intoExisting: place.exists, names, replaced };
+    return { ...common, names, replaced };
   }
 
   /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */
@@ -144,12 +144,7 @@ export class StagedOutput implements JobOutput {
       await moveOutputs(place, this.#directories, journal);
     } catch (error) {
       try {
-        const soFar = readJournal(jobDirectory) ?? journal;
-        // Else all of the output is there, and only former files are left to be removed.
-        if (soFar.phase !== 'moved') {
-          await takeBack(place, stagingDirectory, soFar);
-          await removeJournal(jobDirectory);
-        }
+        await takeBack(place, this.#directories, readJournal(jobDirectory) ?? journal);
       } catch (failure) {
         throw new SystemError(
           'ERR_IO',
