@@ -1,4 +1,4 @@
-/** Killed at every third file call; `*.slow.ts` has all of them. */
+/** Killed at every seventh file call; `*.slow.ts` has all of them. */
 import { testKilled } from './killed.js';
 
-testKilled(3);
+testKilled(7);
