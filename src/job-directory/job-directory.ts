@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
-import { listNames, nameExists, statPath } from '../io/paths.js';
+import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import {
   ensurePrivateDirectory,
   makeOwnDirectory,
@@ -173,7 +173,7 @@ function requireNoFormerFiles(stagingDirectory: string): void {
   const aside = join(stagingDirectory, ASIDE_NAME);
   if (!nameExists(aside, 'output')) return;
   // Those with another name were put back.
-  if (listNames(aside, 'output').every((name) => (statPath(join(aside, name), 'output')?.nlink ?? 2n) > 1n)) return;
+  if (listNames(aside, 'output').every((name) => (lstatPath(join(aside, name), 'output')?.nlink ?? 2n) > 1n)) return;
   throw new SystemError(
     'ERR_IO',
     `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,

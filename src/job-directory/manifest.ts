@@ -24,8 +24,6 @@ const shape = object({
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
   output: text,
-  /** Whether the output is a directory that was there before the job. */
-  outputExists: flag,
   tempDirs: list(text),
   inputs: object({
     count: wholeNumber(),

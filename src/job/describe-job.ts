@@ -25,7 +25,6 @@ export function describeJob(
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     output: output.path,
-    outputExists: output.kind === 'shards' && output.exists,
     tempDirs: tempDirs.map((path) => resolve(path)),
     inputs: noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,

@@ -76,8 +76,8 @@ async function findSite(request: JobRequest, places: JobPlaces, releases: Releas
   const began = placesOfBeginning(places);
   const start = await findStart(request, began);
   releases.push(() => start.directory?.release());
-  const isBefore = start.kind === 'continue' && !start.manifest.outputExists;
-  return { kind: 'files', places: isBefore ? (places.beforeOutput ?? began) : began, start };
+  // The output is what it is now. How outputs move that have begun to, their journal says.
+  return { kind: 'files', places: { ...began, output: places.output }, start };
 }
 
 /** Where to look for an unfinished job: its output may have appeared since it began. */

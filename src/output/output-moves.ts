@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { addName, moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { isSameFile, nameExists, statPath } from '../io/paths.js';
+import { isSameEntry, nameExists, statPath } from '../io/paths.js';
 import { makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
@@ -39,7 +39,7 @@ export async function moveOutputs(
     const give = place.mayReplace ? moveIntoPlace : addName;
     nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.bytes, give);
     await syncParent(place.path);
-  } else if (place.exists) {
+  } else if (journal.intoExisting) {
     await moveIntoExisting(place, directories, journal);
   } else {
     await moveAsDirectory(place, stagingDirectory, journal);
@@ -73,7 +73,7 @@ async function moveIntoExisting(
     for (const name of journal.replaced) {
       const [from, to] = [join(place.path, name), join(aside, name)];
       // Both: a run was killed while it put it back.
-      if (isSameFile(from, to, 'output')) removeFile(from, 'output');
+      if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
       else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to);
     }
     await syncPath(place.path);
@@ -83,12 +83,14 @@ async function moveIntoExisting(
     nameOnce(staged, join(place.path, name), byteLength, addName);
   }
   await syncPath(place.path);
+  if (journal.phase === 'moved') return;
   await writeCompletionMarker(place, stagingDirectory, journal);
+  await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
 }
 
 /**
  * Takes back what was done in an existing directory: afterwards it holds what it held before, the outputs
- * are staged, and there is no journal.
+ * are staged, and there is no journal. But outputs that all have their names keep them.
  * @param journal as it is on disk.
  */
 export async function takeBack(
@@ -96,12 +98,12 @@ export async function takeBack(
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
-  if (place.kind === 'shards' && place.exists) {
+  if (place.kind === 'shards' && journal.intoExisting) {
     if (journal.phase === 'move-in') {
       removeFile(join(place.path, completionMarkerName(place.naming)), 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
-        if (isSameFile(staged, final, 'output')) removeFile(final, 'output');
+        if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');
         else if (isNamed(staged, final)) moveIntoPlace(final, staged);
       }
       await syncPath(stagingDirectory);
@@ -109,9 +111,9 @@ export async function takeBack(
       await writeJournal(jobDirectory, { ...journal, phase: 'move-aside' });
     }
     const aside = asideDirectory(stagingDirectory);
-    for (const name of journal.replaced) {
+    for (const name of journal.phase === 'moved' ? [] : journal.replaced) {
       const [from, to] = [join(aside, name), join(place.path, name)];
-      if (nameExists(from, 'output') && !isSameFile(from, to, 'output')) addName(from, to);
+      if (nameExists(from, 'output') && !isSameEntry(from, to, 'output')) addName(from, to);
     }
     await syncPath(place.path);
     removeDirectory(aside);
@@ -134,12 +136,12 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
 
 /** Whether what was staged has its final name already: beside the staged one, or instead of it. */
 function isNamed(staged: string, final: string): boolean {
-  return nameExists(staged, 'output') ? isSameFile(staged, final, 'output') : nameExists(final, 'output');
+  return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
 /** @param byteLength that `final` must have when it has its name already. */
 function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
-  if (nameExists(staged, 'output') && !isSameFile(staged, final, 'output')) {
+  if (nameExists(staged, 'output') && !isSameEntry(staged, final, 'output')) {
     give(staged, final);
     return;
   }

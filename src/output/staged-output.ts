@@ -129,12 +129,12 @@ export class StagedOutput implements JobOutput {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const common = { phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
-    if (place.kind === 'file') return { ...common, names: [], replaced: [] };
+    if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
     const names = shards.map((shard) => shardName(place.naming, shard, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];
     const [appeared] = replaced;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
-    return { ...common, names, replaced };
+    return { ...common, intoExisting: place.exists, names, replaced };
   }
 
   /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */
@@ -144,7 +144,9 @@ export class StagedOutput implements JobOutput {
       await moveOutputs(place, this.#directories, journal);
     } catch (error) {
       try {
-        await takeBack(place, this.#directories, readJournal(jobDirectory) ?? journal);
+        const soFar = readJournal(jobDirectory) ?? journal;
+        // Else all of the output is there, and a run that goes on finds that.
+        if (soFar.phase !== 'moved') await takeBack(place, this.#directories, soFar);
       } catch (failure) {
         throw new SystemError(
           'ERR_IO',

@@ -101,11 +101,13 @@ describe('makeOwnDirectory', () => {
     for (const [purpose, code, message] of [
       ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*\/none: it does not exist; name one /],
       ['output', 'ERR_IO', /^cannot make the output in .*\/none: it does not exist; expected a directory that can be /],
-      ['job', 'ERR_TEMP_DIR', /^cannot make the job directory name in .*\/none: it does not exist; name a place .*-dir$/],
+      [
+        'job',
+        'ERR_TEMP_DIR',
+        /^cannot make the job directory name in .*\/none: it does not exist; name a place .*-dir$/,
+      ],
     ] as const) {
-      expect(make('none', purpose)).toThrow(
-        expect.objectContaining({ code, message: expect.stringMatching(message) }),
-      );
+      expect(make('none', purpose)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
     }
     expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a place /);
   });

@@ -282,7 +282,7 @@ describe('StagedOutput', () => {
       /; the former shards could not all be put back \(cannot give its name .*\): they are in .*\/staging\/replaced$/,
     );
     expect(readFileSync(staging('replaced', 'shard-00000-of-00001.txt'), 'utf8')).toBe('former');
-    expect(journal()?.phase).toBe('move-in');
+    expect(journal()?.phase).toBe('move-aside');
   });
 
   it('leaves the output where it is when only former shards could not be removed', async () => {
