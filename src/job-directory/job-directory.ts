@@ -26,6 +26,9 @@ const OWNER_NAME = 'job';
 const LONGEST_PATH_BYTES = 2 ** 16;
 /** What a job writes into its job directory, beside locks and attempts. */
 const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+/** A data directory in a job directory that the user named. */
+const DATA_DIRECTORY_NAME = /^disk-\d+$/;
+const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
 
 export class JobDirectory {
   readonly paths: JobPaths;
@@ -48,7 +51,7 @@ export class JobDirectory {
     const { jobDirectory, isNamed } = paths;
     if (!nameExists(jobDirectory, 'temp')) return undefined;
     requirePrivate(jobDirectory, isNamed ? 'anyone' : 'owner');
-    const foreign = listNames(jobDirectory, 'temp').find((name) => !isOwnName(name));
+    const foreign = findForeignName(jobDirectory);
     if (foreign !== undefined) {
       throw new SystemError(
         'ERR_TEMP_DIR',
@@ -137,12 +140,15 @@ export class JobDirectory {
     // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
     await remove(finishedRunNames(jobDirectory).reverse());
     await sync([jobDirectory]);
-    const directories = [stagingDirectory, ...dataDirectories];
+    const names = listNames(jobDirectory, 'temp').filter(isOwnName);
+    // Also where an earlier run put its data in here, and this one would not.
+    const dataDirectoriesInside = names.filter(isNameOfDataDirectory).map((name) => join(jobDirectory, name));
+    const directories = new Set([stagingDirectory, ...dataDirectories, ...dataDirectoriesInside]);
     for (const directory of directories) await attempt(() => removeDirectory(directory));
-    await sync(directories.map((directory) => dirname(directory)));
+    await sync([...directories].map((directory) => dirname(directory)));
     const last = [MANIFEST_NAME, JOURNAL_NAME];
-    const isOther = (name: string) => !looksLikeLock(name) && !/^disk-\d+$/.test(name) && !last.includes(name);
-    await remove(listNames(jobDirectory, 'temp').filter(isOther));
+    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !last.includes(name);
+    await remove(names.filter(isOther));
     await remove(last);
     await sync([jobDirectory]);
     if (failures.length > 1) throw new AggregateError(failures);
@@ -180,6 +186,21 @@ function requireNoFormerFiles(stagingDirectory: string): void {
   );
 }
 
+/** Something that no job puts into its job directory, where a user may have named one that has another use. */
+function findForeignName(jobDirectory: string): string | undefined {
+  for (const name of listNames(jobDirectory, 'temp')) {
+    if (!isOwnName(name)) return name;
+    if (!isNameOfDataDirectory(name)) continue;
+    const foreign = listNames(join(jobDirectory, name), 'temp').find((file) => !DATA_FILE_NAME.test(file));
+    if (foreign !== undefined) return join(name, foreign);
+  }
+  return undefined;
+}
+
 function isOwnName(name: string): boolean {
   return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
+}
+
+function isNameOfDataDirectory(name: string): boolean {
+  return DATA_DIRECTORY_NAME.test(name);
 }
