@@ -82,11 +82,22 @@ export function ensureFile(path: string): void {
   }
 }
 
-/** Gives `from` the name `to`, which must not exist unless `mayReplace`. When it throws, nothing has changed. */
-export function moveIntoPlace(from: string, to: string, mayReplace: boolean): void {
+/** Gives `from` the name `to` in place of its own, and of what has that name. When it throws, nothing has changed. */
+export function moveIntoPlace(from: string, to: string): void {
   try {
-    if (mayReplace) fileCalls.rename(from, to);
-    else moveToNewName(from, to, 'output');
+    fileCalls.rename(from, to);
+  } catch (error) {
+    throw ioError('give its name to', 'output', to, error);
+  }
+}
+
+/**
+ * Gives `from` the name `to` beside its own, or in place of it where the file system has no hard links.
+ * @throws UsageError ERR_OUTPUT_EXISTS when there is something else of that name.
+ */
+export function addName(from: string, to: string): void {
+  try {
+    if (!linkIfPossible(from, to, 'output')) fileCalls.rename(from, to);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw appearedDuringJob(to);
     throw ioError('give its name to', 'output', to, error);
@@ -96,27 +107,33 @@ export function moveIntoPlace(from: string, to: string, mayReplace: boolean): vo
 /** Gives the temp file `from` the name `to`. When it throws, nothing has changed. @throws NameTakenError */
 export function linkToNewName(from: string, to: string): void {
   try {
-    moveToNewName(from, to, 'temp');
+    if (linkIfPossible(from, to, 'temp')) removeFormerName(from, to);
+    else fileCalls.rename(from, to);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'temp');
     throw ioError('give its name to', 'temp', to, error);
   }
 }
 
-function moveToNewName(from: string, to: string, role: FileRole): void {
+/** @returns false where the file system has no hard links; then nothing has the name `to`. */
+function linkIfPossible(from: string, to: string, role: FileRole): boolean {
   try {
     fileCalls.link(from, to);
+    return true;
   } catch (error) {
     const errno = errnoOf(error);
     if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
-    // The file system has no hard links: look, then rename.
     if (nameExists(to, role)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
-    fileCalls.rename(from, to);
-    return;
+    return false;
   }
+}
+
+function removeFormerName(from: string, to: string): void {
   try {
     fileCalls.unlink(from);
   } catch (error) {
+    // A call that failed may have done its work: then `to` is the only name.
+    if (!nameExists(from, 'temp')) return;
     fileCalls.unlink(to);
     throw error;
   }

@@ -21,21 +21,32 @@ export function statPath(path: string, role: FileRole): BigIntStats | undefined 
   }
 }
 
-/** Whether there is something of this name, be it a symbolic link that leads nowhere. */
-export function nameExists(path: string, role: FileRole): boolean {
+/** `lstat`, of a symbolic link itself; undefined when there is nothing. */
+export function lstatPath(path: string, role: FileRole): BigIntStats | undefined {
   try {
-    fileCalls.lstat(path);
-    return true;
+    return fileCalls.lstat(path);
   } catch (error) {
-    if (leadsNowhere(error)) return false;
+    if (leadsNowhere(error)) return undefined;
     throw ioError('examine', role, path, error);
   }
+}
+
+/** Whether there is something of this name, be it a symbolic link that leads nowhere. */
+export function nameExists(path: string, role: FileRole): boolean {
+  return lstatPath(path, role) !== undefined;
 }
 
 /** Whether both names lead to one file; false when one of them leads nowhere. */
 export function isSameFile(a: string, b: string, role: FileRole): boolean {
   const statA = statPath(a, role);
   const statB = statPath(b, role);
+  return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
+}
+
+/** Whether both names are of one file, or of one symbolic link; false when there is nothing of one name. */
+export function isSameEntry(a: string, b: string, role: FileRole): boolean {
+  const statA = lstatPath(a, role);
+  const statB = lstatPath(b, role);
   return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
 }
 

@@ -31,7 +31,17 @@ export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boole
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
+    removeIfMade(path);
     throw cannotMake(path, purpose, error);
+  }
+}
+
+/** A call that failed may have done its work. */
+function removeIfMade(path: string): void {
+  try {
+    fileCalls.removeDirectory(path);
+  } catch {
+    // Nothing is there, or nothing that was made here.
   }
 }
 
@@ -101,20 +111,30 @@ export function removeIfEmpty(path: string): void {
   }
 }
 
-/** Removes a directory with all that is in it; what is gone already is as good as removed. */
+/**
+ * Removes a directory with all that is in it; what is gone already is as good as removed. What somebody
+ * planted under its name stays: a symbolic link, with what it leads to, or a directory of another user.
+ */
 export function removeDirectory(path: string): void {
   try {
-    for (const entry of fileCalls.list(path)) {
-      const inside = join(path, entry.name);
-      if (entry.isDirectory()) removeDirectory(inside);
-      else ifPresent(() => fileCalls.unlink(inside));
-    }
-    ifPresent(() => fileCalls.removeDirectory(path));
+    if (isOwnDirectory(fileCalls.lstat(path))) removeAll(path);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return;
-    if (error instanceof SystemError) throw error;
     throw new SystemError('ERR_IO', `cannot remove ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
   }
+}
+
+function isOwnDirectory(stat: BigIntStats): boolean {
+  const user = process.geteuid?.();
+  return stat.isDirectory() && (user === undefined || stat.uid === BigInt(user));
+}
+
+function removeAll(path: string): void {
+  for (const entry of fileCalls.list(path)) {
+    const inside = join(path, entry.name);
+    ifPresent(() => (entry.isDirectory() ? removeAll(inside) : fileCalls.unlink(inside)));
+  }
+  ifPresent(() => fileCalls.removeDirectory(path));
 }
 
 function ifPresent(remove: () => void): void {

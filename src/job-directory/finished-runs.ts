@@ -61,7 +61,9 @@ export function readFinishedRuns(jobDirectory: string): FinishedRuns {
   return { runs, recordCount };
 }
 
-/** The names of all records. */
+/** The names of all records, in order. */
 export function finishedRunNames(jobDirectory: string): string[] {
-  return listNames(jobDirectory, 'temp').filter((name) => NAME.test(name));
+  return listNames(jobDirectory, 'temp')
+    .filter((name) => NAME.test(name))
+    .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }

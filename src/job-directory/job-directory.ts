@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
-import { listNames, nameExists } from '../io/paths.js';
+import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import {
   ensurePrivateDirectory,
   makeOwnDirectory,
@@ -15,6 +15,7 @@ import {
   requirePrivate,
 } from '../io/private-directory.js';
 import { isNameOfAttempt, readSmallFile } from '../io/small-file.js';
+import { finishedRunNames } from './finished-runs.js';
 import { acquireJobLock, type JobLock } from './job-lock.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
@@ -25,6 +26,9 @@ const OWNER_NAME = 'job';
 const LONGEST_PATH_BYTES = 2 ** 16;
 /** What a job writes into its job directory, beside locks and attempts. */
 const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+/** A data directory in a job directory that the user named. */
+const DATA_DIRECTORY_NAME = /^disk-\d+$/;
+const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
 
 export class JobDirectory {
   readonly paths: JobPaths;
@@ -48,7 +52,7 @@ export class JobDirectory {
     const { jobDirectory, isNamed } = paths;
     if (!nameExists(jobDirectory, 'temp')) return undefined;
     requirePrivate(jobDirectory, isNamed ? 'anyone' : 'owner');
-    const foreign = listNames(jobDirectory, 'temp').find((name) => !isOwnName(name));
+    const foreign = findForeignName(jobDirectory);
     if (foreign !== undefined) {
       throw new SystemError(
         'ERR_TEMP_DIR',
@@ -60,7 +64,14 @@ export class JobDirectory {
 
   /** Makes one where there is none, and takes hold of it. @throws UsageError ERR_JOB_LOCKED */
   static make(paths: JobPaths): JobDirectory {
-    if (makeOwnDirectory(paths.jobDirectory, paths.isNamed ? 'job' : 'temp')) return new JobDirectory(paths);
+    if (makeOwnDirectory(paths.jobDirectory, paths.isNamed ? 'job' : 'temp')) {
+      try {
+        return new JobDirectory(paths);
+      } catch (error) {
+        removeIfEmpty(paths.jobDirectory);
+        throw error;
+      }
+    }
     throw new UsageError(
       `another job of the same output began at the same time: ${paths.jobDirectory} exists; wait for it or stop it`,
       'ERR_JOB_LOCKED',
@@ -97,38 +108,56 @@ export class JobDirectory {
     try {
       if (!this.#isKept) await this.clear();
     } finally {
+<<<<<<< HEAD
       this.#letGo(!this.#isKept);
+=======
+      this.release();
+      if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
+>>>>>>> origin/main
     }
   }
 
   /**
-   * Removes all but the directory itself and its lock. The manifest goes last, so that a run that is
-   * killed here, or cannot remove something, leaves what the next one knows how to remove.
-   * @throws SystemError when a killed run left former shards there, which are nobody's to remove; or when
-   *   something could not be removed, after all else was.
+   * Removes all but the directory itself and its lock, as much as can be removed. The manifest goes last, so
+   * that a run that is killed here leaves what the next one knows how to remove.
+   * @throws SystemError, or AggregateError for several, when something cannot be removed; or when a killed
+   *   run left former shards there, which are nobody's to remove.
    */
   async clear(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
     requireNoFormerFiles(stagingDirectory);
-    const names = listNames(jobDirectory, 'temp').filter((name) => !looksLikeLock(name));
-    const remove = (chosen: readonly string[]) => {
-      for (const name of chosen) removeFile(join(jobDirectory, name), 'temp');
+    const failures: unknown[] = [];
+    const attempt = async (step: () => void | Promise<void>) => {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
     };
-    const sync = async (directory: string) => {
-      if (this.#isDurable) await syncDirectory(directory, 'temp');
+    const remove = async (names: readonly string[]) => {
+      for (const name of names) await attempt(() => void removeFile(join(jobDirectory, name), 'temp'));
     };
-    // Records of outputs that are no longer there would be believed.
-    remove(names.filter((name) => name.startsWith('done-')));
-    await sync(jobDirectory);
+    const sync = async (directories: readonly string[]) => {
+      for (const directory of this.#isDurable ? new Set(directories) : []) {
+        await attempt(() => syncDirectory(directory, 'temp'));
+      }
+    };
+    // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
+    await remove(finishedRunNames(jobDirectory).reverse());
+    await sync([jobDirectory]);
+    const names = listNames(jobDirectory, 'temp').filter(isOwnName);
+    // Also where an earlier run put its data in here, and this one would not.
+    const dataDirectoriesInside = names.filter(isNameOfDataDirectory).map((name) => join(jobDirectory, name));
+    const directories = new Set([stagingDirectory, ...dataDirectories, ...dataDirectoriesInside]);
+    for (const directory of directories) await attempt(() => removeDirectory(directory));
+    await sync([...directories].map((directory) => dirname(directory)));
     const last = [MANIFEST_NAME, JOURNAL_NAME];
-    const others = names.filter((name) => !/^(done-.*|disk-\d+)$/.test(name) && !last.includes(name));
-    await doAll([
-      ...[stagingDirectory, ...dataDirectories].map((directory) => () => removeDirectory(directory)),
-      () => sync(dirname(stagingDirectory)),
-      () => remove(others),
-    ]);
-    remove(last);
-    await sync(jobDirectory);
+    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !last.includes(name);
+    await remove(names.filter(isOther));
+    await remove(last);
+    await sync([jobDirectory]);
+    if (failures.length > 1) throw new AggregateError(failures);
+    for (const failure of failures) throw failure;
   }
 
   /** Lets go of it. What `clear` left of one that nobody named is removed. Safe to call twice. */
@@ -143,19 +172,6 @@ export class JobDirectory {
     this.#isLetGo = true;
     if (removesEmpty) removeIfEmpty(this.paths.jobDirectory);
   }
-}
-
-/** One after the other, whatever becomes of those before. @throws what the first of them threw that failed. */
-async function doAll(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const step of steps) {
-    try {
-      await step();
-    } catch (failure) {
-      failures.push(failure);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Whoever finds outputs staged, and no job directory where it looks for one, reads here where it is. */
@@ -174,13 +190,30 @@ export function readStagingOwner(stagingDirectory: string): string | undefined {
 
 function requireNoFormerFiles(stagingDirectory: string): void {
   const aside = join(stagingDirectory, ASIDE_NAME);
-  if (!nameExists(aside, 'output') || listNames(aside, 'output').length === 0) return;
+  if (!nameExists(aside, 'output')) return;
+  // Those with another name were put back.
+  if (listNames(aside, 'output').every((name) => (lstatPath(join(aside, name), 'output')?.nlink ?? 2n) > 1n)) return;
   throw new SystemError(
     'ERR_IO',
     `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,
   );
 }
 
+/** Something that no job puts into its job directory, where a user may have named one that has another use. */
+function findForeignName(jobDirectory: string): string | undefined {
+  for (const name of listNames(jobDirectory, 'temp')) {
+    if (!isOwnName(name)) return name;
+    if (!isNameOfDataDirectory(name)) continue;
+    const foreign = listNames(join(jobDirectory, name), 'temp').find((file) => !DATA_FILE_NAME.test(file));
+    if (foreign !== undefined) return join(name, foreign);
+  }
+  return undefined;
+}
+
 function isOwnName(name: string): boolean {
   return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
+}
+
+function isNameOfDataDirectory(name: string): boolean {
+  return DATA_DIRECTORY_NAME.test(name);
 }

@@ -24,15 +24,13 @@ const shape = object({
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
   output: text,
-  /** Whether the output is a directory that was there before. */
-  outputExists: flag,
   tempDirs: list(text),
   inputs: object({
     count: wholeNumber(),
     /** SHA-256 over path, size and time of all inputs. */
     digest: text,
-    /** Of each input; none in a job that is not resumable. */
-    fingerprints: list(object({ path: text, byteLength: wholeNumber(), modified: text, ends: text })),
+    /** Of each input, in base64; empty in a job that is not resumable. */
+    fingerprints: text,
   }),
   /** Null when nothing lies on disk between the passes. */
   layout: nullable(

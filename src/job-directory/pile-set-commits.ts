@@ -8,11 +8,10 @@ import { linkToNewName, syncDirectory, syncFile } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import { listNames } from '../io/paths.js';
+import { severalAtOnce } from '../io/several-at-once.js';
 import type { PileSet } from '../pile-store/pile-set-writer.js';
 import { dataFilePath, indexFilePath, type StoreLayout, tempPlace } from '../pile-store/store-layout.js';
 
-/** fsync calls under way at one time. */
-const SYNCS_AT_ONCE = 4;
 const COMMITTED_INDEX = /^set-(\d{6,})\.index$/;
 
 /** Begins the names of the files of a split's pile set. @param attempt unlike that of any other attempt. */
@@ -69,14 +68,6 @@ export async function commitPileSets(
     linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, split));
   }
   await syncDirectory(layout.indexDirectory, 'temp');
-}
-
-async function severalAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const workers = Array.from({ length: SYNCS_AT_ONCE }, async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  });
-  await Promise.all(workers);
 }
 
 /** Takes back the commit of a split's pile set, which is damaged: the next run makes it again. */

@@ -2,6 +2,7 @@
  * What does not fit on the disks as they are now.
  */
 import { readFreeBytes } from '../io/free-space.js';
+import { type FileRole, ioError } from '../io/io-error.js';
 import type { DeviceGates } from './device-gates.js';
 
 /** Bytes that will be written below a directory. */
@@ -35,7 +36,7 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
       together.reduce((sum, need) => (need.what === what ? sum + need.byteLength : sum), 0);
     const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output')];
     const neededBytes = tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount);
-    const freeBytes = readFreeBytes(directory);
+    const freeBytes = freeBytesOf(directory, purposes.includes('output') ? 'output' : 'temp');
     if (freeBytes === undefined || neededBytes <= freeBytes) return [];
     return {
       description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
@@ -44,6 +45,14 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
         : 'free some space',
     };
   });
+}
+
+function freeBytesOf(directory: string, role: FileRole): number | undefined {
+  try {
+    return readFreeBytes(directory);
+  } catch (error) {
+    throw ioError('examine', role, directory, error);
+  }
 }
 
 function mib(byteLength: number): number {

@@ -27,6 +27,8 @@ export interface FilesPlaces {
   /** Existing directories. */
   readonly tempDirs: readonly string[];
   readonly paths: JobPaths;
+  /** The places as they were before the output was there, in case that it appeared at the end of this very job. */
+  readonly beforeOutput: FilesPlaces | undefined;
 }
 
 /** Places of a job that leaves nothing on disk. */
@@ -74,13 +76,7 @@ function streamPlaces(request: JobRequest, output: StreamPlaces['output']): Stre
 function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
   const places = placesFor(request, output);
   if (output.kind !== 'shards' || !output.exists) return places;
-  // The directory may have appeared at the end of the very job that is asked for, or while it paused.
-  const before = placesFor(request, { ...output, exists: false });
-  const isThere = (path: string) => nameExists(path, 'temp');
-  const beganBefore =
-    isThere(before.paths.stagingDirectory) ||
-    (isThere(before.paths.jobDirectory) && !isThere(places.paths.jobDirectory));
-  return beganBefore ? before : places;
+  return { ...places, beforeOutput: placesFor(request, { ...output, exists: false }) };
 }
 
 function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
@@ -98,7 +94,7 @@ function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', output, outputDirectory, tempDirs, paths };
+  return { kind: 'files', output, outputDirectory, tempDirs, paths, beforeOutput: undefined };
 }
 
 /** `--temp-dir`, else `$TMPDIR`, else what is given. */

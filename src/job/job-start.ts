@@ -1,14 +1,16 @@
 /**
  * How a job with outputs on disk begins: from nothing, or where an earlier run of it stopped.
  */
-import { UsageError } from '../errors.js';
+import { join } from 'node:path';
+import { UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { requirePrivate } from '../io/private-directory.js';
 import { type FinishedRuns, readFinishedRuns } from '../job-directory/finished-runs.js';
 import { JobDirectory, readStagingOwner } from '../job-directory/job-directory.js';
 import { findJobHolder } from '../job-directory/job-lock.js';
-import type { JobPaths } from '../job-directory/job-paths.js';
+import { JOURNAL_NAME, type JobPaths } from '../job-directory/job-paths.js';
 import { type JobManifest, readManifest } from '../job-directory/manifest.js';
+import { listCommittedSplits } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
@@ -39,12 +41,13 @@ export async function findStart(request: JobRequest, { output, paths }: FilesPla
   }
   try {
     if (request.force && !request.resume) return { kind: 'fresh', directory };
-    const manifest = readManifest(paths.jobDirectory);
+    const manifest = readManifestIfNeeded(paths.jobDirectory, request);
     const journal = manifest === undefined ? undefined : readJournal(paths.jobDirectory);
     // What a job left that was killed and not resumable is of no use to anybody.
     if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
-      await directory.clear();
-      return { kind: 'fresh', directory };
+      if (paths.isNamed) await directory.clear();
+      else await directory.end();
+      return { kind: 'fresh', directory: paths.isNamed ? directory : undefined };
     }
     if (!request.resume) {
       throw new UsageError(
@@ -52,10 +55,24 @@ export async function findStart(request: JobRequest, { output, paths }: FilesPla
         'ERR_JOB_UNFINISHED',
       );
     }
-    return { kind: 'continue', directory, manifest, journal, finished: readFinishedRuns(paths.jobDirectory) };
+    const finished = journal === undefined ? readFinishedRuns(paths.jobDirectory) : { runs: [], recordCount: 0 };
+    return { kind: 'continue', directory, manifest, journal, finished };
   } catch (error) {
     directory.release();
     throw error;
+  }
+}
+
+/** A manifest that is damaged matters only where there is work that it tells of. */
+function readManifestIfNeeded(jobDirectory: string, request: JobRequest): JobManifest | undefined {
+  try {
+    return readManifest(jobDirectory);
+  } catch (error) {
+    const isNeeded =
+      listCommittedSplits(jobDirectory).length > 0 || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');
+    if (isNeeded || !(error instanceof VerificationError)) throw error;
+    request.onWarning(`${error.message}; nothing had been done, and the job begins anew`);
+    return undefined;
   }
 }
 

@@ -24,13 +24,13 @@ import { takeBack } from '../output/output-moves.js';
 import { StagedOutput } from '../output/staged-output.js';
 import { StreamOutput } from '../output/stream-output.js';
 import { pilesOfStripe, type TempPlace } from '../pile-store/store-layout.js';
+import { describeJob } from './describe-job.js';
 import type { KeptWork } from './job-context.js';
 import type { FilesPlaces, StreamPlaces } from './job-places.js';
 import type { WorkLayout } from './job-plan.js';
 import type { Continuation, JobStart } from './job-start.js';
 import type { PreparedJob } from './prepare-job.js';
 import type { Release } from './release-all.js';
-import { describeJob } from './same-job.js';
 
 export interface JobWork {
   readonly tempPlaces: readonly TempPlace[];
@@ -86,7 +86,7 @@ async function openFilesWork(
   else await directory.makeDirectories(plan.isResumable);
   const output = new StagedOutput(places.output, paths, prepared.outputGate, plan.isResumable);
   const finished = before?.finished ?? { runs: [], recordCount: 0 };
-  output.requireStaged(finished.runs.flatMap((run) => run.regions));
+  if (before?.journal === undefined) output.requireStaged(finished.runs.flatMap((run) => run.regions));
   const { layout } = plan;
   const kept: KeptWork | undefined =
     layout === undefined
@@ -107,7 +107,7 @@ async function openFilesWork(
       directory.isKept = request.keepTemp;
       if (!request.keepTemp) return;
       // The outputs that these tell of are no longer staged.
-      for (const name of finishedRunNames(jobDirectory)) removeFile(join(jobDirectory, name), 'temp');
+      for (const name of finishedRunNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
       await removeJournal(jobDirectory);
       removeDirectory(paths.stagingDirectory);
     },
@@ -129,12 +129,12 @@ async function beginAnew(
   const { jobDirectory, stagingDirectory } = places.paths;
   if (hadDirectory || nameExists(stagingDirectory, 'output')) {
     const journal = readJournalIfWhole(jobDirectory);
-    if (journal !== undefined) await takeBack(places.output, stagingDirectory, journal);
+    if (journal !== undefined) await takeBack(places.output, places.paths, journal);
     await directory.clear();
   }
   const { isResumable } = prepared.plan;
   await directory.makeDirectories(isResumable);
-  await writeManifest(jobDirectory, describeJob(prepared, places));
+  await writeManifest(jobDirectory, describeJob(prepared.request, prepared.inputs, prepared.plan, places));
 }
 
 function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {

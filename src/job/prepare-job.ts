@@ -4,6 +4,7 @@
 import { UsageError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
+import { nameExists } from '../io/paths.js';
 import { listCommittedSplits } from '../job-directory/pile-set-commits.js';
 import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -73,9 +74,22 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
 
 async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
   if (places.kind === 'stream') return { kind: 'stream', places };
-  const start = await findStart(request, places);
+  const began = placesOfBeginning(places);
+  const start = await findStart(request, began);
   releases.push(() => start.directory?.release());
-  return { kind: 'files', places, start };
+  // The output is what it is now. How outputs move that have begun to, their journal says.
+  return { kind: 'files', places: { ...began, output: places.output }, start };
+}
+
+/** Where to look for an unfinished job: its output may have appeared since it began. */
+function placesOfBeginning(places: FilesPlaces): FilesPlaces {
+  const { beforeOutput } = places;
+  if (beforeOutput === undefined) return places;
+  const isThere = (path: string) => nameExists(path, 'temp');
+  const beganBefore =
+    isThere(beforeOutput.paths.stagingDirectory) ||
+    (isThere(beforeOutput.paths.jobDirectory) && !isThere(places.paths.jobDirectory));
+  return beganBefore ? beforeOutput : places;
 }
 
 /** What part of the splits no earlier run has scattered, from 0 to 1. */

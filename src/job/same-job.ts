@@ -2,77 +2,14 @@
  * Whether an unfinished job is the one that is asked for now: the same inputs, seed and options, as far
  * as they decide which bytes come out and where they lie. What only decides how fast may differ.
  */
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
-import { hashFileEnds } from '../io/file-ends.js';
 import type { JobManifest } from '../job-directory/manifest.js';
+import { describeShards } from './describe-job.js';
+import { findInputChange } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
-import type { PreparedJob } from './prepare-job.js';
-import type { ShardRule } from './shuffle-options.js';
-
-type InputsOfManifest = JobManifest['inputs'];
-
-/** What is noted of the inputs. @param withEnds whether each is read at its ends, to be compared one by one. */
-export function describeInputs(inputs: readonly JobInput[], withEnds: boolean): InputsOfManifest {
-  const hash = createHash('sha256');
-  const fingerprints = inputs.map(fingerprintOf);
-  for (const fingerprint of fingerprints) hash.update(JSON.stringify(fingerprint));
-  return {
-    count: inputs.length,
-    digest: hash.digest('hex'),
-    fingerprints: withEnds ? fingerprints.map((fingerprint) => ({ ...fingerprint, ends: endsOf(fingerprint) })) : [],
-  };
-}
-
-interface Fingerprint {
-  readonly path: string;
-  readonly byteLength: number;
-  /** Nanoseconds since 1970. */
-  readonly modified: string;
-}
-
-function fingerprintOf(input: JobInput): Fingerprint {
-  const path = input.path === '-' ? '-' : resolve(input.path);
-  if (input.kind === 'stream') return { path, byteLength: 0, modified: '' };
-  return { path, byteLength: input.version.byteLength, modified: `${input.version.modifiedNanoseconds}` };
-}
-
-function endsOf({ path, byteLength }: Fingerprint): string {
-  return hashFileEnds(path, byteLength, 'input');
-}
-
-/** The manifest of a job that begins. */
-export function describeJob({ request, inputs, plan }: PreparedJob, { output, tempDirs }: FilesPlaces): JobManifest {
-  return {
-    isResumable: plan.isResumable,
-    seed: request.seed,
-    delimiter: request.framing.delimiter,
-    shards: describeShards(request.shards),
-    shardPrefix: request.shardPrefix,
-    output: output.path,
-    outputExists: output.kind === 'shards' && output.exists,
-    tempDirs: tempDirs.map((path) => resolve(path)),
-    inputs: describeInputs(inputs, plan.isResumable),
-    layout: plan.layout ?? null,
-  };
-}
-
-/** What is noted of the shards asked for; null: one output. */
-export function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
-  switch (shards?.by) {
-    case 'count':
-      return { by: 'count', amount: shards.shardCount };
-    case 'records':
-      return { by: 'records', amount: shards.recordsPerShard };
-    case 'bytes':
-      return { by: 'bytes', amount: shards.maxShardBytes };
-    default:
-      return null;
-  }
-}
 
 /**
  * @throws UsageError ERR_JOB_DIFFERS with the first thing that differs; InputError ERR_INPUT_CHANGED when
@@ -103,28 +40,11 @@ export function requireSameJob(
     const [before, after] = [JSON.stringify(then), JSON.stringify(now)];
     if (before !== after) throw differs(what, before, after);
   }
-  for (const [ordinal, then] of manifest.inputs.fingerprints.entries()) {
-    const input = inputs[ordinal];
-    if (input === undefined) throw differs('number of inputs', `${manifest.inputs.count}`, `${inputs.length}`);
-    const now = fingerprintOf(input);
-    if (then.path !== now.path) throw differs(`input ${ordinal + 1}`, then.path, now.path);
-    const change =
-      then.byteLength !== now.byteLength
-        ? `its size was ${then.byteLength} bytes and is ${now.byteLength}`
-        : then.modified !== now.modified
-          ? 'its modification time is another'
-          : then.ends !== endsOf(now)
-            ? 'its first or last bytes are others'
-            : undefined;
-    if (change === undefined) continue;
-    throw new InputError(
-      'ERR_INPUT_CHANGED',
-      `${input.path}: the input changed since the unfinished job in ${directory} was begun (${change}); give --force without --resume to begin anew`,
-    );
-  }
-  if (manifest.inputs.digest === describeInputs(inputs, false).digest) return;
+  const changed = findInputChange(manifest.inputs, inputs);
+  if (changed === undefined) return;
+  const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `an input changed since the unfinished job in ${directory} was begun; give --force without --resume to begin anew`,
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} was begun (${changed.change}); give --force without --resume to begin anew`,
   );
 }

@@ -10,6 +10,7 @@ import { readSmallFile, replaceDurably } from '../io/small-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import {
   fileName,
+  flag,
   list,
   object,
   oneOf,
@@ -26,8 +27,13 @@ const VERSION = 1;
 const MOST_BYTES = 2 ** 28;
 
 const shape = object({
-  /** `move-aside`: former files may have been moved; `move-in`: all of them have, and outputs may have been. */
-  phase: oneOf('move-aside', 'move-in'),
+  /**
+   * `move-aside`: former files may have been moved. `move-in`: all of them were, and outputs may have got their
+   * names. `moved`: all outputs have, and former files may have been removed.
+   */
+  phase: oneOf('move-aside', 'move-in', 'moved'),
+  /** Whether shards get their names in a directory that was there before them. */
+  intoExisting: flag,
   /** Of the one output, or of the shards in order. */
   names: list(fileName),
   byteLengths: list(wholeNumber()),

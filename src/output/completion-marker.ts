@@ -21,6 +21,6 @@ export async function writeCompletionMarker(
   withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
   await syncPath(staged);
   // The former one was moved aside: what is there is this one, from a run that was killed.
-  moveIntoPlace(staged, join(place.path, completionMarkerName(place.naming)), true);
+  moveIntoPlace(staged, join(place.path, completionMarkerName(place.naming)));
   await syncPath(place.path);
 }

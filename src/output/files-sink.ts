@@ -98,10 +98,15 @@ export class FilesSink implements OutputSink {
   async abandon(): Promise<void> {
     // A failure was or will be reported where it is awaited; here they must only be over.
     await Promise.allSettled(this.#writes);
-    const files = [this.#file, this.#directFile];
+    const file = this.#file;
+    const directFile = this.#directFile;
     this.#file = undefined;
     this.#directFile = undefined;
-    for (const file of files) if (file !== undefined) closeFile(file);
+    try {
+      if (file !== undefined) closeFile(file);
+    } finally {
+      if (directFile !== undefined) closeFile(directFile);
+    }
   }
 
   get #stagedPath(): string {

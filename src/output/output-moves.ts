@@ -1,33 +1,34 @@
 /**
- * Giving outputs their final names, step by step, each of which may have been done already by a run
- * that was killed there: what is moved twice is where it belongs.
+ * Giving outputs their final names, step by step. Each step may have been done already by a run that was
+ * killed there. Nothing loses a name before the name that it gets instead is durable: outputs keep their
+ * staged names until the staging directory goes.
  *
- *     one file        one rename or link
- *     new directory   shards are gathered under their names in the staging directory, which holds
- *                     nothing else then and appears by one rename
- *     existing one    former shards are moved aside, then the new ones in, then the marker that says
- *                     that they are complete; the journal tells how far it came
+ *     one file        one link, or one rename in place of the former file
+ *     new directory   shards are gathered under their names in a directory, which appears by one rename
+ *     existing one    former shards are moved aside, then the new ones get their names, then the marker
+ *                     appears that says that they are complete; the journal tells how far it came
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
+import { addName, moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { isSameFile, nameExists, statPath } from '../io/paths.js';
-import { ensurePrivateDirectory, removeDirectory } from '../io/private-directory.js';
+import { isSameEntry, nameExists, statPath } from '../io/paths.js';
+import { makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
-import { type CommitJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { writeCompletionMarker } from './completion-marker.js';
 import type { FilesPlace, ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName } from './shard-names.js';
 
-/** Where the pieces lie while outputs get their names. */
+/** Where things lie while outputs get their names. */
 export interface MoveDirectories {
   readonly stagingDirectory: string;
   /** Holds the journal. */
   readonly jobDirectory: string;
 }
 
+/** Does what is left to do; done twice, the second does nothing. */
 export async function moveOutputs(
   place: FilesPlace,
   directories: MoveDirectories,
@@ -35,9 +36,10 @@ export async function moveOutputs(
 ): Promise<void> {
   const { stagingDirectory } = directories;
   if (place.kind === 'file') {
-    moveOnce(stagedPath(stagingDirectory, 0), place.path, place.mayReplace, journal.bytes);
+    const give = place.mayReplace ? moveIntoPlace : addName;
+    nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.bytes, give);
     await syncParent(place.path);
-  } else if (place.exists) {
+  } else if (journal.intoExisting) {
     await moveIntoExisting(place, directories, journal);
   } else {
     await moveAsDirectory(place, stagingDirectory, journal);
@@ -46,13 +48,12 @@ export async function moveOutputs(
 
 async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
   const gathered = join(stagingDirectory, 'shards');
-  const isMoved = !nameExists(gathered, 'output') && !nameExists(stagedPath(stagingDirectory, 0), 'output');
+  const shards = shardsOf(journal, stagingDirectory);
+  const isMoved =
+    !nameExists(gathered, 'output') && shards.some(({ staged, name }) => isNamed(staged, join(place.path, name)));
   const directory = isMoved ? place.path : gathered;
-  if (!isMoved) ensurePrivateDirectory(gathered, 'output');
-  for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
-    if (isMoved) requireMoved(join(directory, name), byteLength);
-    else moveOnce(staged, join(directory, name), true, byteLength);
-  }
+  if (!isMoved) makeOwnDirectory(gathered, 'output');
+  for (const { staged, name, byteLength } of shards) nameOnce(staged, join(directory, name), byteLength, addName);
   if (!isMoved) {
     await syncPath(gathered);
     moveDirectoryIntoPlace(gathered, place.path);
@@ -67,42 +68,57 @@ async function moveIntoExisting(
 ): Promise<void> {
   if (journal.phase === 'move-aside') {
     const aside = asideDirectory(stagingDirectory);
-    ensurePrivateDirectory(aside, 'output');
+    makeOwnDirectory(aside, 'output');
+    await syncPath(stagingDirectory);
     for (const name of journal.replaced) {
       const [from, to] = [join(place.path, name), join(aside, name)];
-      if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to, false);
+      // Both: a run was killed while it put it back.
+      if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
+      else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to);
     }
     await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
   }
   for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
-    moveOnce(staged, join(place.path, name), false, byteLength);
+    nameOnce(staged, join(place.path, name), byteLength, addName);
   }
   await syncPath(place.path);
+  if (journal.phase === 'moved') return;
   await writeCompletionMarker(place, stagingDirectory, journal);
-  removeDirectory(asideDirectory(stagingDirectory));
+  await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
 }
 
 /**
- * Takes back what was moved into or out of an existing directory: afterwards it holds what it held
- * before, and all that is new is staged again.
+ * Takes back what was done in an existing directory: afterwards it holds what it held before, the outputs
+ * are staged, and there is no journal. But outputs that all have their names keep them.
+ * @param journal as it is on disk.
  */
-export async function takeBack(place: FilesPlace, stagingDirectory: string, journal: CommitJournal): Promise<void> {
-  if (place.kind === 'file' || !place.exists) return;
-  const marker = join(place.path, completionMarkerName(place.naming));
-  const aside = asideDirectory(stagingDirectory);
-  // A marker beside former ones that were moved aside is the new one.
-  if (journal.phase === 'move-in') removeFile(marker, 'output');
-  for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
-    const final = join(place.path, name);
-    if (!nameExists(staged, 'output') && nameExists(final, 'output')) moveIntoPlace(final, staged, false);
-    else if (isSameFile(staged, final, 'output')) removeFile(final, 'output');
+export async function takeBack(
+  place: FilesPlace,
+  { stagingDirectory, jobDirectory }: MoveDirectories,
+  journal: CommitJournal,
+): Promise<void> {
+  if (place.kind === 'shards' && journal.intoExisting) {
+    if (journal.phase === 'move-in') {
+      removeFile(join(place.path, completionMarkerName(place.naming)), 'output');
+      for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
+        const final = join(place.path, name);
+        if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');
+        else if (isNamed(staged, final)) moveIntoPlace(final, staged);
+      }
+      await syncPath(stagingDirectory);
+      await syncPath(place.path);
+      await writeJournal(jobDirectory, { ...journal, phase: 'move-aside' });
+    }
+    const aside = asideDirectory(stagingDirectory);
+    for (const name of journal.phase === 'moved' ? [] : journal.replaced) {
+      const [from, to] = [join(aside, name), join(place.path, name)];
+      if (nameExists(from, 'output') && !isSameEntry(from, to, 'output')) addName(from, to);
+    }
+    await syncPath(place.path);
+    removeDirectory(aside);
   }
-  for (const name of journal.replaced) {
-    const from = join(aside, name);
-    if (nameExists(from, 'output')) moveOnce(from, join(place.path, name), false);
-  }
-  await syncPath(place.path);
+  await removeJournal(jobDirectory);
 }
 
 /** Holds former files while they make way. */
@@ -118,18 +134,20 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
   }));
 }
 
-/** @param byteLength that `to` must have when it was moved before; undefined: whatever it has. */
-function moveOnce(from: string, to: string, mayReplace: boolean, byteLength?: number): void {
-  if (!nameExists(from, 'output')) requireMoved(to, byteLength);
-  // Linked, and not yet unlinked.
-  else if (isSameFile(from, to, 'output')) removeFile(from, 'output');
-  else moveIntoPlace(from, to, mayReplace);
+/** Whether what was staged has its final name already: beside the staged one, or instead of it. */
+function isNamed(staged: string, final: string): boolean {
+  return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
-function requireMoved(path: string, byteLength: number | undefined): void {
-  const stat = statPath(path, 'output');
-  if (stat?.isFile() === true && (byteLength === undefined || Number(stat.size) === byteLength)) return;
+/** @param byteLength that `final` must have when it has its name already. */
+function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
+  if (nameExists(staged, 'output') && !isSameEntry(staged, final, 'output')) {
+    give(staged, final);
+    return;
+  }
+  const stat = statPath(final, 'output');
+  if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
   throw new VerificationError(
-    `the output ${path} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with --force`,
+    `the output ${final} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with --force`,
   );
 }

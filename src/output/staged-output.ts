@@ -7,16 +7,16 @@ import { SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
+import { removeDirectory } from '../io/private-directory.js';
+import { severalAtOnce } from '../io/several-at-once.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
-import { type CommitJournal, readJournal, removeJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import type { FilesPlace } from './output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, shardName } from './shard-names.js';
 
-/** fsync calls under way at one time. */
-const SYNCS_AT_ONCE = 4;
 /** Smaller outputs are written through the page cache, which costs less for a few pieces. */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
@@ -59,6 +59,7 @@ export class StagedOutput implements JobOutput {
 
   async makeDurable(regions: readonly WrittenRegion[]): Promise<void> {
     await this.#syncShards(new Set(regions.map((region) => region.shard)), () => {});
+    await syncPath(this.#stagingDirectory);
   }
 
   /**
@@ -102,9 +103,13 @@ export class StagedOutput implements JobOutput {
     const journal = this.#describeMoves(summary, shards);
     const isOneMove = this.#place.kind === 'file' || !this.#place.exists;
     // What takes several moves must be finished, or taken back, by whoever comes next.
-    if (this.#isResumable || !isOneMove) await writeJournal(this.#directories.jobDirectory, journal);
+    if (this.#isResumable || !isOneMove) {
+      await syncPath(this.#stagingDirectory);
+      await writeJournal(this.#directories.jobDirectory, journal);
+    }
     if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
     else await this.#moveOrTakeBack(this.#place, journal);
+    this.#dropFormerFiles();
     return this.#pathsOf(journal);
   }
 
@@ -114,6 +119,7 @@ export class StagedOutput implements JobOutput {
    */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
     await moveOutputs(this.#place, this.#directories, journal);
+    this.#dropFormerFiles();
     return this.#pathsOf(journal);
   }
 
@@ -123,12 +129,12 @@ export class StagedOutput implements JobOutput {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const common = { phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
-    if (place.kind === 'file') return { ...common, names: [], replaced: [] };
+    if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
     const names = shards.map((shard) => shardName(place.naming, shard, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];
     const [appeared] = replaced;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
-    return { ...common, names, replaced };
+    return { ...common, intoExisting: place.exists, names, replaced };
   }
 
   /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */
@@ -138,8 +144,9 @@ export class StagedOutput implements JobOutput {
       await moveOutputs(place, this.#directories, journal);
     } catch (error) {
       try {
-        await takeBack(place, stagingDirectory, readJournal(jobDirectory) ?? journal);
-        await removeJournal(jobDirectory);
+        const soFar = readJournal(jobDirectory) ?? journal;
+        // Else all of the output is there, and a run that goes on finds that.
+        if (soFar.phase !== 'moved') await takeBack(place, this.#directories, soFar);
       } catch (failure) {
         throw new SystemError(
           'ERR_IO',
@@ -156,11 +163,18 @@ export class StagedOutput implements JobOutput {
   }
 
   async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
-    const left = [...shards];
-    while (left.length > 0) {
+    await severalAtOnce(shards, async (shard) => {
       beforeEach();
-      const some = left.splice(0, SYNCS_AT_ONCE);
-      await Promise.all(some.map((shard) => syncPath(stagedPath(this.#stagingDirectory, shard))));
+      await syncPath(stagedPath(this.#stagingDirectory, shard));
+    });
+  }
+
+  /** What cannot be removed is told when the directory is. */
+  #dropFormerFiles(): void {
+    try {
+      removeDirectory(asideDirectory(this.#stagingDirectory));
+    } catch {
+      // The output is complete, whatever is left of the former one.
     }
   }
 }

@@ -16,8 +16,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import { SystemError, UsageError } from '#src/errors.js';
 import {
+  addName,
   byteLengthOf,
-  createEmpty,
+  ensureFile,
   linkToNewName,
   moveDirectoryIntoPlace,
   moveIntoPlace,
@@ -38,49 +39,79 @@ const appeared = expect.objectContaining({
 
 describe('moveIntoPlace', () => {
   const directory = useTestDirectory();
+  const move = () => moveIntoPlace(directory.path('from'), directory.path('to'));
 
-  it('gives a file its name, and takes the old one away', () => {
-    for (const mayReplace of [false, true]) {
-      writeFileSync(directory.path('from'), 'new');
-      moveIntoPlace(directory.path('from'), directory.path(`to-${mayReplace}`), mayReplace);
+  it('gives a file a name in place of its own, and of what has it', () => {
+    for (const former of [false, true]) {
+      writeFileSync(directory.path('from'), `new ${former}`);
+      move();
       expect(existsSync(directory.path('from'))).toBe(false);
-      expect(readFileSync(directory.path(`to-${mayReplace}`), 'utf8')).toBe('new');
-      expect(statSync(directory.path(`to-${mayReplace}`)).nlink).toBe(1);
+      expect(readFileSync(directory.path('to'), 'utf8')).toBe(`new ${former}`);
+      expect(statSync(directory.path('to')).nlink).toBe(1);
     }
-  });
-
-  it('leaves alone what has the name already, unless it may be replaced', () => {
-    writeFileSync(directory.path('from'), 'new');
-    writeFileSync(directory.path('to'), 'old');
-    const move = (mayReplace: boolean) => moveIntoPlace(directory.path('from'), directory.path('to'), mayReplace);
-    expect(() => move(false)).toThrow(UsageError);
-    expect(() => move(false)).toThrow(appeared);
-    expect(readFileSync(directory.path('to'), 'utf8')).toBe('old');
-    expect(readFileSync(directory.path('from'), 'utf8')).toBe('new');
-    move(true);
-    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
-    expect(existsSync(directory.path('from'))).toBe(false);
-  });
-
-  it('takes a link that leads nowhere for a name that exists', () => {
-    writeFileSync(directory.path('from'), 'new');
-    symlinkSync('nowhere', directory.path('to'));
-    expect(() => moveIntoPlace(directory.path('from'), directory.path('to'), false)).toThrow(appeared);
-    expect(lstatSync(directory.path('to')).isSymbolicLink()).toBe(true);
   });
 
   it('leaves the other names of a replaced file their bytes', () => {
     writeFileSync(directory.path('from'), 'new');
     writeFileSync(directory.path('to'), 'old');
     linkSync(directory.path('to'), directory.path('other'));
-    moveIntoPlace(directory.path('from'), directory.path('to'), true);
+    move();
     expect(readFileSync(directory.path('other'), 'utf8')).toBe('old');
   });
 
+  it('replaces a link, and not what that leads to', () => {
+    writeFileSync(directory.path('from'), 'new');
+    writeFileSync(directory.path('mine'), 'mine');
+    symlinkSync('mine', directory.path('to'));
+    move();
+    expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
+    expect(lstatSync(directory.path('to')).isFile()).toBe(true);
+  });
+
   it('says what it could not move', () => {
-    const move = () => moveIntoPlace(directory.path('none'), directory.path('to'), false);
     expect(move).toThrow(SystemError);
     expect(move).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
+  });
+});
+
+describe('addName', () => {
+  const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+  const add = () => addName(directory.path('from'), directory.path('to'));
+
+  it('gives a file a name beside its own', () => {
+    writeFileSync(directory.path('from'), 'new');
+    add();
+    expect(readdirSync(directory.path())).toEqual(['from', 'temp', 'to']);
+    expect(statSync(directory.path('to')).ino).toBe(statSync(directory.path('from')).ino);
+  });
+
+  it.each(['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK'])('gives it in place of its own where links end with %s', (errno) => {
+    writeFileSync(directory.path('from'), 'new');
+    fileCalls.replace({ link: failWith(errno) });
+    add();
+    expect(readdirSync(directory.path())).toEqual(['temp', 'to']);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
+  });
+
+  it.each(['file', 'link', 'directory'])('leaves alone what has the name: %s', (kind) => {
+    writeFileSync(directory.path('from'), 'new');
+    if (kind === 'file') writeFileSync(directory.path('to'), 'old');
+    else if (kind === 'link') symlinkSync('nowhere', directory.path('to'));
+    else mkdirSync(directory.path('to'));
+    const before = lstatSync(directory.path('to')).ino;
+    for (const replace of [{}, { link: failWith('EPERM') }]) {
+      fileCalls.replace(replace);
+      expect(add).toThrow(UsageError);
+      expect(add).toThrow(appeared);
+      expect(readFileSync(directory.path('from'), 'utf8')).toBe('new');
+      expect(lstatSync(directory.path('to')).ino).toBe(before);
+    }
+  });
+
+  it('says what it could not name', () => {
+    expect(add).toThrow(SystemError);
+    expect(add).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
   });
 });
 
@@ -169,17 +200,31 @@ describe('moveDirectoryIntoPlace', () => {
   });
 });
 
-describe('createEmpty, byteLengthOf and the syncs', () => {
+describe('ensureFile, byteLengthOf and the syncs', () => {
   const directory = useTestDirectory();
   const fileCalls = useFileCalls();
 
-  it('make an empty file that must not exist', () => {
-    createEmpty(directory.path('empty'));
+  it('make an empty file where there is none, and leave what there is', () => {
+    const umask = process.umask(0o027);
+    try {
+      for (const _ of ['new', 'there']) ensureFile(directory.path('empty'));
+    } finally {
+      process.umask(umask);
+    }
     expect(byteLengthOf(directory.path('empty'))).toBe(0);
-    expect(() => createEmpty(directory.path('empty'))).toThrow(SystemError);
+    expect(statSync(directory.path('empty')).mode & 0o777).toBe(0o640);
     writeFileSync(directory.path('full'), 'x'.repeat(5000));
-    expect(() => createEmpty(directory.path('full'))).toThrow(/^cannot create /);
+    ensureFile(directory.path('full'));
     expect(byteLengthOf(directory.path('full'))).toBe(5000);
+  });
+
+  it('make no file through a link, nor in place of a directory', () => {
+    symlinkSync('planted', directory.path('link'));
+    for (const name of ['link', 'temp', 'none/new']) {
+      expect(() => ensureFile(directory.path(name))).toThrow(SystemError);
+      expect(() => ensureFile(directory.path(name))).toThrow(/^cannot create output /);
+    }
+    expect(existsSync(directory.path('planted'))).toBe(false);
   });
 
   it('say which file is missing', async () => {

@@ -15,7 +15,16 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
-import { makeOwnDirectory, makePrivateDirectory, removeDirectory, requirePrivate } from '#src/io/private-directory.js';
+import {
+  type DirectoryPurpose,
+  ensurePrivateDirectory,
+  makeOwnDirectory,
+  makePrivateDirectory,
+  removeDirectory,
+  removeIfEmpty,
+  requirePrivate,
+} from '#src/io/private-directory.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('private directories', () => {
@@ -68,13 +77,85 @@ describe('private directories', () => {
   });
 });
 
+describe('removeDirectory', () => {
+  const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+
+  it('leaves alone a link that was planted, and what it leads to, and a file', () => {
+    mkdirSync(directory.path('mine'));
+    for (const file of ['mine/file', 'file']) writeFileSync(directory.path(file), 'mine');
+    symlinkSync('mine', directory.path('link'));
+    for (const name of ['link', 'file', 'none']) removeDirectory(directory.path(name));
+    expect(readdirSync(directory.path('mine'))).toEqual(['file']);
+    expect(readdirSync(directory.path())).toEqual(['file', 'link', 'mine', 'temp']);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('leaves alone the directory of another user', () => {
+    mkdirSync(directory.path('planted'));
+    writeFileSync(directory.path('planted', 'file'), '');
+    chownSync(directory.path('planted'), 65534, 65534);
+    removeDirectory(directory.path('planted'));
+    expect(readdirSync(directory.path('planted'))).toEqual(['file']);
+  });
+
+  it('says what it could not remove, and is content when somebody else did', () => {
+    mkdirSync(directory.path('full'));
+    writeFileSync(directory.path('full', 'file'), '');
+    for (const calls of [{ lstat: failWith('EIO') }, { list: failWith('EIO') }, { unlink: failWith('EIO') }]) {
+      fileCalls.replace(calls);
+      expect(() => removeDirectory(directory.path('full'))).toThrow(
+        /^cannot remove .*\/full: the device reports an input\/output error; remove it by hand$/,
+      );
+    }
+    for (const calls of [{ list: failWith('ENOENT') }, { unlink: failWith('ENOENT') }]) {
+      fileCalls.replace({ removeDirectory: failWith('ENOENT'), ...calls });
+      expect(() => removeDirectory(directory.path('full'))).not.toThrow();
+    }
+  });
+});
+
+describe('removeIfEmpty', () => {
+  const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+
+  it('removes a directory that is empty, and no other', () => {
+    for (const name of ['empty', 'full', 'full/inside']) mkdirSync(directory.path(name));
+    for (const name of ['empty', 'full', 'none']) removeIfEmpty(directory.path(name));
+    expect(readdirSync(directory.path())).toEqual(['full', 'temp']);
+  });
+
+  it('leaves a mount point, and says what else it could not remove', () => {
+    fileCalls.replace({ removeDirectory: failWith('EBUSY') });
+    expect(() => removeIfEmpty(directory.path('temp'))).not.toThrow();
+    fileCalls.replace({ removeDirectory: failWith('EACCES') });
+    expect(() => removeIfEmpty(directory.path('temp'))).toThrow(
+      /^cannot remove .*\/temp: permission denied; remove it /,
+    );
+  });
+});
+
+describe('ensurePrivateDirectory', () => {
+  const directory = useTestDirectory();
+
+  it('makes one where there is none, takes one that is private, and refuses others', () => {
+    for (const _ of ['new', 'there']) ensurePrivateDirectory(directory.path('job'), 'temp');
+    expect(statSync(directory.path('job')).mode & 0o777).toBe(0o700);
+    chmodSync(directory.path('job'), 0o750);
+    symlinkSync('nowhere', directory.path('link'));
+    for (const name of ['job', 'link']) {
+      expect(() => ensurePrivateDirectory(directory.path(name), 'temp')).toThrow(/^cannot use the directory /);
+    }
+    expect(existsSync(directory.path('nowhere'))).toBe(false);
+  });
+});
+
 describe('makeOwnDirectory', () => {
   const directory = useTestDirectory();
 
   it('makes a directory that is closed to others, whatever the umask', () => {
     const umask = process.umask(0);
     try {
-      expect(makeOwnDirectory(directory.path('job'))).toBe(true);
+      expect(makeOwnDirectory(directory.path('job'), 'job')).toBe(true);
     } finally {
       process.umask(umask);
     }
@@ -86,18 +167,30 @@ describe('makeOwnDirectory', () => {
     mkdirSync(directory.path('directory'), { mode: 0o755 });
     writeFileSync(directory.path('file'), 'mine');
     symlinkSync('nowhere', directory.path('link'));
-    for (const name of ['directory', 'file', 'link']) expect(makeOwnDirectory(directory.path(name))).toBe(false);
+    for (const name of ['directory', 'file', 'link']) {
+      expect(makeOwnDirectory(directory.path(name), 'temp')).toBe(false);
+    }
     expect(statSync(directory.path('directory')).mode & 0o777).toBe(0o755);
     expect(existsSync(directory.path('nowhere'))).toBe(false);
   });
 
   it('says why it cannot', () => {
     writeFileSync(directory.path('file'), '');
-    const make = (parent: string) => () => makeOwnDirectory(directory.path(parent, 'job'));
-    expect(make('none')).toThrow(SystemError);
-    expect(make('none')).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
-    expect(make('none')).toThrow(/^cannot make the directory .*\/none\/job: there is no .*\/none; expected a place/);
-    expect(make('file')).toThrow(/\/file\/job: a part of the path is not a directory; expected a place/);
+    const make = (parent: string, purpose: DirectoryPurpose) => () =>
+      makeOwnDirectory(directory.path(parent, 'name'), purpose);
+    expect(make('none', 'job')).toThrow(SystemError);
+    for (const [purpose, code, message] of [
+      ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*\/none: it does not exist; name one /],
+      ['output', 'ERR_IO', /^cannot make the output in .*\/none: it does not exist; expected a directory that can be /],
+      [
+        'job',
+        'ERR_TEMP_DIR',
+        /^cannot make the job directory name in .*\/none: it does not exist; name a place .*-dir$/,
+      ],
+    ] as const) {
+      expect(make('none', purpose)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
+    }
+    expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a place /);
   });
 });
 

@@ -15,9 +15,10 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 /** The kernel's files, when a test makes them up. */
 const kernel = vi.hoisted((): { texts: Record<string, string> | undefined } => ({ texts: undefined }));
 vi.mock('#src/io/kernel-text.js', async (importOriginal) => {
-  const { readKernelText } = await importOriginal<typeof import('#src/io/kernel-text.js')>();
+  const original = await importOriginal<typeof import('#src/io/kernel-text.js')>();
   return {
-    readKernelText: (path: string) => (kernel.texts === undefined ? readKernelText(path) : kernel.texts[path]),
+    ...original,
+    readKernelText: (path: string) => (kernel.texts === undefined ? original.readKernelText(path) : kernel.texts[path]),
   };
 });
 

@@ -42,6 +42,7 @@ export function openStages(
     control: JobControl.create([], 64 * 2 ** 20).buffer,
     layout: { pileCount, stripeCount: 1, tempPlaces: [], indexDirectory: stagingDirectory },
     ramPool: createRamPool(64 * 2 ** 20, reserveSlabs),
+    keepsPileSets: false,
     framing: LINES,
     bufferBytes,
     readBytes: 4096,
@@ -62,7 +63,7 @@ export function openStages(
       gate: UNGATED,
     };
     const scattered = resultOf(await runScatterTask({ job, pileSetName: 'set', parts: [part] }));
-    const totalRecords = scattered.records.reduce((sum, records) => sum + records, 0);
+    const totalRecords = scattered.tallies.records.reduce((sum, records) => sum + records, 0);
     resultOf(
       await runShuffleTask({
         kind: 'write',

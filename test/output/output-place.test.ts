@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { directoryOfOutput, requireOutside, resolveOutput } from '#src/output/output-place.js';
+import { directoryOfOutput, requireOutside, requireReplaceable, resolveOutput } from '#src/output/output-place.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefix: 'shard', extension: '.txt' };
@@ -19,45 +19,34 @@ function refusal(code: string, message: RegExp) {
 
 describe('resolveOutput for one output', () => {
   const directory = useTestDirectory();
-  const one = (name: string, force = false, inputs: string[] = []) =>
-    resolveOutput(directory.path(name), undefined, force, inputs);
+  const one = (name: string, force = false) => resolveOutput(directory.path(name), undefined, force);
 
   it.each([undefined, '-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])('takes %s for standard output', (output) => {
-    expect(resolveOutput(output, undefined, false, [])).toEqual({ kind: 'stream', path: '-' });
+    expect(resolveOutput(output, undefined, false)).toEqual({ kind: 'stream', path: '-' });
   });
 
   it('takes a new name, with an absolute path', () => {
     expect(one('new')).toEqual({ kind: 'file', path: directory.path('new'), mayReplace: false });
     expect(one('new', true)).toMatchObject({ mayReplace: true });
     const fromHere = relative(process.cwd(), directory.path('new'));
-    expect(resolveOutput(fromHere, undefined, false, [])).toMatchObject({ path: directory.path('new') });
+    expect(resolveOutput(fromHere, undefined, false)).toMatchObject({ path: directory.path('new') });
   });
 
-  it('replaces a file only by force, and through links the file itself', () => {
+  it('takes a file that is there, through links the file itself', () => {
     writeFileSync(directory.path('old'), '');
     symlinkSync('old', directory.path('link'));
     for (const name of ['old', 'link']) {
-      expect(() => one(name)).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already; give --force to replace it$/));
-      expect(one(name, true)).toEqual({
-        kind: 'file',
-        path: realpathSync(directory.path('old')),
-        mayReplace: true,
-      });
+      for (const mayReplace of [false, true]) {
+        const path = realpathSync(directory.path('old'));
+        expect(one(name, mayReplace)).toEqual({ kind: 'file', path, mayReplace });
+      }
     }
-  });
-
-  it('says so when it is one of the inputs, under whichever name', () => {
-    for (const name of ['old', 'other']) writeFileSync(directory.path(name), '');
-    symlinkSync('old', directory.path('link'));
-    const inputs = [directory.path('other'), directory.path('link')];
-    expect(() => one('old', false, inputs)).toThrow(refusal('ERR_OUTPUT_EXISTS', /is one of the inputs; give --force/));
-    expect(() => one('old', false, [directory.path('other')])).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already/));
   });
 
   it('writes devices and pipes in place', () => {
     execFileSync('mkfifo', [directory.path('pipe')]);
     expect(one('pipe')).toEqual({ kind: 'stream', path: directory.path('pipe') });
-    expect(resolveOutput('/dev/null', undefined, false, [])).toEqual({ kind: 'stream', path: '/dev/null' });
+    expect(resolveOutput('/dev/null', undefined, false)).toEqual({ kind: 'stream', path: '/dev/null' });
   });
 
   it('refuses a directory, a missing parent, a file as parent and a link that leads nowhere', () => {
@@ -90,7 +79,7 @@ describe('resolveOutput for one output', () => {
 
 describe('resolveOutput for shards', () => {
   const directory = useTestDirectory();
-  const shards = (name: string, force = false) => resolveOutput(directory.path(name), naming, force, []);
+  const shards = (name: string, force = false) => resolveOutput(directory.path(name), naming, force);
 
   it('takes a new directory and one that is there', () => {
     expect(shards('new')).toEqual({
@@ -108,23 +97,8 @@ describe('resolveOutput for shards', () => {
     }
   });
 
-  it('refuses one that holds shards of the prefix, except by force', () => {
-    mkdirSync(directory.path('old'));
-    writeFileSync(directory.path('old', 'shard-00000-of-00001.csv'), '');
-    expect(() => shards('old')).toThrow(
-      refusal('ERR_OUTPUT_EXISTS', /holds shards already \(shard-00000-of-00001\.csv\); give --force .*--prefix$/),
-    );
-    expect(shards('old', true)).toMatchObject({ exists: true, mayReplace: true });
-  });
-
-  it('refuses a directory that has the name of a shard, and names that are too long', () => {
-    mkdirSync(directory.path('old', 'shard-00003-of-00009'), { recursive: true });
-    for (const force of [false, true]) {
-      expect(() => shards('old', force)).toThrow(
-        refusal('ERR_OUTPUT_PLACE', /shard-00003-of-00009 is a directory with the name of a shard; remove it/),
-      );
-    }
-    const named = (prefix: string) => resolveOutput(directory.path('new'), { prefix, extension: '.txt' }, false, []);
+  it('refuses names that are too long', () => {
+    const named = (prefix: string) => resolveOutput(directory.path('new'), { prefix, extension: '.txt' }, false);
     expect(() => named('x'.repeat(255 - '-00000-of-00001.txt'.length))).not.toThrow();
     expect(() => named('ä'.repeat(128))).toThrow(
       refusal('ERR_OPTION', /names of 275 bytes, and file systems take 255; give a shorter --prefix$/),
@@ -138,7 +112,73 @@ describe('resolveOutput for shards', () => {
     expect(() => shards('none/new')).toThrow(refusal('ERR_OUTPUT_PLACE', /does not exist; make it first$/));
     expect(() => shards('dangling')).toThrow(refusal('ERR_OUTPUT_PLACE', /symbolic link that leads nowhere/));
     for (const output of [undefined, '-', '/dev/stdout']) {
-      expect(() => resolveOutput(output, naming, true, [])).toThrow(UsageError);
+      expect(() => resolveOutput(output, naming, true)).toThrow(UsageError);
+    }
+  });
+});
+
+describe('requireReplaceable for one output', () => {
+  const directory = useTestDirectory();
+  const check =
+    (name: string, mayReplace = false, inputs: string[] = []) =>
+    () =>
+      requireReplaceable({ kind: 'file', path: directory.path(name), mayReplace }, 'NAMED', inputs);
+
+  it('takes a new name, and a file only by force', () => {
+    writeFileSync(directory.path('old'), '');
+    expect(check('new')).not.toThrow();
+    expect(check('old')).toThrow(
+      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED exists already; give --force to replace it$/),
+    );
+    expect(check('old', true)).not.toThrow();
+  });
+
+  it('says so when it is one of the inputs, under whichever name', () => {
+    for (const name of ['old', 'other']) writeFileSync(directory.path(name), '');
+    symlinkSync('old', directory.path('link'));
+    const inputs = [directory.path('none'), directory.path('other'), directory.path('link')];
+    expect(check('old', false, inputs)).toThrow(
+      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED is one of the inputs; give --force/),
+    );
+    expect(check('old', false, [directory.path('other')])).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already/));
+    expect(check('old', true, inputs)).not.toThrow();
+  });
+});
+
+describe('requireReplaceable for shards', () => {
+  const directory = useTestDirectory();
+  const check =
+    (mayReplace = false, exists = true) =>
+    () =>
+      requireReplaceable({ kind: 'shards', path: directory.path('old'), exists, naming, mayReplace }, 'NAMED', []);
+
+  it('looks at nothing where there is no directory, and takes one without shards of the prefix', () => {
+    expect(check(false, false)).not.toThrow();
+    mkdirSync(directory.path('old'));
+    for (const name of ['other-00000-of-00001.txt', 'other.complete.json', 'shard.json']) {
+      writeFileSync(directory.path('old', name), '');
+    }
+    expect(check()).not.toThrow();
+  });
+
+  it.each(['shard-00000-of-00001.csv', 'shard.complete.json'])('takes one that holds %s by force alone', (name) => {
+    mkdirSync(directory.path('old'));
+    writeFileSync(directory.path('old', name), '');
+    expect(check()).toThrow(
+      refusal(
+        'ERR_OUTPUT_EXISTS',
+        new RegExp(`^the output directory NAMED holds shards already \\(${name}\\); give --force .*--prefix$`),
+      ),
+    );
+    expect(check(true)).not.toThrow();
+  });
+
+  it.each(['shard-00003-of-00009', 'shard.complete.json'])('refuses a directory of the name %s', (name) => {
+    mkdirSync(directory.path('old', name), { recursive: true });
+    for (const force of [false, true]) {
+      expect(check(force)).toThrow(
+        refusal('ERR_OUTPUT_PLACE', new RegExp(`^NAMED/${name} is a directory with the name of a shard; remove it`)),
+      );
     }
   });
 });
@@ -146,7 +186,6 @@ describe('resolveOutput for shards', () => {
 describe('directoryOfOutput', () => {
   it('is where the output will be staged', () => {
     const mayReplace = false;
-    expect(directoryOfOutput({ kind: 'stream', path: '-' })).toBeUndefined();
     expect(directoryOfOutput({ kind: 'file', path: '/a/b/c', mayReplace })).toBe('/a/b');
     expect(directoryOfOutput({ kind: 'shards', path: '/a/b', exists: true, naming, mayReplace })).toBe('/a/b');
     expect(directoryOfOutput({ kind: 'shards', path: '/a/b', exists: false, naming, mayReplace })).toBe('/a');

@@ -4,7 +4,13 @@
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commonExtension, findShards, shardName } from '#src/output/shard-names.js';
+import {
+  commonExtension,
+  completionMarkerName,
+  findFormerFiles,
+  findShards,
+  shardName,
+} from '#src/output/shard-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('shardName', () => {
@@ -51,6 +57,25 @@ describe('findShards', () => {
     expect(findShards(directory.path('out'), 'shard')).toEqual(expected);
     expect(findShards(directory.path('out'), 'shard-a')).toEqual(['shard-a-00000-of-00002']);
     expect(findShards(directory.path('out'), 'sh.rd')).toEqual([]);
+  });
+});
+
+describe('findFormerFiles', () => {
+  const directory = useTestDirectory();
+
+  it('finds the marker of the prefix with its shards, whatever it is', () => {
+    mkdirSync(directory.path('out'));
+    const naming = { prefix: 'shard', extension: '.txt' };
+    expect(completionMarkerName(naming)).toBe('shard.complete.json');
+    const find = () => findFormerFiles({ path: directory.path('out'), naming });
+    for (const name of ['other.complete.json', 'shard.complete', 'shard-00000-of-00001x']) {
+      writeFileSync(directory.path('out', name), '');
+    }
+    expect(find()).toEqual([]);
+    symlinkSync('nowhere', directory.path('out', 'shard.complete.json'));
+    expect(find()).toEqual(['shard.complete.json']);
+    writeFileSync(directory.path('out', 'shard-00000-of-00001.csv'), '');
+    expect(find()).toEqual(['shard-00000-of-00001.csv', 'shard.complete.json']);
   });
 });
 

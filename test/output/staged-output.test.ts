@@ -1,19 +1,23 @@
 /**
  * The output between its first byte and its appearance: regions that do not tile it and sizes that do
- * not fit are refused, nothing is visible before the commit, the commit is all or nothing, and nothing
- * stays behind.
+ * not fit are refused, nothing is visible before the commit, and the commit is all or nothing.
  */
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-import { describe, expect, it, vi } from 'vitest';
-import { AbortedError, UsageError, VerificationError } from '#src/errors.js';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AbortedError, SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { readJournal, writeJournal } from '#src/output/commit-journal.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { StagedOutput } from '#src/output/staged-output.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefix: 'shard', extension: '.txt' };
+const MARKER = 'shard.complete.json';
 const cutsOf = (shardCount: number) => ({ by: 'rank' as const, shardCount, totalRecords: 100 });
+const summaryOf = (shardCount: number, bytes: number) => ({ shardCount, records: 2, bytes, checksum: 'ab' });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
   return { shard, start, end };
@@ -23,13 +27,24 @@ const control = JobControl.create([], 0);
 
 describe('StagedOutput', () => {
   const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+  const staging = (...names: string[]) => directory.path('staging', ...names);
+  const out = (...names: string[]) => directory.path('out', ...names);
 
-  function fileOutput(mayReplace = false): StagedOutput {
-    return new StagedOutput({ kind: 'file', path: directory.path('out'), mayReplace }, UNGATED);
+  beforeEach(() => {
+    for (const name of ['staging', 'job']) mkdirSync(directory.path(name), { mode: 0o700 });
+  });
+
+  const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
+  const journal = () => readJournal(directory.path('job'));
+
+  function fileOutput(mayReplace = false, isResumable = false): StagedOutput {
+    return new StagedOutput({ kind: 'file', path: out(), mayReplace }, directories(), UNGATED, isResumable);
   }
 
-  function shardsOutput(exists: boolean, mayReplace = false): StagedOutput {
-    return new StagedOutput({ kind: 'shards', path: directory.path('out'), exists, naming, mayReplace }, UNGATED);
+  function shardsOutput(exists: boolean, mayReplace = false, isResumable = false): StagedOutput {
+    const place = { kind: 'shards', path: out(), exists, naming, mayReplace } as const;
+    return new StagedOutput(place, directories(), UNGATED, isResumable);
   }
 
   /** Writes the staged files as the tasks of pass 2 would. */
@@ -41,7 +56,8 @@ describe('StagedOutput', () => {
     }
   }
 
-  const visible = () => readdirSync(directory.path()).filter((name) => name !== 'temp' && !name.startsWith('.'));
+  /** Names and contents of the files in the output directory. */
+  const shown = () => Object.fromEntries(readdirSync(out()).map((name) => [name, readFileSync(out(name), 'utf8')]));
 
   it.each<[string, WrittenRegion[], string]>([
     ['a gap', [region(0, 4), region(5, 10)], 'was written up to byte 4 and from byte 5 on'],
@@ -56,7 +72,6 @@ describe('StagedOutput', () => {
     const verify = () => output.verify(regions, 1, 10);
     expect(verify).toThrow(VerificationError);
     expect(verify).toThrow(message);
-    output.release();
   });
 
   it('accepts regions that tile every shard, in any order, and refuses another total', () => {
@@ -66,119 +81,255 @@ describe('StagedOutput', () => {
     expect(() => output.verify(regions, 2, 13)).not.toThrow();
     expect(() => output.verify(regions, 2, 12)).toThrow('13 bytes were written, expected 12');
     expect(() => output.verify(regions, 2, 14)).toThrow(VerificationError);
-    output.release();
+  });
+
+  it('makes the files that no task had anything for, and takes those that are there', () => {
+    const output = shardsOutput(false);
+    stage(output, 'a');
+    writeFileSync(staging('1.part'), '');
+    for (let time = 0; time < 2; time++) expect(() => output.verify([region(0, 1)], 3, 1)).not.toThrow();
+    expect(statSync(staging('2.part')).size).toBe(0);
+    expect(statSync(staging('2.part')).mode & 0o777).toBe(0o666 & ~process.umask());
+    writeFileSync(staging('1.part'), 'x');
+    expect(() => output.verify([region(0, 1)], 3, 1)).toThrow('output 1 has 1 bytes on disk, expected 0');
+  });
+
+  it('requires what an earlier run wrote, and takes more', () => {
+    const output = shardsOutput(false);
+    stage(output, '0123456789', 'abc');
+    expect(() => output.requireStaged([])).not.toThrow();
+    expect(() => output.requireStaged([region(5, 10), region(0, 5), region(1, 2, 1)])).not.toThrow();
+    expect(() => output.requireStaged([region(5, 11), region(0, 5)])).toThrow(VerificationError);
+    expect(() => output.requireStaged([region(5, 11), region(0, 5)])).toThrow(
+      /0\.part has 10 bytes, expected at least the 11 that the unfinished job wrote; give --force without --resume/,
+    );
+    expect(() => output.requireStaged([region(0, 1, 2)])).toThrow(/2\.part has 0 bytes, expected at least the 1 /);
+  });
+
+  it('makes durable what was written, each file once, and says which it cannot', async () => {
+    const output = shardsOutput(false);
+    stage(output, 'a', 'b', 'c');
+    const synced: number[] = [];
+    fileCalls.replace({ syncAsync: async (fd) => void synced.push(Number(systemFileCalls.statOpen(fd).ino)) });
+    await output.makeDurable([region(0, 1), region(0, 1, 2), region(1, 1)]);
+    // Their names are made durable in turn.
+    expect(synced).toEqual([staging('0.part'), staging('2.part'), staging()].map((path) => statSync(path).ino));
+    fileCalls.replace({ syncAsync: async () => failWith('EIO')() });
+    await expect(output.makeDurable([region(0, 1, 1)])).rejects.toThrow(/^cannot sync output .*\/1\.part: the device/);
   });
 
   it('shows one file when it is committed, and not before', async () => {
     const output = fileOutput();
     stage(output, 'bytes');
-    expect(visible()).toEqual([]);
     output.verify([region(0, 5)], 1, 5);
-    expect(await output.commit(1, control)).toEqual([]);
-    output.release();
-    expect(readFileSync(directory.path('out'), 'utf8')).toBe('bytes');
-    expect(readdirSync(directory.path()).toSorted()).toEqual(['out', 'temp']);
+    expect(existsSync(out())).toBe(false);
+    expect(await output.commit(summaryOf(1, 5), control)).toEqual([]);
+    expect(readFileSync(out(), 'utf8')).toBe('bytes');
   });
 
-  it('shows nothing when it is let go of', () => {
-    for (const open of [() => fileOutput(), () => shardsOutput(false)]) {
-      const output = open();
-      stage(output, 'bytes');
-      output.release();
-      expect(readdirSync(directory.path())).toEqual(['temp']);
-    }
-  });
+  it.each([false, true])(
+    'makes all bytes durable before it notes or shows anything: resumable %s',
+    async (resumable) => {
+      mkdirSync(out());
+      const output = shardsOutput(true, false, resumable);
+      stage(output, 'a', 'b');
+      const isShown = () => journal() !== undefined || readdirSync(out()).length > 0;
+      const syncedBefore: number[] = [];
+      const inodes = [0, 1].map((shard) => Number(statSync(staging(`${shard}.part`)).ino));
+      fileCalls.replace({
+        async syncAsync(fd) {
+          const inode = Number(systemFileCalls.statOpen(fd).ino);
+          if (inodes.includes(inode)) syncedBefore.push(inode);
+          if (inodes.includes(inode)) expect(isShown()).toBe(false);
+        },
+      });
+      await output.commit(summaryOf(2, 2), control);
+      expect(syncedBefore.toSorted()).toEqual(inodes.toSorted());
+    },
+  );
 
-  it('makes the shards that nobody wrote, and names all of them in order', async () => {
+  it('names all shards of a new directory in order, and puts nothing else there', async () => {
     const output = shardsOutput(false);
     stage(output, 'a', 'b');
     output.verify([region(0, 1), region(0, 1, 1)], 4, 2);
-    const paths = await output.commit(4, control);
-    output.release();
-    expect(paths).toEqual([0, 1, 2, 3].map((shard) => directory.path('out', `shard-0000${shard}-of-00004.txt`)));
+    const paths = await output.commit(summaryOf(4, 2), control);
+    expect(paths).toEqual([0, 1, 2, 3].map((shard) => out(`shard-0000${shard}-of-00004.txt`)));
     expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(['a', 'b', '', '']);
-    expect(readdirSync(directory.path('out'))).toHaveLength(4);
+    expect(readdirSync(out())).toHaveLength(4);
+  });
+
+  it('writes the marker with the shards of a directory that was there', async () => {
+    mkdirSync(out());
+    const output = shardsOutput(true);
+    stage(output, 'a', 'b');
+    await output.commit(summaryOf(2, 2), control);
+    expect(shown()).toEqual({
+      'shard-00000-of-00002.txt': 'a',
+      'shard-00001-of-00002.txt': 'b',
+      [MARKER]: '{"shards":2,"records":2,"bytes":2,"checksum":"ab"}\n',
+    });
+  });
+
+  it.each([
+    ['one file', false, (isResumable: boolean) => fileOutput(false, isResumable)],
+    ['a new directory', false, (isResumable: boolean) => shardsOutput(false, false, isResumable)],
+    ['a directory that exists', true, (isResumable: boolean) => shardsOutput(true, false, isResumable)],
+  ])('notes the moves where another run must know of them: %s', async (_, exists, open) => {
+    for (const isResumable of [false, true]) {
+      if (exists) mkdirSync(out(), { recursive: true });
+      const output = open(isResumable);
+      stage(output, 'a');
+      fileCalls.replace({ link: failWith('ENOSPC'), rename: renameWithin(directory.path('job')) });
+      await expect(output.commit(summaryOf(1, 1), control)).rejects.toThrow(SystemError);
+      fileCalls.replace({});
+      // Moves into a directory that exists were taken back, which needs no note.
+      expect(journal() !== undefined).toBe(isResumable && !exists);
+      expect(existsSync(out('shard-00000-of-00001.txt'))).toBe(false);
+    }
+  });
+
+  it('finishes what was noted', async () => {
+    mkdirSync(out());
+    const output = shardsOutput(true, true, true);
+    stage(output, 'a', 'b');
+    writeFileSync(out('shard-00001-of-00002.txt'), 'former');
+    const names = [0, 1].map((shard) => `shard-0000${shard}-of-00002.txt`);
+    const noted = {
+      phase: 'move-aside',
+      intoExisting: true,
+      names,
+      byteLengths: [1, 1],
+      replaced: ['shard-00001-of-00002.txt'],
+      records: 2,
+      bytes: 2,
+      checksum: 'ab',
+    } as const;
+    await writeJournal(directory.path('job'), noted);
+    expect(await output.finish(noted)).toEqual(names.map((name) => out(name)));
+    expect(existsSync(staging('replaced'))).toBe(false);
+    expect(shown()).toMatchObject({ 'shard-00000-of-00002.txt': 'a', 'shard-00001-of-00002.txt': 'b' });
+    expect(journal()?.phase).toBe('moved');
   });
 
   it('leaves a file that appeared meanwhile alone', async () => {
     const output = fileOutput();
     stage(output, 'bytes');
-    writeFileSync(directory.path('out'), 'mine');
-    await expect(output.commit(1, control)).rejects.toThrow(UsageError);
-    output.release();
-    expect(readFileSync(directory.path('out'), 'utf8')).toBe('mine');
+    writeFileSync(out(), 'mine');
+    await expect(output.commit(summaryOf(1, 5), control)).rejects.toThrow(UsageError);
+    expect(readFileSync(out(), 'utf8')).toBe('mine');
   });
 
   it('leaves shards that appeared meanwhile alone, and adds none of its own', async () => {
-    mkdirSync(directory.path('out'));
+    mkdirSync(out());
     const output = shardsOutput(true);
     stage(output, 'a', 'b');
-    writeFileSync(directory.path('out', 'shard-00001-of-00002.txt'), 'mine');
-    await expect(output.commit(2, control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
-    output.release();
-    expect(readdirSync(directory.path('out'))).toEqual(['shard-00001-of-00002.txt']);
-    expect(readFileSync(directory.path('out', 'shard-00001-of-00002.txt'), 'utf8')).toBe('mine');
+    writeFileSync(out('shard-00001-of-00002.txt'), 'mine');
+    await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    expect(shown()).toEqual({ 'shard-00001-of-00002.txt': 'mine' });
+    expect(journal()).toBeUndefined();
   });
 
   it('replaces by force all shards of the prefix, also of another count, and no other file', async () => {
-    mkdirSync(directory.path('out'));
+    mkdirSync(out());
     for (const name of ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv', 'other-00000-of-00001.txt', 'note']) {
-      writeFileSync(directory.path('out', name), 'old');
+      writeFileSync(out(name), 'old');
     }
     const output = shardsOutput(true, true);
     stage(output, 'a', 'b');
-    await output.commit(2, control);
-    output.release();
-    const files = readdirSync(directory.path('out')).toSorted();
-    expect(files.map((name) => [name, readFileSync(directory.path('out', name), 'utf8')])).toEqual([
-      ['note', 'old'],
-      ['other-00000-of-00001.txt', 'old'],
-      ['shard-00000-of-00002.txt', 'a'],
-      ['shard-00001-of-00002.txt', 'b'],
-    ]);
+    await output.commit(summaryOf(2, 2), control);
+    expect(shown()).toEqual({
+      note: 'old',
+      'other-00000-of-00001.txt': 'old',
+      'shard-00000-of-00002.txt': 'a',
+      'shard-00001-of-00002.txt': 'b',
+      [MARKER]: expect.stringContaining('"shards":2'),
+    });
   });
 
   it('puts all shards back that it was to replace when one of the new ones has no place', async () => {
-    mkdirSync(directory.path('out'));
-    const old = ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv'];
-    for (const name of old) writeFileSync(directory.path('out', name), `old ${name}`);
+    mkdirSync(out());
+    const former = ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv', MARKER];
+    for (const name of former) writeFileSync(out(name), `old ${name}`);
     const output = shardsOutput(true, true);
     stage(output, 'a', 'b');
     const missing = 'shard-00001-of-00002.txt';
-    const { linkSync } = fs;
-    vi.spyOn(fs, 'linkSync').mockImplementation((from, to) => {
-      if (String(to).endsWith(missing)) throw Object.assign(new Error('made up'), { code: 'EIO' });
-      linkSync(from, to);
+    fileCalls.replace({
+      link(from, to) {
+        if (to === out(missing)) failWith('EIO')();
+        systemFileCalls.link(from, to);
+      },
     });
-    syncBuiltinESMExports();
-    await expect(output.commit(2, control)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
-    vi.restoreAllMocks();
-    syncBuiltinESMExports();
-    output.release();
-    expect(readdirSync(directory.path('out')).toSorted()).toEqual(old);
-    for (const name of old) expect(readFileSync(directory.path('out', name), 'utf8')).toBe(`old ${name}`);
-    expect(existsSync(directory.path('out', missing))).toBe(false);
+    await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_IO' });
+    expect(shown()).toEqual(Object.fromEntries(former.map((name) => [name, `old ${name}`])));
+    expect([0, 1].map((shard) => readFileSync(staging(`${shard}.part`), 'utf8'))).toEqual(['a', 'b']);
+    expect(journal()).toBeUndefined();
+  });
+
+  it('says where former shards are that it could not put back, and keeps the note of the moves', async () => {
+    mkdirSync(out());
+    writeFileSync(out('shard-00000-of-00001.txt'), 'former');
+    const output = shardsOutput(true, true);
+    stage(output, 'a', 'b');
+    fileCalls.replace({
+      link(from, to) {
+        if (dirname(to) === out()) failWith('EIO')();
+        systemFileCalls.link(from, to);
+      },
+    });
+    const committed = output.commit(summaryOf(2, 2), control);
+    await expect(committed).rejects.toThrow(SystemError);
+    await expect(committed).rejects.toThrow(
+      /; the former shards could not all be put back \(cannot give its name .*\): they are in .*\/staging\/replaced$/,
+    );
+    expect(readFileSync(staging('replaced', 'shard-00000-of-00001.txt'), 'utf8')).toBe('former');
+    expect(journal()?.phase).toBe('move-aside');
+  });
+
+  it('leaves the output where it is when only former shards could not be removed', async () => {
+    mkdirSync(out());
+    writeFileSync(out('shard-00000-of-00001.txt'), 'former');
+    const output = shardsOutput(true, true);
+    stage(output, 'a', 'b');
+    fileCalls.replace({ removeDirectory: failWith('EIO') });
+    expect(await output.commit(summaryOf(2, 2), control)).toHaveLength(2);
+    const complete = () => {
+      expect(shown()).toMatchObject({ 'shard-00000-of-00002.txt': 'a', 'shard-00001-of-00002.txt': 'b' });
+      expect(Object.keys(shown())).toHaveLength(3);
+    };
+    complete();
+    expect(existsSync(staging('replaced'))).toBe(true);
+    const noted = journal();
+    expect(noted?.phase).toBe('moved');
+    fileCalls.replace({});
+    if (noted !== undefined) await output.finish(noted);
+    complete();
+    expect(existsSync(staging('replaced'))).toBe(false);
   });
 
   it('shows nothing when the job is stopped before', async () => {
-    const output = fileOutput();
+    const output = fileOutput(false, true);
     stage(output, 'bytes');
     const stopped = JobControl.create([], 0);
     stopped.abort();
-    await expect(output.commit(1, stopped)).rejects.toThrow(AbortedError);
-    output.release();
-    expect(readdirSync(directory.path())).toEqual(['temp']);
+    await expect(output.commit(summaryOf(1, 5), stopped)).rejects.toThrow(AbortedError);
+    expect(existsSync(out())).toBe(false);
+    expect(journal()).toBeUndefined();
   });
 
   it('does not move shards into a directory that appeared and holds something', async () => {
     const output = shardsOutput(false);
     stage(output, 'a');
-    mkdirSync(directory.path('out'));
-    writeFileSync(directory.path('out', 'mine'), 'mine');
-    await expect(output.commit(1, control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    mkdirSync(out());
+    writeFileSync(out('mine'), 'mine');
+    await expect(output.commit(summaryOf(1, 1), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    expect(readdirSync(out())).toEqual(['mine']);
+  });
+
+  it('leaves what is staged to others when it is let go of', () => {
+    const output = fileOutput();
+    stage(output, 'bytes');
     output.release();
-    expect(readdirSync(directory.path('out'))).toEqual(['mine']);
-    expect(existsSync(directory.path('out', 'shard-00000-of-00001.txt'))).toBe(false);
+    expect(readdirSync(staging())).toEqual(['0.part']);
   });
 
   it('is written directly only where shards are large', () => {
@@ -187,6 +338,13 @@ describe('StagedOutput', () => {
     expect(direct(1, 16 * 2 ** 20)).toMatchObject({ direct: true });
     expect(direct(2, 16 * 2 ** 20)).toMatchObject({ direct: false });
     expect(direct(1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
-    output.release();
   });
 });
+
+/** A rename that fails but inside of one directory. */
+function renameWithin(directory: string) {
+  return (from: string, to: string) => {
+    if (dirname(to) !== directory) failWith('ENOSPC')();
+    systemFileCalls.rename(from, to);
+  };
+}

@@ -15,6 +15,8 @@ export const usualNeed: MemoryNeed = {
   tempDiskCount: 1,
   tempDisksRotate: false,
   openFileLimit: 1024,
+  isResumable: false,
+  layout: undefined,
 };
 
 /** 2^exponent, the exponent evenly spread. */
@@ -31,4 +33,6 @@ export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
   tempDiskCount: fc.integer({ min: 1, max: 12 }),
   tempDisksRotate: fc.boolean(),
   openFileLimit: logarithmic(64, 2 ** 20),
+  isResumable: fc.boolean(),
+  layout: fc.constant(undefined),
 });

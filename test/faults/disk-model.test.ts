@@ -1,0 +1,194 @@
+/**
+ * The model of a disk itself: programs that forget a sync are found out, and those that forget none are
+ * not.
+ */
+import { constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import seedrandom from 'seedrandom';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FileCalls } from '#src/io/file-calls.js';
+import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival } from './disk-model.js';
+
+const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
+const NEW = Buffer.from('new '.repeat(1000));
+
+let root = '';
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'pileshuf-test-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(calls: FileCalls, path: string, how: { sync: boolean }): void {
+  const fd = calls.open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600);
+  calls.write(fd, NEW, 0, 2000, 0);
+  calls.write(fd, NEW, 2000, NEW.byteLength - 2000, 2000);
+  if (how.sync) calls.syncData(fd);
+  calls.close(fd);
+}
+
+async function syncDirectory(calls: FileCalls, path: string): Promise<void> {
+  const fd = calls.open(path, O_RDONLY);
+  await calls.syncAsync(fd);
+  calls.close(fd);
+}
+
+/** What `name` may hold after a power failure at any time, or at the end of the program. */
+async function fatesOf(
+  program: (calls: FileCalls, path: (...names: string[]) => string) => Promise<void>,
+  name = 'file',
+): Promise<{ readonly atAnyTime: string[]; readonly atTheEnd: string[] }> {
+  const model = new DiskModel(root);
+  await program(model.calls, (...names) => join(root, ...names));
+  const atAnyTime = new Set<string>();
+  const atTheEnd = new Set<string>();
+  const draw = seedrandom('fates');
+  for (let count = 0; count <= model.changeCount; count++) {
+    const random = Array.from({ length: 30 }, () => randomSurvival(draw));
+    for (const survival of [ALL_LOST, NAMES_KEPT, DATA_KEPT, ...random]) {
+      model.stateAfter(count, survival).writeTo(root);
+      const path = join(root, name);
+      const bytes = statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : readFileSync(path);
+      const fate =
+        bytes === undefined ? 'none' : bytes.equals(NEW) ? 'new' : bytes.toString() === 'old' ? 'old' : 'bad';
+      atAnyTime.add(fate);
+      if (count === model.changeCount) atTheEnd.add(fate);
+    }
+  }
+  return { atAnyTime: [...atAnyTime].sort(), atTheEnd: [...atTheEnd].sort() };
+}
+
+describe('a program that replaces a file', () => {
+  beforeEach(() => writeFileSync(join(root, 'file'), 'old'));
+
+  it('and does it right always leaves the old or the new one', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      write(calls, path('file.new'), { sync: true });
+      calls.rename(path('file.new'), path('file'));
+      await syncDirectory(calls, root);
+    });
+    expect(fates).toEqual({ atAnyTime: ['new', 'old'], atTheEnd: ['new'] });
+  });
+
+  it('and does not sync it may leave one that is incomplete', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      write(calls, path('file.new'), { sync: false });
+      calls.rename(path('file.new'), path('file'));
+      await syncDirectory(calls, root);
+    });
+    expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['bad', 'new'] });
+  });
+
+  it('and syncs it when it has its name already may leave one that is incomplete', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      write(calls, path('file.new'), { sync: false });
+      calls.rename(path('file.new'), path('file'));
+      const fd = calls.open(path('file'), O_WRONLY);
+      calls.syncData(fd);
+      calls.close(fd);
+      await syncDirectory(calls, root);
+    });
+    expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['new'] });
+  });
+
+  it('and does not sync the directory may end with the old one', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      write(calls, path('file.new'), { sync: true });
+      calls.rename(path('file.new'), path('file'));
+    });
+    expect(fates).toEqual({ atAnyTime: ['new', 'old'], atTheEnd: ['new', 'old'] });
+  });
+
+  it('and writes it in place may leave a mixture', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      const fd = calls.open(path('file'), O_WRONLY);
+      calls.write(fd, NEW, 0, NEW.byteLength, 0);
+      calls.syncData(fd);
+      calls.close(fd);
+    });
+    expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['new'] });
+  });
+
+  it('by removing it first may leave none', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      write(calls, path('file.new'), { sync: true });
+      calls.unlink(path('file'));
+      calls.link(path('file.new'), path('file'));
+      calls.unlink(path('file.new'));
+      await syncDirectory(calls, root);
+    });
+    expect(fates).toEqual({ atAnyTime: ['new', 'none', 'old'], atTheEnd: ['new'] });
+  });
+});
+
+describe('a file in a new directory', () => {
+  it('is lost with the directory when the one above it was not synced', async () => {
+    const program = async (calls: FileCalls, path: (...names: string[]) => string) => {
+      calls.makeDirectory(path('new'), 0o700);
+      write(calls, path('new', 'file'), { sync: true });
+      await syncDirectory(calls, path('new'));
+    };
+    expect((await fatesOf(program, 'new/file')).atTheEnd).toEqual(['new', 'none']);
+    rmSync(join(root, 'new'), { recursive: true, force: true });
+    const fates = await fatesOf(async (calls, path) => {
+      await program(calls, path);
+      await syncDirectory(calls, root);
+    }, 'new/file');
+    expect(fates.atTheEnd).toEqual(['new']);
+  });
+
+  it('moves with it, and never half', async () => {
+    const fates = await fatesOf(async (calls, path) => {
+      const unique = calls.makeUniqueDirectory(path('unique-'));
+      write(calls, join(unique, 'file'), { sync: true });
+      await syncDirectory(calls, unique);
+      calls.chmod(unique, 0o755);
+      calls.rename(unique, path('final'));
+      await syncDirectory(calls, root);
+    }, 'final/file');
+    expect(fates).toEqual({ atAnyTime: ['new', 'none'], atTheEnd: ['new'] });
+  });
+});
+
+describe('a file that moves to another directory', () => {
+  it.each(['from', 'to'])('is in one of the two, and in the new one when %s was synced', async (synced) => {
+    for (const name of ['from', 'to']) mkdirSync(join(root, name));
+    writeFileSync(join(root, 'from', 'file'), NEW);
+    const model = new DiskModel(root);
+    model.calls.rename(join(root, 'from', 'file'), join(root, 'to', 'file'));
+    const before = [ALL_LOST, NAMES_KEPT].map((survival) => {
+      model.stateAfter(model.changeCount, survival).writeTo(root);
+      return readdirSync(root, { recursive: true }).map(String).sort();
+    });
+    expect(before).toEqual([
+      ['from', 'from/file', 'to'],
+      ['from', 'to', 'to/file'],
+    ]);
+    await syncDirectory(model.calls, join(root, synced));
+    model.stateAfter(model.changeCount, ALL_LOST).writeTo(root);
+    expect(readdirSync(root, { recursive: true }).map(String).sort()).toEqual(['from', 'to', 'to/file']);
+  });
+});
+
+describe('what is on the disk', () => {
+  it('keeps hard links, modes, and the length of what was lost', () => {
+    writeFileSync(join(root, 'old'), 'old', { mode: 0o640 });
+    const model = new DiskModel(root);
+    const { calls } = model;
+    calls.link(join(root, 'old'), join(root, 'linked'));
+    const fd = calls.open(join(root, 'new'), O_WRONLY | O_CREAT | O_EXCL, 0o600);
+    calls.write(fd, NEW, 0, 1300, 0);
+    calls.truncate(fd, 1200);
+    calls.close(fd);
+    const statesOf = (fate: 'kept' | 'zeros' | 'torn') => {
+      model.stateAfter(model.changeCount, { changesKept: (count) => count, fate: () => fate }).writeTo(root);
+      return readFileSync(join(root, 'new'));
+    };
+    expect(statesOf('kept').equals(NEW.subarray(0, 1200))).toBe(true);
+    expect(statesOf('zeros').equals(Buffer.alloc(1200))).toBe(true);
+    expect(statesOf('torn').equals(Buffer.concat([NEW.subarray(0, 512), Buffer.alloc(688)]))).toBe(true);
+    const [old, linked, made] = ['old', 'linked', 'new'].map((name) => statSync(join(root, name)));
+    expect(linked?.ino).toBe(old?.ino);
+    expect([old, made].map((stat) => (stat?.mode ?? 0) & 0o777)).toEqual([0o640, 0o600]);
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left to fail. After
+ * each: either the job ended well and its output is right to the byte, or it said in one line what failed
+ * and where, and the output is what it was before. Nothing stays open, and nothing stays on the disks of
+ * which the user was not told. Then the job is done to its end.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { PileshufError } from '#src/index.js';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { type Fault, FaultyFileCalls, isFatal } from './faulty-file-calls.js';
+import { isTiny } from './small-job.js';
+import { type Content, canGoOn, LARGE_JOB, TINY_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+import type { FileCall } from './watched-file-calls.js';
+
+const FAULTS: readonly Fault[] = [
+  { kind: 'fails', errno: 'EIO' },
+  { kind: 'is done and reported as failed', errno: 'EIO' },
+  { kind: 'fails from then on', errno: 'ENOSPC' },
+  { kind: 'fails', errno: 'ENOSPC' },
+  { kind: 'fails', errno: 'EDQUOT' },
+  { kind: 'fails', errno: 'EMFILE' },
+  { kind: 'fails', errno: 'EACCES' },
+  { kind: 'fails', errno: 'EPERM' },
+  { kind: 'fails', errno: 'EROFS' },
+  { kind: 'fails', errno: 'ESTALE' },
+  { kind: 'fails', errno: 'ENOTSUP' },
+  { kind: 'fails', errno: 'EINTR' },
+  { kind: 'is short', part: 'half' },
+  { kind: 'is short', part: 'byte' },
+];
+
+/** Of these, every call is tried in every tier. */
+const ALWAYS_ALL: readonly Fault[] = FAULTS.slice(0, 2);
+
+const WRITE_FAULTS: readonly Fault[] = [
+  { kind: 'fails', errno: 'EINVAL' },
+  { kind: 'fails', errno: 'ENOSPC' },
+  { kind: 'fails', errno: 'EIO' },
+  { kind: 'fails', errno: 'EINTR' },
+  { kind: 'is short', part: 'byte' },
+  { kind: 'is short', part: 'half' },
+  { kind: 'is short', part: 'half in blocks' },
+];
+
+const nameOf = (fault: Fault) => `${fault.kind}: ${'errno' in fault ? fault.errno : fault.part}`;
+const named = (faults: readonly Fault[]) => faults.map((fault, i) => ({ name: nameOf(fault), fault, i }));
+
+/** Moves that are reported as failed, and moves that cannot be taken back, are finished from a journal alone. */
+const needsJournal = (job: TinyJob, fault: Fault) =>
+  job.replacesShards && (fault.kind === 'is done and reported as failed' || fault.kind === 'fails from then on');
+
+/** What all loops together came to. */
+const totals = { faults: 0, jobsThatEndedWell: 0 };
+
+/** @param step of the faults that are much like others, only every so many-th call is tried. */
+export function testEveryCallFails(step: number): void {
+  // The sizes are tiny as it is.
+  if (isTiny) {
+    it.skip('is tested with sizes of its own');
+    return;
+  }
+  describe.each(TINY_JOBS)('$name', (kind) => {
+    const jobs = useTinyJobs();
+    it.for(named(FAULTS))('a call $name', async ({ fault, i }, context) => {
+      const stride = ALWAYS_ALL.includes(fault) ? 1 : step;
+      const job = jobs.of(kind);
+      if (needsJournal(job, fault) && !canGoOn) context.skip('moves are not noted in a journal');
+      const tried = await expectSoundAfterEach(job, fault, 1 + (i % stride), stride, job.watches);
+      // Links are made for outputs that must not replace anything.
+      expect(tried > 0 || nameOf(fault).endsWith('ENOTSUP')).toBe(true);
+    });
+  });
+
+  describe(LARGE_JOB.name, () => {
+    const jobs = useTinyJobs();
+    it.each(named(WRITE_FAULTS))('a call on its output $name', async ({ fault }) => {
+      const job = jobs.of(LARGE_JOB);
+      const isStaged = (path: string) => path.startsWith(`${job.root}/out/`) && path.endsWith('.part');
+      const isDirect = nameOf(fault).endsWith('EINVAL');
+      const tried = await expectSoundAfterEach(job, fault, 1, isDirect ? 1 : Math.min(step, 3), isStaged);
+      // Not every file system has direct writes, or takes as much in one call.
+      expect(tried > 0 || isDirect).toBe(true);
+    });
+  });
+
+  it('is how many calls failed', (context) => {
+    if (step === 1)
+      console.info(`${totals.faults} calls failed, ${totals.jobsThatEndedWell} jobs ended well nevertheless`);
+    else if (totals.faults < 1000) context.skip('not all of the tests were run');
+  });
+}
+
+/** Lets call `first`, `first + stride`, ... go wrong, until there is none. @returns how many did. */
+async function expectSoundAfterEach(
+  job: TinyJob,
+  fault: Fault,
+  first: number,
+  stride: number,
+  watches: (path: string) => boolean,
+): Promise<number> {
+  const expected = await job.expectedContent();
+  const problems: string[] = [];
+  let tried = 0;
+  for (let nth = first; ; nth += stride) {
+    const run = runWithFault(job, fault, nth, watches, expected);
+    const outcome = await run.catch((problem: Error) => problem.message);
+    if (outcome === 'not reached') break;
+    tried += 1;
+    if (outcome === 'done') totals.jobsThatEndedWell += 1;
+    else if (outcome !== 'failed') problems.push(outcome);
+  }
+  expect(problems).toEqual([]);
+  totals.faults += tried;
+  return tried;
+}
+
+/** @returns 'not reached': the job has fewer such calls, and nothing happened to it. */
+async function runWithFault(
+  job: TinyJob,
+  fault: Fault,
+  nth: number,
+  watches: (path: string) => boolean,
+  expected: Content,
+): Promise<'done' | 'failed' | 'not reached'> {
+  job.prepare();
+  const former = job.content();
+  let visibleAtFault: Content | undefined;
+  let wasStaged = false;
+  const faulty = new FaultyFileCalls(fault, nth, watches, () => {
+    visibleAtFault ??= job.content();
+    wasStaged ||= job.isStaged;
+  });
+  const openBefore = countOpenFiles();
+  const { error, leftOpen } = await runWith(job, faulty);
+  const { struck } = faulty;
+  const what = `call ${nth} that can, ${struck?.name} ${struck?.path} ${struck?.to ?? ''}, ${nameOf(fault)}`;
+
+  expect(leftOpen, `${what}: files left open`).toEqual([]);
+  expect(countOpenFiles(), `${what}: open files`).toBe(openBefore);
+  const told = [...job.warnings, ...(error?.cleanupErrors ?? []).map(String)];
+  // Where a job could not clean up, it says so of one thing, and may leave others beside it for the next run.
+  const hasTold = job.leftovers().some((path) => told.some((line) => namesAbove(line, path, job)));
+  const untold = hasTold ? [] : job.leftovers();
+  const content = job.content();
+  if (struck === undefined) {
+    expect({ error: error?.message, untold }, 'without a fault').toEqual({ error: undefined, untold: [] });
+    expect(content, 'without a fault').toEqual(expected);
+    return 'not reached';
+  }
+  if (error === undefined) {
+    const wasDone =
+      isDeepStrictEqual(visibleAtFault, expected) && (!wasStaged || !struck.path.startsWith(job.outputDirectory));
+    expect(isFatal(struck, fault) && !wasDone, `${what}: the job ended well`).toBe(false);
+    expect(untold, what).toEqual([]);
+    expect(content, what).toEqual(expected);
+    return 'done';
+  }
+  expectUsefulError(error, job, struck, what);
+  if (error.unfinishedJob === undefined) expect(untold, what).toEqual([]);
+  else expect(existsSync(error.unfinishedJob.directory), what).toBe(true);
+  // Shards that replace others and can neither all move nor all move back do so when the job goes on.
+  if (job.replacesShards && error.unfinishedJob !== undefined && fault.kind === 'fails from then on') {
+    job.expectNothingHalf(former, expected);
+  } else {
+    // Once a new output can be seen, a failure may leave it, whole.
+    const hasAppeared = JSON.stringify(visibleAtFault) !== JSON.stringify(former);
+    expect(hasAppeared ? [former, expected] : [former], what).toContainEqual(content);
+  }
+
+  await job.finish(expected);
+  expect(job.content(), `${what}, then done to its end`).toEqual(expected);
+  if (canGoOn) expect(job.leftovers(), `${what}, then done to its end`).toEqual([]);
+  return 'failed';
+}
+
+/** @returns the error of the job, if any, and what was open when it ended. */
+async function runWith(
+  job: TinyJob,
+  faulty: FaultyFileCalls,
+): Promise<{ readonly error: PileshufError | undefined; readonly leftOpen: readonly string[] }> {
+  const former = replaceFileCalls(faulty.calls);
+  try {
+    const error = await job.run().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    const leftOpen = faulty.openPaths;
+    await faulty.settle();
+    if (error === undefined || error instanceof PileshufError) return { error, leftOpen };
+    throw new Error(`no error of pileshuf: ${error}, call ${JSON.stringify(faulty.struck)}`, { cause: error });
+  } finally {
+    replaceFileCalls(former);
+  }
+}
+
+function expectUsefulError(error: PileshufError, job: TinyJob, struck: FileCall, what: string): void {
+  const { message, code } = error;
+  const line = `${what}: ${code} ${message}`;
+  expect(message.includes('\n'), line).toBe(false);
+  // What no part of the program has put into words.
+  expect(code === 'ERR_WORKER' || message.includes('made up'), line).toBe(false);
+  const names = [job.root, ...job.inputs, struck.path];
+  expect(
+    names.some((name) => message.includes(name)),
+    line,
+  ).toBe(true);
+}
+
+/** Whether the line names the leftover, or a directory above it. */
+function namesAbove(line: string, leftover: string, job: TinyJob): boolean {
+  const parts = leftover.split('/');
+  return parts.some((_, i) => i > 0 && line.includes(`${job.root}/${parts.slice(0, i + 1).join('/')}`));
+}
+
+function countOpenFiles(): number {
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
+}

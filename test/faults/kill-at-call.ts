@@ -1,0 +1,73 @@
+/**
+ * A real process with two worker threads is killed with SIGKILL at its N-th file call; then the same command
+ * goes on, to its end.
+ */
+import { describe, expect, it } from 'vitest';
+import { seen } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { isTiny } from './small-job.js';
+import { canGoOn, TINY_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+
+const killer = new URL('killer.mjs', import.meta.url).href;
+
+/** In new names and in place of others; on disk. */
+const KINDS = TINY_JOBS.filter(
+  ({ name, resumable = false }) => /^a file, on disk|^shards that replace/.test(name) && resumable === canGoOn,
+);
+
+/** @param step every so many-th call is tried. */
+export function testKillAtCall(step: number): void {
+  // The sizes are tiny as it is.
+  if (isTiny) {
+    it.skip('is tested with sizes of its own');
+    return;
+  }
+  describe.each(KINDS)('$name', (kind) => {
+    const jobs = useTinyJobs();
+
+    it('is done to its end when the process was killed', async () => {
+      const job = jobs.of(kind);
+      const expected = await job.expectedContent();
+      let kills = 0;
+      for (let nth = 1; ; nth += step) {
+        job.prepare();
+        const former = job.content();
+        const killed = await runProcess(job, nth);
+        if (killed.signal === null) {
+          expect(seen(killed)).toEqual({ exitCode: 0, lines: [] });
+          break;
+        }
+        kills += 1;
+        const what = `killed at call ${nth}`;
+        expect(killed.signal, what).toBe('SIGKILL');
+        job.expectNothingHalf(former, expected);
+        const { exitCode, stderr } = await runProcess(job, undefined, canGoOn ? '--resume' : '--force');
+        expect({ exitCode, stderr }, what).toEqual({ exitCode: 0, stderr: '' });
+        expect(job.content(), what).toEqual(expected);
+        if (canGoOn) expect(job.leftovers(), what).toEqual([]);
+      }
+      expect(kills).toBeGreaterThan(5);
+      if (step === 1) console.info(`${kind.name}: killed at ${kills} calls`);
+    });
+  });
+}
+
+function runProcess(job: TinyJob, killAt: number | undefined, ...more: string[]) {
+  const { inputs, options, kind } = job;
+  const argv = [
+    ...['-q', '--workers', '2', '--memory', '64M', '--seed', options.seed ?? '', '--output', job.output],
+    ...(options.tempDirs ?? []).flatMap((path) => ['-T', path]),
+    ...(kind.shards ? ['--shards', '3'] : []),
+    ...(options.force ? ['--force'] : []),
+    ...(options.resume ? ['--resume'] : []),
+    ...more.filter((option) => !(option === '--force' && options.force) && !(option === '--resume' && options.resume)),
+    ...inputs,
+  ];
+  return runCommand(argv, {
+    nodeOptions: killAt === undefined ? [] : ['--import', killer],
+    env: {
+      PILESHUF_TEST_TUNING: JSON.stringify({ ...kind.tuning, inline: false }),
+      ...(killAt === undefined ? {} : { PILESHUF_KILL_AT: String(killAt) }),
+    },
+  });
+}

@@ -1,0 +1,4 @@
+/** Killed at every seventh file call; `*.slow.ts` has all of them. */
+import { testKilled } from './killed.js';
+
+testKilled(7);

@@ -1,0 +1,4 @@
+/** A thousand random jobs one after the other. */
+import { testSoak } from './soak.js';
+
+testSoak(1000);

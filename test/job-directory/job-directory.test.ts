@@ -1,0 +1,387 @@
+/**
+ * The directories of a job: made for it alone, found again, emptied but for what is not its own, and kept when
+ * a run is to go on. Files that had to make way for outputs are never removed with them.
+ */
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { SystemError } from '#src/errors.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
+import { JobDirectory, readStagingOwner } from '#src/job-directory/job-directory.js';
+import { findJobHolder } from '#src/job-directory/job-lock.js';
+import { deriveJobPaths, type JobPaths } from '#src/job-directory/job-paths.js';
+import { looksLikeLock } from '#src/job-directory/lock-name.js';
+import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const fileCalls = useFileCalls();
+const held: JobDirectory[] = [];
+afterEach(() => {
+  for (const one of held.splice(0)) one.release();
+});
+
+/** Below directories that are not looked at in the end. */
+function pathsOf(jobDir?: string, keepsDataInJobDir = false): JobPaths {
+  for (const name of ['t', 'u', 'o']) mkdirSync(directory.path(name), { recursive: true });
+  return deriveJobPaths({
+    outputIdentity: 'output',
+    outputDirectory: directory.path('o'),
+    tempDirs: keepsDataInJobDir && jobDir !== undefined ? [jobDir] : [directory.path('t'), directory.path('u')],
+    jobDir,
+    keepsDataInJobDir,
+  });
+}
+
+function hold(one: JobDirectory): JobDirectory {
+  held.push(one);
+  return one;
+}
+const make = (paths: JobPaths) => hold(JobDirectory.make(paths));
+function find(paths: JobPaths): JobDirectory {
+  const found = JobDirectory.find(paths);
+  if (found === undefined) return expect.fail('there is no job directory');
+  return hold(found);
+}
+const namesIn = (path: string) => readdirSync(path).filter((name) => !looksLikeLock(name));
+const everything = () => ['t', 'u', 'o'].flatMap((name) => readdirSync(directory.path(name)));
+
+/** All kinds of files that a job leaves. */
+function fill({ jobDirectory, dataDirectories, stagingDirectory }: JobPaths): void {
+  const inJobDirectory = [
+    'manifest',
+    'commit',
+    'done-000001',
+    'done-000002',
+    'set-000001.index',
+    'set-000002-ab.index',
+  ];
+  for (const name of [...inJobDirectory, 'manifest.0123456789abcdef.attempt'])
+    writeFileSync(join(jobDirectory, name), '');
+  for (const path of dataDirectories) writeFileSync(join(path, 'set-000001-ab.0.pile'), '');
+  mkdirSync(join(stagingDirectory, 'shards'));
+  for (const name of ['0.part', 'shards/x', 'marker']) writeFileSync(join(stagingDirectory, name), '');
+}
+
+describe('deriveJobPaths', () => {
+  it('gives the same names for the same output, and others for others', () => {
+    const placement = { outputIdentity: 'a', outputDirectory: '/o', tempDirs: ['/t', '/u'], keepsDataInJobDir: false };
+    const derive = (changed: object) => deriveJobPaths({ ...placement, jobDir: undefined, ...changed });
+    const paths = derive({});
+    expect(derive({})).toEqual(paths);
+    expect(paths.jobDirectory).toMatch(/^\/t\/\.pileshuf-[0-9a-f]{16}\.job$/);
+    expect(paths.dataDirectories.map((path) => dirname(path))).toEqual(['/t', '/u']);
+    expect(dirname(paths.stagingDirectory)).toBe('/o');
+    expect(derive({ outputIdentity: 'b' }).jobDirectory).not.toBe(paths.jobDirectory);
+    // On one disk twice.
+    expect(new Set(derive({ tempDirs: ['/t', '/t'] }).dataDirectories).size).toBe(2);
+    const named = derive({ jobDir: '/j', tempDirs: ['/j'], keepsDataInJobDir: true });
+    expect(named).toMatchObject({ jobDirectory: '/j', isNamed: true, dataDirectories: ['/j/disk-0'] });
+    expect(derive({ jobDir: '/k' }).stagingDirectory).not.toBe(named.stagingDirectory);
+  });
+});
+
+describe('a job directory', () => {
+  it('is made closed to others, with all that belongs to it, and is gone when the job ends', async () => {
+    const paths = pathsOf();
+    expect(JobDirectory.find(paths)).toBeUndefined();
+    const umask = process.umask(0);
+    try {
+      await make(paths).makeDirectories(false);
+    } finally {
+      process.umask(umask);
+    }
+    for (const path of [paths.jobDirectory, ...paths.dataDirectories, paths.stagingDirectory]) {
+      expect(statSync(path).mode & 0o777).toBe(0o700);
+    }
+    fill(paths);
+    await held[0]?.end();
+    expect(everything()).toEqual([]);
+  });
+
+  it('is not made where there is one', () => {
+    const paths = pathsOf();
+    mkdirSync(paths.jobDirectory, { mode: 0o700 });
+    expect(() => JobDirectory.make(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
+  });
+
+  it('has one holder, found or made', () => {
+    const paths = pathsOf();
+    const first = make(paths);
+    expect(() => JobDirectory.find(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
+    expect(findJobHolder(paths.jobDirectory)?.pid).toBe(process.pid);
+    first.release();
+    first.release();
+    expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
+    find(paths);
+    expect(findJobHolder(paths.jobDirectory)?.pid).toBe(process.pid);
+  });
+
+  it('stays, with all that is in it, when it is kept', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(false);
+    fill(paths);
+    const before = { job: namesIn(paths.jobDirectory), rest: everything() };
+    made.isKept = true;
+    await made.end();
+    expect({ job: namesIn(paths.jobDirectory), rest: everything() }).toEqual(before);
+    expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
+    const found = find(paths);
+    found.isKept = true;
+    found.isKept = false;
+    await found.end();
+    expect(everything()).toEqual([]);
+  });
+
+  it('is refused when others can get at it', () => {
+    const paths = pathsOf();
+    mkdirSync(directory.path('mine'), { mode: 0o700 });
+    symlinkSync(directory.path('mine'), paths.jobDirectory);
+    expect(() => JobDirectory.find(paths)).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
+    expect(readdirSync(directory.path('mine'))).toEqual([]);
+    const named = pathsOf(directory.path('named'));
+    mkdirSync(named.jobDirectory);
+    for (const [mode, isTaken] of [
+      [0o700, true],
+      [0o755, true],
+      [0o775, false],
+    ] as const) {
+      chmodSync(named.jobDirectory, mode);
+      if (isTaken) find(named).release();
+      else expect(() => JobDirectory.find(named)).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
+    }
+  });
+
+  it('makes none of its directories through what was planted, and leaves that alone', async () => {
+    for (const planted of ['link', 'open', 'file']) {
+      const paths = pathsOf();
+      mkdirSync(directory.path('mine'), { recursive: true });
+      writeFileSync(directory.path('mine', 'file'), 'mine');
+      const [, target = ''] = paths.dataDirectories;
+      if (planted === 'link') symlinkSync(directory.path('mine'), target);
+      else if (planted === 'file') writeFileSync(target, '');
+      else mkdirSync(target, { mode: 0o777 });
+      if (planted === 'open') chmodSync(target, 0o777);
+      const made = make(paths);
+      await expect(made.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_TEMP_DIR' });
+      await made.end();
+      expect(readdirSync(directory.path('mine'))).toEqual(['file']);
+      const left = planted === 'open' ? [] : [target];
+      expect(readdirSync(directory.path('u')).map((name) => directory.path('u', name))).toEqual(left);
+      for (const path of left) systemFileCalls.unlink(path);
+    }
+  });
+});
+
+describe('a named directory of another use', () => {
+  const refused = (name: string) =>
+    expect.objectContaining({
+      code: 'ERR_TEMP_DIR',
+      message: expect.stringContaining(`: it holds ${name}, which is not from a job; name one that is empty or does`),
+    });
+
+  it.each(['notes', 'done-1', 'Set.index', 'disk-a', 'manifest.old'])('is refused: it holds %s', (name) => {
+    const paths = pathsOf(directory.path('named'), true);
+    mkdirSync(paths.jobDirectory);
+    writeFileSync(join(paths.jobDirectory, 'manifest'), '');
+    writeFileSync(join(paths.jobDirectory, name), 'mine');
+    expect(() => JobDirectory.find(paths)).toThrow(refused(name));
+    expect(readdirSync(paths.jobDirectory).toSorted()).toEqual([name, 'manifest'].toSorted());
+  });
+
+  it('is refused when only what is in its data directories tells', () => {
+    const paths = pathsOf(directory.path('named'), true);
+    mkdirSync(join(paths.jobDirectory, 'disk-3'), { recursive: true });
+    for (const name of ['set-000001-ab.0.pile', 'photos']) writeFileSync(join(paths.jobDirectory, 'disk-3', name), '');
+    expect(() => JobDirectory.find(paths)).toThrow(refused('disk-3/photos'));
+    expect(readdirSync(join(paths.jobDirectory, 'disk-3'))).toHaveLength(2);
+  });
+
+  it('keeps what somebody put there meanwhile', async () => {
+    const paths = pathsOf(directory.path('named'), true);
+    const made = make(paths);
+    await made.makeDirectories(false);
+    fill(paths);
+    writeFileSync(join(paths.jobDirectory, 'notes'), 'mine');
+    await made.end();
+    expect(readdirSync(paths.jobDirectory)).toEqual(['notes']);
+    expect(existsSync(paths.stagingDirectory)).toBe(false);
+  });
+
+  it('loses the data of a run that had it in there, when this one has not', async () => {
+    const jobDir = directory.path('named');
+    const before = pathsOf(jobDir, true);
+    const made = make(before);
+    await made.makeDirectories(false);
+    fill(before);
+    made.isKept = true;
+    await made.end();
+    await find(pathsOf(jobDir)).end();
+    expect(existsSync(jobDir)).toBe(false);
+    expect(everything()).toEqual([]);
+  });
+});
+
+describe('clearing', () => {
+  it('leaves the directory and its lock', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(true);
+    fill(paths);
+    await made.clear();
+    expect(namesIn(paths.jobDirectory)).toEqual([]);
+    expect(readdirSync(paths.jobDirectory)).toHaveLength(1);
+    expect([paths.stagingDirectory, ...paths.dataDirectories].some((path) => existsSync(path))).toBe(false);
+    await made.makeDirectories(true);
+  });
+
+  it('removes records of runs before what they tell of, the last one first, and the manifest behind all else', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(true);
+    fill(paths);
+    const steps: string[] = [];
+    await withCallsSeen(
+      (name, call) => {
+        const path = String(call[0]);
+        if (name === 'unlink') steps.push(path.slice(path.lastIndexOf('/') + 1));
+        if (name === 'removeDirectory') steps.push(path.replace(/^.*\./, 'rmdir '));
+        if (name === 'syncAsync') {
+          const isJob = readlinkSync(`/proc/self/fd/${path}`) === paths.jobDirectory;
+          steps.push(isJob ? 'sync job' : 'sync other');
+        }
+      },
+      () => made.clear(),
+    );
+    expect(steps.slice(0, 3)).toEqual(['done-000002', 'done-000001', 'sync job']);
+    expect(steps.slice(-3)).toEqual(['manifest', 'commit', 'sync job']);
+    expect(steps.indexOf('rmdir out')).toBeLessThan(steps.indexOf('rmdir disk-0'));
+    expect(steps.filter((step) => step === 'sync other')).toHaveLength(3);
+  });
+
+  it('leaves, whenever the process ends, what the next run removes', async () => {
+    const paths = pathsOf();
+    for (let number = 1, isReached = true; isReached; number++) {
+      const made = make(paths);
+      await made.makeDirectories(false);
+      fill(paths);
+      ({ isReached } = await interrupted('ends', number, () => made.clear()));
+      const names = namesIn(paths.jobDirectory);
+      // No gap in the records; no manifest that is gone while there is something that only it tells of.
+      if (names.includes('done-000002')) expect(names).toContain('done-000001');
+      if (names.some((name) => name.endsWith('.index'))) expect(names).toContain('manifest');
+      made.release();
+      await find(paths).end();
+      expect(everything()).toEqual([]);
+    }
+  });
+
+  it('removes as much as can be, and tells of all that cannot', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(false);
+    fill(paths);
+    fileCalls.replace({
+      unlink(path) {
+        if (path.endsWith('.pile')) failWith('EIO')();
+        systemFileCalls.unlink(path);
+      },
+    });
+    const failure: unknown = await made.clear().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(AggregateError);
+    expect(failure instanceof AggregateError && failure.errors).toHaveLength(2);
+    expect(namesIn(paths.jobDirectory)).toEqual([]);
+    expect(existsSync(paths.stagingDirectory)).toBe(false);
+    fileCalls.replace({});
+    await made.end();
+    expect(everything()).toEqual([]);
+  });
+
+  it('never removes former files that made way', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(false);
+    fill(paths);
+    const aside = join(paths.stagingDirectory, 'replaced');
+    mkdirSync(aside);
+    writeFileSync(join(aside, 'shard-00000-of-00001'), 'former');
+    const before = everything();
+    const message = new RegExp(`^${aside} holds files that a job had moved out of the way before it was killed; move `);
+    await expect(made.clear()).rejects.toThrow(SystemError);
+    await expect(made.end()).rejects.toThrow(message);
+    expect(everything()).toEqual(before);
+    expect(readFileSync(join(aside, 'shard-00000-of-00001'), 'utf8')).toBe('former');
+    expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
+  });
+
+  it('never removes a link that made way, even one that leads nowhere', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(false);
+    mkdirSync(join(paths.stagingDirectory, 'replaced'));
+    symlinkSync('nowhere', join(paths.stagingDirectory, 'replaced', 'shard-00000-of-00001'));
+    await expect(made.clear()).rejects.toThrow(SystemError);
+    expect(readdirSync(join(paths.stagingDirectory, 'replaced'))).toEqual(['shard-00000-of-00001']);
+  });
+
+  it('removes names that former files have beside the ones that they got back', async () => {
+    const paths = pathsOf();
+    const made = make(paths);
+    await made.makeDirectories(false);
+    mkdirSync(join(paths.stagingDirectory, 'replaced'));
+    writeFileSync(directory.path('o', 'shard'), 'former');
+    linkSync(directory.path('o', 'shard'), join(paths.stagingDirectory, 'replaced', 'shard'));
+    await made.end();
+    expect(everything()).toEqual(['shard']);
+  });
+});
+
+describe('the staging directory', () => {
+  it('tells whose it is', async () => {
+    const paths = pathsOf();
+    await make(paths).makeDirectories(false);
+    const owner = join(paths.stagingDirectory, 'job');
+    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
+    expect(statSync(owner).mode & 0o777).toBe(0o600);
+    await held[0]?.makeDirectories(false);
+    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
+    writeFileSync(owner, '');
+    expect(readStagingOwner(paths.stagingDirectory)).toBeUndefined();
+    systemFileCalls.unlink(owner);
+    expect(readStagingOwner(paths.stagingDirectory)).toBeUndefined();
+    symlinkSync(directory.path('o'), owner);
+    expect(() => readStagingOwner(paths.stagingDirectory)).toThrow(SystemError);
+  });
+});
+
+describe('makeDirectories', () => {
+  it('makes names durable that a run relies on when it goes on, and only then', async () => {
+    for (const isDurable of [true, false]) {
+      const paths = pathsOf();
+      const made = make(paths);
+      const synced: string[] = [];
+      await withCallsSeen(
+        (name, call) => {
+          if (name === 'syncAsync') synced.push(readlinkSync(`/proc/self/fd/${String(call[0])}`));
+        },
+        () => made.makeDirectories(isDurable),
+      );
+      const expected = [paths.jobDirectory, ...['t', 'u', 'o'].map((name) => directory.path(name))];
+      expect(synced.toSorted()).toEqual(isDurable ? expected.toSorted() : []);
+      await made.end();
+    }
+  });
+});

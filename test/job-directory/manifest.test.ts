@@ -1,0 +1,148 @@
+/**
+ * The manifest of a job: it comes back as it was written, is there as a whole or not at all, and any change of
+ * it is told.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { type JobManifest, readManifest, writeManifest } from '#src/job-directory/manifest.js';
+import { seal } from '#src/job-directory/sealed-file.js';
+import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const path = (...names: string[]) => directory.path('job', ...names);
+const read = () => readManifest(path());
+
+const manifest: JobManifest = {
+  isResumable: true,
+  seed: 'Ł\u0000 1',
+  delimiter: 10,
+  shards: { by: 'bytes', amount: 2 ** 40 },
+  shardPrefix: 'shard',
+  output: '/data/out',
+  tempDirs: ['/a', '/b c'],
+  inputs: { count: 2, digest: 'ab', fingerprints: 'AAAA' },
+  layout: { pileCount: 65536, stripeCount: 16, splitBytes: 2 ** 36, splitsDigest: 'cd' },
+};
+
+beforeEach(() => mkdirSync(path()));
+
+describe('a manifest', () => {
+  it.each([true, false])('comes back as it was written, closed to others: resumable %s', async (isResumable) => {
+    expect(read()).toBeUndefined();
+    for (const [name, changed] of Object.entries({ shards: {}, file: { shards: null, layout: null } })) {
+      const written = { ...manifest, ...changed, isResumable };
+      mkdirSync(path(name));
+      await writeManifest(path(name), written);
+      expect(readManifest(path(name))).toEqual(written);
+      expect(readdirSync(path(name))).toEqual(['manifest']);
+      expect(statSync(path(name, 'manifest')).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it.each([true, false])('is written once, and not through a link: resumable %s', async (isResumable) => {
+    await writeManifest(path(), { ...manifest, isResumable });
+    await expect(writeManifest(path(), { ...manifest, isResumable, seed: 'other' })).rejects.toThrow(SystemError);
+    expect(read()?.seed).toBe(manifest.seed);
+    mkdirSync(path('other'));
+    symlinkSync(directory.path('planted'), path('other', 'manifest'));
+    await expect(writeManifest(path('other'), { ...manifest, isResumable })).rejects.toThrow(SystemError);
+    expect(existsSync(directory.path('planted'))).toBe(false);
+    expect(() => readManifest(path('other'))).toThrow(SystemError);
+  });
+
+  it('is durable where the job can be resumed, and costs no sync where it cannot', async () => {
+    for (const isResumable of [true, false]) {
+      mkdirSync(path(`${isResumable}`));
+      let syncs = 0;
+      await withCallsSeen(
+        (name) => {
+          if (name === 'syncAsync') syncs += 1;
+        },
+        () => writeManifest(path(`${isResumable}`), { ...manifest, isResumable }),
+      );
+      expect(syncs).toBe(isResumable ? 2 : 0);
+    }
+  });
+
+  it('of a job that can be resumed is whole or not there, whenever the process ends', async () => {
+    for (let number = 1, isReached = true; isReached; number++) {
+      const inside = path(`${number}`);
+      mkdirSync(inside);
+      ({ isReached } = await interrupted('ends', number, () => writeManifest(inside, manifest)));
+      expect([undefined, manifest]).toContainEqual(readManifest(inside));
+      if (!isReached) expect(readManifest(inside)).toEqual(manifest);
+    }
+  });
+
+  it('is told to be damaged when any byte is not what it was, or is missing', async () => {
+    await writeManifest(path(), manifest);
+    const bytes = readFileSync(path('manifest'));
+    const expectDamage = (damaged: Uint8Array) => {
+      writeFileSync(path('manifest'), damaged);
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(/^verification failed: .*\/manifest is damaged: .*; give --force to discard the job$/);
+    };
+    for (let index = 0; index < bytes.byteLength; index++) {
+      for (let bit = 0; bit < 8; bit += 3) {
+        const damaged = Buffer.from(bytes);
+        damaged[index] = (damaged[index] ?? 0) ^ (1 << bit);
+        expectDamage(damaged);
+      }
+    }
+    for (let byteLength = 0; byteLength < bytes.byteLength; byteLength += 5)
+      expectDamage(bytes.subarray(0, byteLength));
+    expectDamage(Buffer.concat([bytes, Buffer.from(' ')]));
+  });
+
+  it('of another version is told to be that', () => {
+    writeFileSync(path('manifest'), seal('job', 2, manifest));
+    expect(read).toThrow(UsageError);
+    expect(read).toThrow(
+      expect.objectContaining({
+        code: 'ERR_JOB_VERSION',
+        message: expect.stringMatching(
+          /\/manifest was written by another version of pileshuf \(format 2, expected 1\)/,
+        ),
+      }),
+    );
+  });
+
+  it('has bounds for what is allocated by its numbers', () => {
+    const { layout } = manifest;
+    for (const [changed, problem] of [
+      [
+        { layout: { ...layout, pileCount: 65537 } },
+        /: layout\.pileCount: expected a whole number from 1 to 65536, got 65537/,
+      ],
+      [{ layout: { ...layout, pileCount: 0 } }, /: layout\.pileCount: /],
+      [{ layout: { ...layout, stripeCount: 2 ** 32 } }, /: layout\.stripeCount: /],
+      [{ layout: { ...layout, splitBytes: 0 } }, /: layout\.splitBytes: /],
+      [{ shards: { by: 'count', amount: 0 } }, /: shards\.amount: /],
+      [{ shards: { by: 'pile', amount: 1 } }, /: shards\.by: expected one of count, records, bytes, got "pile"/],
+      [{ delimiter: 256 }, /: delimiter: /],
+      [{ seed: 1 }, /: seed: expected a text, got 1/],
+      [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
+    ] as const) {
+      writeFileSync(path('manifest'), seal('job', 1, { ...manifest, ...changed }));
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(problem);
+    }
+  });
+
+  it('of whatever is in it, is read or told to be damaged', () => {
+    const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
+    fc.assert(
+      fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
+        writeFileSync(path('manifest'), seal('job', 1, { ...manifest, ...fields }));
+        try {
+          read();
+        } catch (error) {
+          expect(error).toBeInstanceOf(VerificationError);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * The note of the moves: what was written comes back, a damaged one is told, and no name in it leads out of
+ * the directory of the output, even if its checksum is right.
+ */
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { seal } from '#src/job-directory/sealed-file.js';
+import { type CommitJournal, readJournal, removeJournal, writeJournal } from '#src/output/commit-journal.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const path = (...names: string[]) => directory.path('job', ...names);
+const read = () => readJournal(path());
+
+const journal: CommitJournal = {
+  phase: 'move-in',
+  intoExisting: true,
+  names: ['shard-00000-of-00002', 'shard-00001-of-00002'],
+  byteLengths: [0, 2 ** 50],
+  replaced: ['ä b', '-', '...'],
+  records: 5,
+  bytes: 2 ** 50,
+  checksum: '00000000000000ab',
+};
+
+beforeEach(() => mkdirSync(directory.path('job')));
+
+describe('a journal', () => {
+  it('is there when it was written, closed to others, and replaces the one before', async () => {
+    expect(read()).toBeUndefined();
+    for (const phase of ['move-aside', 'move-in', 'moved'] as const) {
+      await writeJournal(path(), { ...journal, phase });
+      expect(read()).toEqual({ ...journal, phase });
+    }
+    expect(readdirSync(path())).toEqual(['commit']);
+    expect(statSync(path('commit')).mode & 0o777).toBe(0o600);
+    await removeJournal(path());
+    expect(read()).toBeUndefined();
+    await removeJournal(path());
+  });
+
+  it('is not read through a link', async () => {
+    await writeJournal(directory.path(), journal);
+    symlinkSync(directory.path('commit'), path('commit'));
+    expect(read).toThrow(SystemError);
+  });
+
+  it('is told to be damaged when a byte is not what it was', async () => {
+    await writeJournal(path(), journal);
+    const bytes = readFileSync(path('commit'));
+    for (let index = 0; index < bytes.byteLength; index++) {
+      const damaged = Buffer.from(bytes);
+      damaged[index] = (damaged[index] ?? 0) ^ 1;
+      writeFileSync(path('commit'), damaged);
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(/\/job\/commit is damaged: .*; give --force to discard the job$/);
+    }
+  });
+
+  it('of another version is told to be that', () => {
+    writeFileSync(path('commit'), seal('commit', 2, journal));
+    expect(read).toThrow(UsageError);
+    expect(read).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
+  });
+
+  const write = (value: object) => writeFileSync(path('commit'), seal('commit', 1, value));
+
+  it('names no file outside of the directory', () => {
+    for (const name of ['..', '.', '', '/etc/passwd', '../x', 'x/../../y', 'a/b', 'x\0', 'x/']) {
+      for (const field of ['names', 'replaced']) {
+        write({ ...journal, [field]: ['fine', name] });
+        expect(read, JSON.stringify(name)).toThrow(VerificationError);
+        expect(read).toThrow(new RegExp(`: ${field}\\[1\\]: expected the name of a file, got `));
+      }
+    }
+  });
+
+  it('has all its fields, of the right kind, and no others', () => {
+    const { names, ...without } = journal;
+    for (const [value, problem] of [
+      [without, /: names: expected a list, got nothing/],
+      [{ ...journal, names, more: 1 }, /: expected no field "more"/],
+      [{ ...journal, phase: 'begun' }, /: phase: expected one of move-aside, move-in, moved, got "begun"/],
+      [{ ...journal, byteLengths: [-1] }, /: byteLengths\[0\]: expected a whole number/],
+      [{ ...journal, intoExisting: 1 }, /: intoExisting: expected true or false, got 1/],
+      [{ ...journal, bytes: 1e300 }, /: bytes: expected a whole number/],
+    ] as const) {
+      write(value);
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(problem);
+    }
+  });
+
+  it('of whatever is in it, is read or told to be damaged', () => {
+    const field = fc.constantFrom(...Object.keys(journal), '__proto__', 'constructor');
+    fc.assert(
+      fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
+        write({ ...journal, ...fields });
+        let value: CommitJournal | undefined;
+        try {
+          value = read();
+        } catch (error) {
+          expect(error).toBeInstanceOf(VerificationError);
+          return;
+        }
+        for (const name of [...(value?.names ?? []), ...(value?.replaced ?? [])])
+          expect(name).not.toMatch(/^\.{0,2}$|\//);
+      }),
+    );
+  });
+});
