@@ -108,12 +108,7 @@ export class JobDirectory {
     try {
       if (!this.#isKept) await this.clear();
     } finally {
-<<<<<<< HEAD
       this.#letGo(!this.#isKept);
-=======
-      this.release();
-      if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
->>>>>>> origin/main
     }
   }
 
