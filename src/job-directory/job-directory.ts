@@ -36,7 +36,6 @@ export class JobDirectory {
   /** Of what is found nothing is known. */
   #isDurable = true;
   #isKept = false;
-  #isLetGo = false;
 
   private constructor(paths: JobPaths) {
     this.paths = paths;
@@ -108,7 +107,8 @@ export class JobDirectory {
     try {
       if (!this.#isKept) await this.clear();
     } finally {
-      this.#letGo(!this.#isKept);
+      this.release();
+      if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
     }
   }
 
@@ -155,17 +155,9 @@ export class JobDirectory {
     for (const failure of failures) throw failure;
   }
 
-  /** Lets go of it. What `clear` left of one that nobody named is removed. Safe to call twice. */
+  /** Lets go of it. Safe to call twice. */
   release(): void {
-    this.#letGo(!this.paths.isNamed);
-  }
-
-  #letGo(removesEmpty: boolean): void {
-    if (this.#isLetGo) return;
     this.#lock.release();
-    // Whoever takes hold of it now may still have nothing in it: a second call must not come near.
-    this.#isLetGo = true;
-    if (removesEmpty) removeIfEmpty(this.paths.jobDirectory);
   }
 }
 

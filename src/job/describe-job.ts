@@ -2,7 +2,6 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
-import { resolve } from 'node:path';
 import type { JobManifest } from '../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
@@ -16,7 +15,7 @@ export function describeJob(
   request: JobRequest,
   inputs: readonly JobInput[],
   plan: JobPlan,
-  { output, tempDirs }: FilesPlaces,
+  { output, notedTempDirs }: FilesPlaces,
 ): JobManifest {
   return {
     isResumable: plan.isResumable,
@@ -25,7 +24,7 @@ export function describeJob(
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     output: output.path,
-    tempDirs: tempDirs.map((path) => resolve(path)),
+    tempDirs: notedTempDirs,
     inputs: noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
   };

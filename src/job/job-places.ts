@@ -26,6 +26,8 @@ export interface FilesPlaces {
   readonly outputDirectory: string;
   /** Existing directories. */
   readonly tempDirs: readonly string[];
+  /** Absolute paths of these; none where temp data lies in the job directory. */
+  readonly notedTempDirs: readonly string[];
   readonly paths: JobPaths;
   /** The places as they were before the output was there, in case that it appeared at the end of this very job. */
   readonly beforeOutput: FilesPlaces | undefined;
@@ -94,7 +96,9 @@ function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', output, outputDirectory, tempDirs, paths, beforeOutput: undefined };
+  // The directory that holds the job directory is none for temp data, and may be called otherwise next time.
+  const notedTempDirs = keepsDataInJobDir ? [] : tempDirs.map((path) => resolve(path));
+  return { kind: 'files', output, outputDirectory, tempDirs, notedTempDirs, paths, beforeOutput: undefined };
 }
 
 /** `--temp-dir`, else `$TMPDIR`, else what is given. */

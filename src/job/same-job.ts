@@ -2,7 +2,6 @@
  * Whether an unfinished job is the one that is asked for now: the same inputs, seed and options, as far
  * as they decide which bytes come out and where they lie. What only decides how fast may differ.
  */
-import { resolve } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
 import type { JobManifest } from '../job-directory/manifest.js';
 import { describeShards } from './describe-job.js';
@@ -19,7 +18,7 @@ export function requireSameJob(
   manifest: JobManifest,
   request: JobRequest,
   inputs: readonly JobInput[],
-  { output, tempDirs, paths }: FilesPlaces,
+  { output, notedTempDirs, paths }: FilesPlaces,
 ): void {
   const directory = paths.jobDirectory;
   const differs = (what: string, then: string, now: string) =>
@@ -33,7 +32,7 @@ export function requireSameJob(
     ['cut into shards', manifest.shards, describeShards(request.shards)],
     ['prefix', manifest.shardPrefix, request.shardPrefix],
     ['output', manifest.output, output.path],
-    ['list of temp directories', manifest.tempDirs, tempDirs.map((path) => resolve(path))],
+    ['list of temp directories', manifest.tempDirs, notedTempDirs],
     ['number of inputs', manifest.inputs.count, inputs.length],
   ];
   for (const [what, then, now] of pairs) {
