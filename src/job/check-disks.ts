@@ -10,11 +10,20 @@ import type { JobPlaces } from './job-places.js';
 import type { DiskNeed, JobPlan } from './job-plan.js';
 import type { JobRequest } from './job-request.js';
 
-/** @throws SystemError ERR_NO_SPACE, with what is needed where. */
-export function checkDisks(request: JobRequest, plan: JobPlan, places: JobPlaces, gates: DeviceGates): void {
+/**
+ * @param toScatter what part of the splits pass 1 has still to do, from 0 to 1.
+ * @throws SystemError ERR_NO_SPACE, with what is needed where.
+ */
+export function checkDisks(
+  request: JobRequest,
+  plan: JobPlan,
+  places: JobPlaces,
+  gates: DeviceGates,
+  toScatter: number,
+): void {
   if (plan.memory.maySpill) warnOfMemoryDisks(request, places, gates);
   const shortagesOf = (need: DiskNeed): Shortage[] =>
-    findShortages(spaceNeeds(need, places), plan.memory.stripeCount, gates);
+    findShortages(spaceNeeds(need, places, toScatter), plan.memory.stripeCount, gates);
   const [shortage] = shortagesOf(plan.least);
   if (shortage !== undefined) {
     throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);
@@ -33,16 +42,21 @@ function warnOfMemoryDisks(request: JobRequest, { tempDirs }: JobPlaces, gates: 
   }
 }
 
-/** What an earlier run left takes space already: it is used, or removed. */
+/**
+ * What an earlier run left takes space already: it is used, or removed. In pass 2 some of it is gone, and its
+ * place is not needed any more.
+ */
 function spaceNeeds(
   { tempBytes, outputBytes }: DiskNeed,
   { tempDirs, outputDirectory, paths }: JobPlaces,
+  toScatter: number,
 ): SpaceNeed[] {
   const needBeside = (directory: string | undefined, byteLength: number) =>
     directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
+  const diskBytes = tempBytes / tempDirs.length;
   const needs: SpaceNeed[] = tempDirs.map((directory, disk) => ({
     directory,
-    byteLength: needBeside(paths?.dataDirectories[disk], tempBytes / tempDirs.length),
+    byteLength: Math.min(needBeside(paths?.dataDirectories[disk], diskBytes), diskBytes * toScatter),
     what: 'temp data',
   }));
   if (outputDirectory !== undefined) {

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
+import { listCommittedSplits } from '../job-directory/pile-set-commits.js';
 import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { checkDisks } from './check-disks.js';
@@ -13,7 +14,7 @@ import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
-import { findStart, type JobStart } from './job-start.js';
+import { type Continuation, findStart, type JobStart } from './job-start.js';
 import type { Release } from './release-all.js';
 import { requireSameJob } from './same-job.js';
 import type { ShuffleOptions } from './shuffle-options.js';
@@ -65,7 +66,7 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = planJob(request, inputs, tempPlaces, nature, tuning);
-  if (!isMoving) checkDisks(request, plan, places, gates);
+  if (!isMoving) checkDisks(request, plan, places, gates, shareToScatter(plan, before));
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
   return { request, inputs, inputGates, site, outputGate, tempPlaces, plan, control };
@@ -89,6 +90,12 @@ function placesOfBeginning(places: FilesPlaces): FilesPlaces {
     isThere(beforeOutput.paths.stagingDirectory) ||
     (isThere(beforeOutput.paths.jobDirectory) && !isThere(places.paths.jobDirectory));
   return beganBefore ? beforeOutput : places;
+}
+
+/** What part of the splits no earlier run has scattered, from 0 to 1. */
+function shareToScatter({ splits, layout }: JobPlan, before: Continuation | undefined): number {
+  if (before === undefined || layout === undefined) return 1;
+  return Math.max(0, 1 - listCommittedSplits(before.directory.paths.jobDirectory).length / Math.max(1, splits.length));
 }
 
 function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[]): void {

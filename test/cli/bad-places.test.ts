@@ -91,6 +91,7 @@ describe('an output directory', () => {
     expect(readdirSync(directory.path('shards')).sort()).toEqual([
       'test-00000-of-00002',
       'test-00001-of-00002',
+      'test.complete.json',
       'train-00002-of-00007.txt',
     ]);
   });

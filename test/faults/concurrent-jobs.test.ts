@@ -1,17 +1,26 @@
 /**
- * Jobs beside each other: in one process they do not disturb each other, and at one output the first to
- * end wins, whole, and the other says so.
+ * Jobs beside each other: in one process they do not disturb each other. Of one output there is one job at a
+ * time: another one is refused at once, and the first does not notice. Where two do not know of each other,
+ * because they keep what they have in job directories of different names, the first to end wins, whole, and the
+ * other says so.
  */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
+import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { SMALL_SIZES, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
+
+let inputs: string[] = [];
+beforeEach(() => {
+  inputs = writeInputs(directory);
+});
 
 function settings(): Pick<ShuffleOptions, 'tempDirs' | 'memoryBytes' | 'workers'> {
   return { tempDirs: [directory.temp], memoryBytes: 2 ** 26, workers: 2 };
@@ -23,7 +32,6 @@ function contentOf(path: string): [string, string][] {
 
 describe('several jobs in one process', () => {
   it.each([true, false])('give what each gives alone (inline: %s)', async (inline) => {
-    const inputs = writeInputs(directory);
     const tuning = { ...SMALL_SIZES, inline };
     const seeds = ['1', '2', '3', '1'];
     const output = (name: string) => directory.path(`out ${name}`);
@@ -36,7 +44,6 @@ describe('several jobs in one process', () => {
   });
 
   it('go on when one of them fails', async () => {
-    const inputs = writeInputs(directory);
     const bad = directory.path('bad');
     writeFileSync(bad, `${'x'.repeat(200)}\n`);
     const failing = shuffle(
@@ -49,55 +56,132 @@ describe('several jobs in one process', () => {
   });
 });
 
-describe('two jobs with one output', () => {
-  /** Lets a job wait for its last input until another one has done all of its work. */
-  async function race(slow: Partial<ShuffleOptions>, fast: Partial<ShuffleOptions>): Promise<unknown> {
-    const inputs = writeInputs(directory);
-    const pipe = makePipe(directory.path('pipe'));
-    const slowJob = shuffle({ ...settings(), ...slow, seed: 'slow', inputs: [...inputs, pipe] }, SMALL_SIZES);
-    const failure = slowJob.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    while (readdirSync(directory.temp).length === 0) await delay(10);
-    await shuffle({ ...settings(), ...fast, seed: 'fast', inputs }, SMALL_SIZES);
-    await writeFile(pipe, 'the last input\n');
-    return await failure;
+const shards = { by: 'count', shardCount: 3 } as const;
+
+/** Begins a job that waits for its last input; `finish` gives it, and what becomes of the job. */
+async function beginSlowJob(options: Partial<ShuffleOptions>) {
+  const pipe = makePipe(directory.path('pipe.input'));
+  const job = shuffle({ ...settings(), ...options, seed: 'slow', inputs: [...inputs, pipe] }, SMALL_SIZES);
+  const failure = job.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  while (!hasJobFiles('.pile')) await delay(10);
+  return {
+    finish: async () => {
+      // Of a job that has failed the pipe has no reader, and would never be opened.
+      await Promise.race([writeFile(pipe, 'the last input\n'), failure]);
+      return await failure;
+    },
+  };
+}
+
+function hasJobFiles(ending: string): boolean {
+  return readdirSync(directory.temp, { recursive: true }).some((name) => String(name).endsWith(ending));
+}
+
+describe('a second job of one output', () => {
+  /** What the slow job makes when it is alone. */
+  async function expectedOutput(output: string, options: Partial<ShuffleOptions>) {
+    const last = directory.path('last.input');
+    writeFileSync(last, 'the last input\n');
+    await shuffle({ ...settings(), ...options, output, seed: 'slow', inputs: [...inputs, last] }, SMALL_SIZES);
+    return options.shards === undefined ? readFileSync(output, 'latin1') : contentOf(output);
   }
 
-  const shards = { by: 'count', shardCount: 3 } as const;
+  const LOCKED = { kind: 'usage', code: 'ERR_JOB_LOCKED' };
+
+  it.each<[string, Partial<ShuffleOptions>, Partial<ShuffleOptions>, boolean]>([
+    ['a file', {}, {}, false],
+    ['a file, when it may replace', {}, { force: true }, false],
+    ['a file, when it would go on', {}, { resume: true }, false],
+    ['a new directory of shards', { shards }, { shards }, false],
+    ['an existing directory', { shards }, { shards }, true],
+    ['an existing directory, when both may replace', { shards, force: true }, { shards, force: true }, true],
+  ])('is refused at once, and the first one is not disturbed: %s', async (_, first, second, exists) => {
+    const output = directory.path('out');
+    if (exists) mkdirSync(output);
+    const slow = await beginSlowJob({ output, ...first });
+    const before = readdirSync(directory.temp).sort();
+    const job = shuffle({ ...settings(), output, inputs, ...second }, SMALL_SIZES);
+    await expect(job).rejects.toMatchObject({
+      ...LOCKED,
+      message: expect.stringMatching(
+        new RegExp(`^the job in /.*\\.job is held by process ${process.pid} on .* since .*; wait for it or stop it$`),
+      ),
+    });
+    expect(readdirSync(directory.temp).sort()).toEqual(before);
+    expect(await slow.finish()).toBe(undefined);
+    const actual = first.shards === undefined ? readFileSync(output, 'latin1') : contentOf(output);
+    if (exists) mkdirSync(directory.path('alone'));
+    expect(actual).toEqual(await expectedOutput(directory.path('alone'), first));
+  });
+
+  it('is refused when it has other temp directories', async () => {
+    const output = directory.path('out');
+    const elsewhere = directory.path('elsewhere');
+    mkdirSync(elsewhere);
+    const slow = await beginSlowJob({ output });
+    for (const how of [{}, { force: true }, { resume: true }]) {
+      const options = { ...settings(), tempDirs: [elsewhere], output, inputs, ...how };
+      await expect(shuffle(options, SMALL_SIZES)).rejects.toMatchObject({
+        ...LOCKED,
+        message: expect.stringMatching(/^another job of .*out is under way, held by process \d+ on .*; wait for it/),
+      });
+    }
+    expect(readdirSync(elsewhere)).toEqual([]);
+    expect(await slow.finish()).toBe(undefined);
+  });
+
+  it('is refused by the command with 2, in one line', async () => {
+    const output = directory.path('out');
+    const slow = await beginSlowJob({ output });
+    const argv = ['-q', ...inputs, '-o', output, '-T', directory.temp];
+    expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual({
+      exitCode: 2,
+      lines: [expect.stringMatching(`^pileshuf: the job in /.* is held by process ${process.pid} on `)],
+    });
+    expect(await slow.finish()).toBe(undefined);
+  });
+
+  it('runs when the first one has ended', async () => {
+    const output = directory.path('out');
+    const slow = await beginSlowJob({ output });
+    expect(await slow.finish()).toBe(undefined);
+    const options = { ...settings(), output, inputs, force: true };
+    expect((await shuffle(options, SMALL_SIZES)).bytes).toBe(OUTPUT_BYTES);
+  });
+});
+
+describe('two jobs with one output and other job directories', () => {
+  /** Lets a job wait for its last input until another one has done all of its work. */
+  async function race(slow: Partial<ShuffleOptions>, fast: Partial<ShuffleOptions>): Promise<unknown> {
+    const job = await beginSlowJob(slow);
+    const jobDir = directory.path('job');
+    await shuffle({ ...settings(), ...fast, jobDir, seed: 'fast', inputs }, SMALL_SIZES);
+    expect(existsSync(jobDir)).toBe(false);
+    return await job.finish();
+  }
+
   const APPEARED = { kind: 'usage', code: 'ERR_OUTPUT_EXISTS', message: expect.stringContaining('appeared during') };
 
   it.each([
     ['a new directory of shards', false],
     ['an existing directory', true],
-  ])('leave the shards of the first one: %s', async (_, exists) => {
+  ])('leave the shards of the first one to end: %s', async (_, exists) => {
     const output = directory.path('shards');
     if (exists) mkdirSync(output);
     expect(await race({ output, shards }, { output, shards })).toMatchObject(APPEARED);
     const alone = directory.path('alone');
-    await shuffle({ ...settings(), inputs: writeInputs(directory), output: alone, shards, seed: 'fast' }, SMALL_SIZES);
+    if (exists) mkdirSync(alone);
+    await shuffle({ ...settings(), inputs, output: alone, shards, seed: 'fast' }, SMALL_SIZES);
     expect(contentOf(output)).toEqual(contentOf(alone));
   });
 
-  it('leave the file of the first one', async () => {
+  it('leave the file of the first one to end', async () => {
     const output = directory.path('out');
     expect(await race({ output }, { output })).toMatchObject(APPEARED);
     expect(readFileSync(output, 'latin1')).not.toContain('the last input');
-  });
-
-  it('both end well in one directory under two prefixes', async () => {
-    const output = directory.path('shards');
-    mkdirSync(output);
-    expect(await race({ output, shards, shardPrefix: 'a' }, { output, shards, shardPrefix: 'b' })).toBe(undefined);
-    expect(readdirSync(output).map((name) => name.slice(0, 7))).toEqual([
-      'a-00000',
-      'a-00001',
-      'a-00002',
-      'b-00000',
-      'b-00001',
-      'b-00002',
-    ]);
   });
 
   it('leave what the last one wrote, and nothing else, when both may replace', async () => {
@@ -105,8 +189,20 @@ describe('two jobs with one output', () => {
     mkdirSync(output);
     const fast = { output, shards: { by: 'count', shardCount: 7 }, force: true } as const;
     expect(await race({ output, shards, force: true }, fast)).toBe(undefined);
-    expect(readdirSync(output)).toHaveLength(3);
+    expect(readdirSync(output)).toHaveLength(3 + 1);
     const all = contentOf(output).map(([, text]) => text);
     expect(all.join('').split('the last input\n')).toHaveLength(2);
+  });
+
+  it('both end well in one directory under two prefixes', async () => {
+    const output = directory.path('shards');
+    mkdirSync(output);
+    expect(await race({ output, shards, shardPrefix: 'a' }, { output, shards, shardPrefix: 'b' })).toBe(undefined);
+    expect(readdirSync(output)).toEqual(
+      ['a', 'b'].flatMap((prefix) => [
+        ...[0, 1, 2].map((shard) => `${prefix}-0000${shard}-of-00003.input`),
+        `${prefix}.complete.json`,
+      ]),
+    );
   });
 });

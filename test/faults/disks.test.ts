@@ -242,7 +242,9 @@ describe('disks that break', () => {
     ['the directory of the output', [], 'out', 1, true],
     ['a new directory of shards, before it gets its name', ['--shards', '3'], 'shards', 1, false],
     ['the directory of that, when it has it', ['--shards', '3'], 'shards', 2, true],
-    ['an existing directory of shards', ['--shards', '3'], 'disk', 1, true],
+    ['an existing directory of shards, when nothing has moved', ['--shards', '3'], 'disk', 1, false],
+    ['that, when shards have moved into it: they are taken back', ['--shards', '3'], 'disk', 2, false],
+    ['that, when the marker has, too', ['--shards', '3'], 'disk', 3, false],
   ])('ends with 1 when the sync of %s fails: the names may be lost', async (_, options, name, nth, isThere) => {
     mkdirSync(directory.path('disk'));
     const { nodeOptions, env } = withSabotage({ act: 'fail', at: 'directory-sync', nth, errno: 'EIO' });
@@ -254,6 +256,19 @@ describe('disks that break', () => {
     // Only what has its name already can have it made durable.
     const output = directory.path(name);
     expect(existsSync(output) && (statSync(output).isFile() || readdirSync(output).length === 3)).toBe(isThere);
+  });
+
+  it.each([1, 2, 3])('puts former shards back when the sync %d of their directory fails', async (nth) => {
+    const shards = directory.path('shards');
+    mkdirSync(shards);
+    const former = ['shard-00000-of-00002.input', 'shard-00001-of-00002.input', 'shard.complete.json'];
+    for (const name of former) writeFileSync(`${shards}/${name}`, `precious ${name}`);
+    const { nodeOptions, env } = withSabotage({ act: 'fail', at: 'directory-sync', nth, errno: 'EIO' });
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', shards, '--shards', '3', '--force'];
+    const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
+    expect(seen(result)).toEqual(oneLine(1, /^pileshuf: cannot sync output .*shards: the device reports/));
+    expect(readdirSync(shards)).toEqual(former);
+    for (const name of former) expect(readFileSync(`${shards}/${name}`, 'utf8')).toBe(`precious ${name}`);
   });
 
   it('does without the sync of a directory where the file system has no such thing, and not without that of files', async () => {

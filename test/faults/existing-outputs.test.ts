@@ -17,7 +17,7 @@ import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
@@ -61,16 +61,23 @@ describe('shards with --force', () => {
       'train-00000-of-00002x',
       'retrain-00000-of-00002.input',
     ];
-    const replaced = ['train-00000-of-00002.input', 'train-00004-of-00009.jsonl', 'train-00000-of-00001'];
+    const marker = 'train.complete.json';
+    const replaced = ['train-00000-of-00002.input', 'train-00004-of-00009.jsonl', 'train-00000-of-00001', marker];
     for (const name of [...others, ...replaced]) writeFileSync(`${output}/${name}`, 'precious\n');
 
     expect(seen(await shuffleTo(output, '--shards', '2', '--prefix', 'train', '--force'))).toEqual(DONE);
 
     const shards = ['train-00000-of-00002.input', 'train-00001-of-00002.input'];
-    expect(readdirSync(output).sort()).toEqual([...others, ...shards].sort());
+    expect(readdirSync(output).sort()).toEqual([...others, ...shards, marker].sort());
     for (const name of others) expect(readFileSync(`${output}/${name}`, 'utf8')).toBe('precious\n');
     const text = shards.map((name) => readFileSync(`${output}/${name}`, 'latin1')).join('');
     expect(sortLines(text)).toEqual(SORTED_OUTPUT);
+    expect(JSON.parse(readFileSync(`${output}/${marker}`, 'utf8'))).toEqual({
+      shards: 2,
+      records: SORTED_OUTPUT.length - 1,
+      bytes: OUTPUT_BYTES,
+      checksum: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
   });
 
   it.each([['with'], ['without']])('refuse a directory that has the name of a shard, %s --force', async (how) => {

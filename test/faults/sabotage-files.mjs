@@ -7,6 +7,7 @@
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 
 const HEADER_BYTES = 44;
 const DATA_FILE_ENTRY_BYTES = 8;
@@ -196,13 +197,22 @@ function parseSegments(index, indexPath) {
       if (index.readUInt32LE(entry + 12) !== 0) continue;
       segments.push({
         pile,
-        path: indexPath.replace(/\.index$/, `.${stripe}.pile`),
+        path: join(dataDirectoryOf(indexPath), `${basename(indexPath, '.index')}.${stripe}.pile`),
         place: Number(index.readBigUInt64LE(entry)),
         byteLength: index.readUInt32LE(entry + 8),
       });
     }
   }
   return segments;
+}
+
+/**
+ * Where the data files lie, of jobs with one temp disk.
+ *
+ * @param {string} indexPath
+ */
+function dataDirectoryOf(indexPath) {
+  return dirname(indexPath).replace(/\.job$/, '.disk-0');
 }
 
 /**

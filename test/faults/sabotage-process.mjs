@@ -27,33 +27,52 @@ export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
     return;
   }
   if (!('at' in sabotage)) return;
-  const { call, pattern } = PLACES[sabotage.at];
-  const before = /** @type {(fd: number, ...rest: unknown[]) => unknown} */ (fs[call]);
-  Object.assign(fs, {
-    /**
-     * @param {number} fd
-     * @param {unknown[]} rest
-     */
-    [call]: (fd, ...rest) => {
-      if (pattern.test(pathOf(fd))) {
-        if (sabotage.act === 'meet') meet(meeting, sabotage.patienceMilliseconds);
-        else if (isTheOne()) strike(sabotage, gateCounts);
-      }
-      return before(fd, ...rest);
-    },
-  });
+  const { calls, pattern } = PLACES[sabotage.at];
+  const isAfterwards = sabotage.act === 'signal' && sabotage.afterwards === true;
+  for (const call of calls) {
+    const before = /** @type {(...call: unknown[]) => unknown} */ (fs[call]);
+    Object.assign(fs, {
+      /** @param {unknown[]} args */
+      [call]: (...args) => {
+        if (!namesOf(args).some((name) => pattern.test(name))) return before(...args);
+        if (sabotage.act === 'meet') {
+          meet(meeting, sabotage.patienceMilliseconds);
+          return before(...args);
+        }
+        if (!isTheOne()) return before(...args);
+        if (!isAfterwards) strike(sabotage, gateCounts);
+        const result = before(...args);
+        if (isAfterwards) strike(sabotage, gateCounts);
+        return result;
+      },
+    });
+  }
   syncBuiltinESMExports();
 }
 
-const PLACES = /** @type {const} */ ({
-  'input-read': { call: 'readSync', pattern: /\.input$/ },
-  'temp-write': { call: 'writeSync', pattern: /\.pile$/ },
-  'temp-read': { call: 'readSync', pattern: /\.pile$/ },
-  'output-write': { call: 'writeSync', pattern: /\.part$/ },
-  'output-sync': { call: 'fsync', pattern: /\.part$/ },
-  // Staged shards lie in a directory that has no name of its own yet.
-  'directory-sync': { call: 'fsync', pattern: /\/(\.pileshuf-[^/.]*|[^/.]*)$/ },
-});
+/** @type {Record<import('./sabotage.js').Occasion, { calls: readonly (keyof typeof fs)[], pattern: RegExp }>} */
+const PLACES = {
+  'input-read': { calls: ['readSync'], pattern: /\.input$/ },
+  'temp-write': { calls: ['writeSync'], pattern: /\.pile$/ },
+  'temp-read': { calls: ['readSync'], pattern: /\.pile$/ },
+  'output-write': { calls: ['writeSync'], pattern: /\.part$/ },
+  'output-sync': { calls: ['fsync'], pattern: /\.part$/ },
+  // Those of the output: the names of a job's own have a dot, and that without one is a file.
+  'directory-sync': { calls: ['fsync'], pattern: /\/(?!marker$)[^/.]*$/ },
+  commit: { calls: ['linkSync'], pattern: /\/(set-\d+\.index|done-\d+)$/ },
+  'output-move': { calls: ['linkSync', 'renameSync', 'unlinkSync'], pattern: /\.out\// },
+  'job-removal': { calls: ['unlinkSync'], pattern: /\.job\/(set|done|manifest|commit)[^/]*$/ },
+};
+
+/**
+ * The paths that a call is about: of an open file, else one, or from where to where.
+ *
+ * @param {unknown[]} call
+ */
+function namesOf([first, second]) {
+  if (typeof first === 'number') return [pathOf(first)];
+  return [first, second].flatMap((path) => (typeof path === 'string' ? path : []));
+}
 
 /**
  * @param {Exclude<Extract<Sabotage, { at: string }>, { act: 'meet' }>} sabotage

@@ -6,7 +6,19 @@ import type { CommandRun } from '../fixtures/run-command.js';
 
 /** The byte that changes in a stored record: its key's first bits, its length, its own bytes. */
 type Altered = 'highKey' | 'length' | 'record';
-type Occasion = 'input-read' | 'temp-write' | 'temp-read' | 'output-write' | 'output-sync' | 'directory-sync';
+export type Occasion =
+  | 'input-read'
+  | 'temp-write'
+  | 'temp-read'
+  | 'output-write'
+  | 'output-sync'
+  | 'directory-sync'
+  /** A pile set, or a record of finished runs, gets its name. */
+  | 'commit'
+  /** A file gets or loses its name in the directory for staging, as when outputs move. */
+  | 'output-move'
+  /** A file in the job directory is removed, as at the end. */
+  | 'job-removal';
 
 export type Sabotage = {
   /** Which occasion it is, over all threads, from 1 on; default 1. */
@@ -36,7 +48,8 @@ export type Sabotage = {
     }
   | { readonly act: 'short-output-write'; readonly outputBytes: number }
   | { readonly act: 'misreport-region'; readonly how: 'missing' | 'twice' | 'elsewhere' }
-  | { readonly act: 'signal'; readonly at: Occasion; readonly signal: NodeJS.Signals }
+  /** `afterwards`: when the call is over. */
+  | { readonly act: 'signal'; readonly at: Occasion; readonly signal: NodeJS.Signals; readonly afterwards?: boolean }
   /** `whenWaitedFor`: not before another worker waits for the permit that this one holds. */
   | { readonly act: 'end-worker'; readonly at: Occasion; readonly whenWaitedFor?: boolean }
   | { readonly act: 'throw'; readonly at: Occasion }

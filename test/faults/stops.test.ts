@@ -46,20 +46,12 @@ async function tempDirectoryMade(): Promise<void> {
   while (readdirSync(directory.temp).length === 0) await delay(10);
 }
 
-/** The command that a script runs under `IN_TIME` in the background, once it would catch a SIGINT. */
+/** The command that a script runs under `IN_TIME` in the background, once it has made its temp directory. */
 async function commandReady(pidFile: string): Promise<number> {
-  for (;;) {
-    await delay(10);
-    if (!existsSync(pidFile)) continue;
-    const parent = readFileSync(pidFile, 'utf8').trim();
-    if (parent === '') continue;
-    const pid = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
-    if (pid === '') continue;
-    const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
-    if ((BigInt(`0x${caught}`) & SIGINT_BIT) !== 0n) return Number(pid);
-  }
+  await tempDirectoryMade();
+  const parent = readFileSync(pidFile, 'utf8').trim();
+  return Number(readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim());
 }
-const SIGINT_BIT = 1n << 1n;
 
 describe('a signal', () => {
   it.each([

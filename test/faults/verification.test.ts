@@ -41,7 +41,8 @@ describe('verification', () => {
 
   function shuffleUnder(sabotage: Sabotage, { place, inline }: Circumstances, ...argv: string[]) {
     const { nodeOptions, env } = withSabotage(sabotage);
-    return runCommand([...writeInputs(directory), '-T', directory.temp, '--workers', '2', '--seed', '1', ...argv], {
+    const options = ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1'];
+    return runCommand([...options, ...writeInputs(directory), ...argv], {
       nodeOptions,
       env: { ...env, ...smallSizes({ ...SIZES_OF_PLACE[place], inline }) },
     });
@@ -58,7 +59,7 @@ describe('verification', () => {
   describe.each([IN_MEMORY, ON_DISK, SPLIT_AGAIN, SPLIT_AGAIN_INLINE])('%s', (_, circumstances) => {
     it('passes when nothing is broken', async () => {
       const sabotage: Sabotage = { act: 'drop-scattered', nth: Number.MAX_SAFE_INTEGER };
-      const result = await shuffleUnder(sabotage, circumstances, '-o', directory.path('out'), '-q');
+      const result = await shuffleUnder(sabotage, circumstances, '-o', directory.path('out'));
       expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
       expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
     });

@@ -1,6 +1,6 @@
 /**
  * Loaded before the command (`node --import`): writes down, as lines of JSON, how much temp data and
- * output there is whenever a file of pile data is removed, and what is left when a temp directory is.
+ * output there is whenever a file of pile data is removed, and what is left when its directory is.
  *
  * @typedef {{ stripe: number, tempBytes: number, outputBytes: number }} Removal after a file was removed
  * @typedef {Removal | { left: string[] }} Sighting
@@ -24,7 +24,7 @@ fs.unlinkSync = (path) => {
 Object.assign(fs, {
   /** @param {Parameters<typeof fs.readdirSync>} call */
   readdirSync: (...call) => {
-    if (!isLeaving && String(call[0]).startsWith(join(temp, '.'))) {
+    if (/\.disk-\d+$/.test(String(call[0]))) {
       isLeaving = true;
       writeDown({ left: filesBelow(String(call[0]), '.pile').map((file) => basename(file)) });
     }

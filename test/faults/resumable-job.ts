@@ -1,0 +1,163 @@
+/**
+ * Jobs that end before their time and are gone on with, each run a process of its own; and what each run did,
+ * as the command tells it in JSON and as a witness saw it.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
+import { type CommandRun, runCommand } from '../fixtures/run-command.js';
+import type { TestDirectory } from '../fixtures/temp-directory.js';
+import type { Sighting } from './input-witness.mjs';
+import { type Sabotage, withSabotage } from './sabotage.js';
+import { smallSizes } from './small-job.js';
+
+const witness = new URL('input-witness.mjs', import.meta.url).href;
+const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
+
+export interface JobRun {
+  /** Words behind the usual ones. */
+  readonly argv?: readonly string[];
+  readonly sabotage?: Sabotage;
+  /** From `smallSizes`. */
+  readonly sizes?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly onSpawn?: (pid: number) => void;
+}
+
+export interface JobOutcome {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stderr: string;
+  /** What the one line of a failure says; undefined: there was none. */
+  readonly failure: Failure | undefined;
+  readonly warnings: readonly string[];
+  readonly report: ShuffleReport | undefined;
+  /** How many splits were read. */
+  readonly splitsRead: number;
+  readonly outputBytesWritten: number;
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly resume?: { readonly directory: string; readonly command: string };
+}
+
+/** Runs the command with `argv`, and with JSON on standard error. */
+export async function runJob(directory: TestDirectory, argv: readonly string[], run: JobRun = {}): Promise<JobOutcome> {
+  const log = directory.path('sightings');
+  writeFileSync(log, '');
+  const { nodeOptions = [], env = {} } = run.sabotage === undefined ? {} : withSabotage(run.sabotage);
+  const options: CommandRun = {
+    nodeOptions: [...nodeOptions, '--import', witness],
+    env: { ...env, ...smallSizes(), ...run.sizes, ...run.env, PILESHUF_WITNESS: log },
+    ...(run.cwd === undefined ? {} : { cwd: run.cwd }),
+    ...(run.onSpawn === undefined ? {} : { onSpawn: run.onSpawn }),
+  };
+  const result = await runCommand(['--progress', 'json', ...argv, ...(run.argv ?? [])], options);
+  return { ...result, ...readEvents(result.stderr), ...readSightings(log) };
+}
+
+/**
+ * Has `sh` run a line as it was printed; `pileshuf` is the command under test there.
+ * @param shell one that knows `$'...'`, where the line has that.
+ */
+export async function runPrinted(directory: TestDirectory, line: string, shell = 'sh', cwd?: string) {
+  const bin = directory.path('bin');
+  if (!existsSync(bin)) mkdirSync(bin);
+  const shim = join(bin, 'pileshuf');
+  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" --import "${witness}" "${command}" "$@"\n`);
+  chmodSync(shim, 0o700);
+  const log = directory.path('sightings');
+  writeFileSync(log, '');
+  const child = spawn(shell, ['-c', line], {
+    cwd,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...smallSizes(), PATH: `${bin}:${process.env['PATH']}`, PILESHUF_WITNESS: log },
+  });
+  let stderr = '';
+  child.stderr.on('data', (piece: Buffer) => {
+    stderr += piece.toString();
+  });
+  const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { exitCode, stderr, ...readEvents(stderr), ...readSightings(log) };
+}
+
+function readEvents(stderr: string): Pick<JobOutcome, 'failure' | 'warnings' | 'report'> {
+  const events = stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+  return {
+    failure: events.find(({ event }) => event === 'error'),
+    warnings: events.filter(({ event }) => event === 'warning').map(({ message }) => message),
+    report: events.find(({ event }) => event === 'summary'),
+  };
+}
+
+function readSightings(log: string): Pick<JobOutcome, 'splitsRead' | 'outputBytesWritten'> {
+  const sightings: Sighting[] = readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  return {
+    splitsRead: sightings.filter((sighting) => 'opened' in sighting).length,
+    outputBytesWritten: sightings.reduce((sum, sighting) => ('written' in sighting ? sum + sighting.written : sum), 0),
+  };
+}
+
+/** The output of a job that nothing disturbs, made in quite another way: on one thread, in memory. */
+export async function undisturbed(
+  directory: TestDirectory,
+  options: Pick<ShuffleOptions, 'inputs'> & Partial<ShuffleOptions>,
+): Promise<Content> {
+  const output = directory.path('undisturbed');
+  const settings = { seed: '1', memoryBytes: 2 ** 28, workers: 1, tempDirs: [directory.temp], output, force: true };
+  await shuffle({ ...settings, ...options }, { inline: true, keepInRam: true });
+  return contentOf(output);
+}
+
+/** Of a file its text; of a directory the names below it, sorted, with their texts. */
+export type Content = string | readonly (readonly [name: string, text: string])[];
+
+export function contentOf(path: string): Content {
+  if (statSync(path).isFile()) return readFileSync(path, 'latin1');
+  return namesBelow(path).map((name) => [name, readFileSync(join(path, name), 'latin1')]);
+}
+
+/** Files below a directory. */
+export function namesBelow(path: string): string[] {
+  return readdirSync(path, { recursive: true })
+    .map(String)
+    .filter((name) => statSync(join(path, name)).isFile())
+    .sort();
+}
+
+/** Tells whether anything in these directories changed: names, bytes, modes and times of files. */
+export function fingerprintOf(...paths: readonly string[]): string[] {
+  return paths.flatMap((path) =>
+    namesBelow(path).map((name) => {
+      const { mode, mtimeMs, ino } = statSync(join(path, name));
+      const digest = createHash('sha256')
+        .update(readFileSync(join(path, name)))
+        .digest('hex');
+      return `${name} ${mode} ${mtimeMs} ${ino} ${digest}`;
+    }),
+  );
+}
+
+/** The one job directory in a directory, its data directory, and the one that outputs are staged in. */
+export function findJobPaths(temp: string, stagingParent: string) {
+  const find = (parent: string, ending: string) => {
+    const [name, ...others] = readdirSync(parent).filter((entry) => entry.endsWith(ending));
+    expect(others).toEqual([]);
+    expect(name).toMatch(/^\.pileshuf-[0-9a-f]{16}\./);
+    return join(parent, name ?? '');
+  };
+  return { job: find(temp, '.job'), data: find(temp, '.disk-0'), staging: find(stagingParent, '.out') };
+}

@@ -1,0 +1,424 @@
+/**
+ * Jobs that are interrupted keep what is committed if they can be gone on with, and say how; the very line that
+ * they print ends with the bytes of a job that nothing disturbed. What was done is not done again, and nothing
+ * is left of it in the end.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ShardRule } from '#src/index.js';
+import { seen } from '../fixtures/command-outcome.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
+import { type Sabotage, withSabotage } from './sabotage.js';
+import { isTiny, OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+const mountTmpfs = useMounts();
+
+let inputs: string[] = [];
+let output = '';
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  output = directory.path('out');
+});
+
+function argv(outputPath = output): string[] {
+  return [...inputs, '-o', outputPath, '-T', directory.temp, '--workers', '2', '--seed', '1'];
+}
+
+/** Several stripes, each of which is a run of its own. */
+const SIZES = smallSizes({ pileCount: 6, stripeCount: 3 });
+
+const run = (more: JobRun = {}) => runJob(directory, argv(), { sizes: SIZES, ...more });
+const resume = (more: JobRun = {}) => run({ ...more, argv: ['--resume', ...(more.argv ?? [])] });
+
+/** All splits of the job. */
+async function countSplits(): Promise<number> {
+  const { splitsRead } = await runJob(directory, argv(directory.path('whole')), { sizes: SIZES });
+  return splitsRead;
+}
+
+/** Where a job is stopped: late in pass 1, in the second half of pass 2, or when all is written. */
+const PLACES = {
+  'pass 1': { at: 'temp-write', nth: isTiny ? 400 : 250 },
+  'pass 2': { at: 'output-write', nth: isTiny ? 200 : 36 },
+} as const;
+
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s', (signal, exitCode) => {
+  it.each(['pass 1', 'pass 2'] as const)(
+    'in %s leaves what is committed, and the line to go on with',
+    async (place) => {
+      const splits = await countSplits();
+      const stopped = await resume({ sabotage: { act: 'signal', signal, ...PLACES[place] } });
+      expect(stopped.exitCode).toBe(exitCode);
+      expect(stopped.report).toBe(undefined);
+      expect(existsSync(output)).toBe(false);
+      const { job } = findJobPaths(directory.temp, directory.path());
+      expect(stopped.failure).toMatchObject({
+        code: 'ERR_ABORTED',
+        message: `interrupted by ${signal}: stopped before the end; no output was written`,
+        resume: { directory: job },
+      });
+      const committed = namesBelow(job).filter((name) => /^set-\d+\.index$/.test(name)).length;
+      expect(committed).toBeGreaterThan(2);
+      if (place === 'pass 1') expect(committed).toBeLessThan(splits);
+      else expect(committed).toBe(splits);
+
+      const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
+      expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
+      expect(continued.report?.resumed?.pileSets).toBe(committed);
+      expect(continued.splitsRead).toBe(splits - committed);
+      const taken = continued.report?.resumed?.outputBytes ?? 0;
+      if (place === 'pass 1') expect(taken).toBe(0);
+      else expect(taken).toBeGreaterThan(OUTPUT_BYTES / 4);
+      expect(taken + continued.outputBytesWritten).toBe(OUTPUT_BYTES);
+      expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    },
+  );
+
+  it('before outputs get their names leaves all that was done', async () => {
+    // One run: its output is synced when it is committed, and once more with all others.
+    const sizes = smallSizes({ stripeCount: 1 });
+    const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-sync', nth: 2 } });
+    expect(stopped.exitCode).toBe(exitCode);
+    expect(existsSync(output)).toBe(false);
+    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0, outputBytesWritten: 0 });
+    expect(continued.report?.resumed?.outputBytes).toBe(OUTPUT_BYTES);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('says all of it in one line for people', async () => {
+    const { nodeOptions, env } = withSabotage({ act: 'signal', signal, ...PLACES['pass 1'] });
+    const words = ['-q', ...argv(), '--job-dir', directory.path('job')];
+    const stopped = await runCommand(words, { nodeOptions, env: { ...env, ...SIZES } });
+    const line = `pileshuf ${words.join(' ')} --resume`;
+    expect(seen(stopped)).toEqual({
+      exitCode,
+      lines: [
+        `pileshuf: interrupted by ${signal}: stopped before the end; no output was written; ` +
+          `what is done is kept in ${directory.path('job')}; to go on: ${line}`,
+      ],
+    });
+    expect(await runPrinted(directory, line)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    expect(existsSync(directory.path('job'))).toBe(false);
+  });
+
+  it.each(['pass 1', 'pass 2'] as const)('in %s of a job that cannot be resumed leaves nothing', async (place) => {
+    const stopped = await run({ sabotage: { act: 'signal', signal, ...PLACES[place] } });
+    expect(stopped).toMatchObject({ exitCode, failure: { code: 'ERR_ABORTED' } });
+    expect(stopped.failure?.resume).toBe(undefined);
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+});
+
+describe('a resumable job', () => {
+  it('is stopped again and again, and each time goes on from there', async () => {
+    let taken = -1;
+    for (const nth of isTiny ? [400, 400, 400] : [120, 100, 60]) {
+      const stopped = await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } });
+      expect(stopped.exitCode).toBe(143);
+      const { job } = findJobPaths(directory.temp, directory.path());
+      const committed = namesBelow(job).filter((name) => name.endsWith('.index')).length;
+      expect(committed).toBeGreaterThan(taken);
+      taken = committed;
+    }
+    expect((await resume()).exitCode).toBe(0);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('that SIGINT ends at once when it is given twice goes on all the same', async () => {
+    // Each worker is held up for longer than the test may take, once the first pile sets are committed.
+    const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
+    const { job } = findJobPaths(directory.temp, directory.path());
+    const committed = namesBelow(job).filter((name) => name.endsWith('.index')).length;
+    const stopped = await resume({
+      argv: ['--workers', '1'],
+      sabotage: { act: 'meet', at: 'temp-write', patienceMilliseconds: 100_000 },
+      onSpawn: async (pid) => {
+        // Written to: the worker is held up.
+        while (namesBelow(job).filter((name) => name.startsWith('lock')).length === 0) await delay(10);
+        await delay(500);
+        process.kill(pid, 'SIGINT');
+        await delay(600);
+        process.kill(pid, 'SIGINT');
+      },
+    });
+    expect(stopped).toMatchObject({ exitCode: 130, failure: undefined });
+    expect(namesBelow(job).filter((name) => name.startsWith('lock'))).toHaveLength(1);
+    const continued = await runPrinted(directory, failure?.resume?.command ?? '');
+    expect(continued.report?.resumed?.pileSets).toBe(committed);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it.each([
+    ['a pile set is committed', 3],
+    ['the last of pass 1 is, or a run of pass 2', isTiny ? 112 : 15],
+  ])('that is killed when %s goes on', async (_, nth) => {
+    const splits = await countSplits();
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth, afterwards: true };
+    expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    const { job } = findJobPaths(directory.temp, directory.path());
+    const names = namesBelow(job);
+    expect(names.filter((name) => name.startsWith('lock+'))).toHaveLength(1);
+    const committed = names.filter((name) => /^set-\d+\.index$/.test(name)).length;
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, warnings: [], splitsRead: splits - committed });
+    const taken = continued.report?.resumed?.outputBytes ?? 0;
+    expect(taken > 0).toBe(names.some((name) => name.startsWith('done-')));
+    expect(taken + continued.outputBytesWritten).toBe(OUTPUT_BYTES);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('whose worker dies goes on', async () => {
+    for (const place of ['pass 1', 'pass 2'] as const) {
+      const died = await resume({ sabotage: { act: 'end-worker', ...PLACES[place] } });
+      expect(died).toMatchObject({ exitCode: 1, failure: { code: 'ERR_WORKER', resume: {} } });
+      const continued = await runPrinted(directory, died.failure?.resume?.command ?? '');
+      expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
+      expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+      rmSync(output);
+    }
+  });
+
+  it('may have more memory and other workers when it goes on', async () => {
+    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, splitBytes: undefined });
+    await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
+    const continued = await resume({ sizes, argv: ['--memory', '100M', '--workers', '3', '--io-limit', '/=2'] });
+    expect(continued).toMatchObject({ exitCode: 0, report: { workers: 3, piles: isTiny ? 3 : 6 } });
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('takes over the seed that was drawn', async () => {
+    const words = [...inputs, '-o', output, '-T', directory.temp, '--resume'];
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] };
+    const stopped = await runJob(directory, words, { sabotage, sizes: SIZES });
+    expect(stopped.failure?.resume?.command).not.toContain('--seed');
+    const { report } = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
+    expect(report?.resumed?.pileSets).toBeGreaterThan(2);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs, seed: report?.seed }));
+  });
+
+  it('begins when there is nothing to resume', async () => {
+    const { exitCode, report } = await resume();
+    expect(exitCode).toBe(0);
+    expect(report?.resumed).toBe(undefined);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('that is finished is one whose output exists', async () => {
+    expect((await resume()).exitCode).toBe(0);
+    const { failure, exitCode } = await resume();
+    expect(exitCode).toBe(2);
+    expect(failure).toMatchObject({ code: 'ERR_OUTPUT_EXISTS', message: expect.stringMatching(/exists already/) });
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('whose data fits into memory has nothing to go on with, and begins anew', async () => {
+    const sizes = smallSizes({ keepInRam: true });
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-write', nth: 3 } });
+      expect(stopped.failure?.resume).toBe(undefined);
+      expect(readdirSync(directory.temp).length).toBe(signal === 'SIGKILL' ? 2 : 0);
+    }
+    const { exitCode, report } = await resume({ sizes });
+    expect({ exitCode, resumed: report?.resumed }).toEqual({ exitCode: 0, resumed: { pileSets: 0, outputBytes: 0 } });
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+});
+
+describe('other formats', () => {
+  it('gzip inputs are gone on with', async () => {
+    inputs = [0, 1, 2, 3].map((file) => {
+      const path = directory.path(`${file}.gz.input`);
+      const lines = Array.from({ length: 2000 }, (_, i) => `${file} ${i}\n`);
+      writeFileSync(path, gzipSync(lines.join('')));
+      return path;
+    });
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth: 2, afterwards: true };
+    expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    const continued = await resume();
+    expect(continued.exitCode).toBe(0);
+    expect(continued.splitsRead + (continued.report?.resumed?.pileSets ?? 0)).toBe(4);
+    expect(continued.splitsRead).toBeLessThan(4);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('records that end in NUL are gone on with', async () => {
+    const path = directory.path('nul.input');
+    writeFileSync(path, Array.from({ length: 9000 }, (_, i) => `${i}\n\0`).join(''));
+    inputs = [path];
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth: 2, afterwards: true };
+    expect(await resume({ argv: ['-z'], sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    const continued = await resume({ argv: ['-z'] });
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(1);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs, zeroTerminated: true }));
+  });
+});
+
+describe('shards', () => {
+  const RULES: readonly (readonly [string, readonly string[], ShardRule])[] = [
+    ['a number of them', ['--shards', '7'], { by: 'count', shardCount: 7 }],
+    ['records in each', ['--shard-records', '3000'], { by: 'records', recordsPerShard: 3000 }],
+    ['bytes in each', ['--shard-bytes', '3MiB'], { by: 'bytes', maxShardBytes: 3 * 2 ** 20 }],
+  ];
+
+  it.each(RULES)('are gone on with, whose beginnings lie in what is gone: %s', async (_, words, shards) => {
+    // Enough for several runs of pass 2, each of which holds several piles.
+    const path = directory.path('large.input');
+    const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
+    writeFileSync(path, records.join(''));
+    inputs = [path];
+    const sizes = smallSizes({
+      pileCount: 16,
+      stripeCount: 8,
+      bufferBytes: 2 ** 16,
+      readBytes: 2 ** 18,
+      outputBytes: 2 ** 18,
+      splitBytes: 2 ** 22,
+      pass2ArenaBytes: 2 ** 24,
+    });
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 60 };
+    const stopped = await resume({ sizes, argv: words, sabotage });
+    expect(stopped.exitCode).toBe(143);
+    const { data } = findJobPaths(directory.temp, directory.path());
+    const stripes = new Set(namesBelow(data).map((name) => name.split('.')[1]));
+    expect(stripes.size).toBeLessThan(8);
+    const continued = await resume({ sizes, argv: words });
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
+    expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(2 ** 20);
+    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
+  });
+
+  it.each(RULES)('are gone on with from pass 1: %s', async (_, words, shards) => {
+    await resume({ argv: words, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
+    const continued = await resume({ argv: words });
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
+    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
+  });
+
+  it('in a directory that exists end with their marker', async () => {
+    mkdirSync(output);
+    const argvOfShards = ['--shards', '3'];
+    await resume({ argv: argvOfShards, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 2'] } });
+    const { job } = findJobPaths(directory.temp, output);
+    expect(existsSync(job)).toBe(true);
+    expect((await resume({ argv: argvOfShards })).exitCode).toBe(0);
+    mkdirSync(directory.path('undisturbed'));
+    const expected = await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } });
+    expect(contentOf(output)).toEqual(expected);
+    expect(namesBelow(output)).toContain('shard.complete.json');
+  });
+});
+
+describe.skipIf(reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
+  /** An input that says little of how large it will be. */
+  function writeCompressed(decodedBytes: number): string {
+    const path = directory.path('compressed.input');
+    const lines = Array.from({ length: decodedBytes / 100 }, (_, i) => `${String(i).padStart(99, '.')}\n`);
+    writeFileSync(path, gzipSync(lines.join('')));
+    return path;
+  }
+
+  it('under the output let the job go on when there is room', async () => {
+    const small = mountTmpfs(directory.path('small'), 'size=400k');
+    inputs = [writeCompressed(600_000)];
+    output = `${small}/out`;
+    const sizes = smallSizes({ stripeCount: 3, pileCount: 6 });
+    const stopped = await resume({ sizes });
+    expect(stopped).toMatchObject({
+      exitCode: 1,
+      failure: { code: 'ERR_NO_SPACE', message: expect.stringMatching(/output .*: no space left on the device/) },
+    });
+    // Nothing has changed, and the job does not get further.
+    expect((await resume({ sizes })).exitCode).toBe(1);
+    remount(small, 'size=2m');
+    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
+    expect(continued.report?.resumed).toEqual({ pileSets: 1, outputBytes: expect.any(Number) });
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    expect(readdirSync(small)).toEqual(['out']);
+  });
+
+  it('under temp data let the job go on when there is room', async () => {
+    const small = mountTmpfs(directory.path('small'), 'size=200k');
+    inputs = [...inputs, writeCompressed(isTiny ? 200_000 : 600_000)];
+    const words = [...inputs, '-o', output, '-T', small, '--workers', '2', '--seed', '1', '--resume'];
+    const stopped = await runJob(directory, words, { sizes: SIZES });
+    expect(stopped).toMatchObject({ exitCode: 1, failure: { code: 'ERR_NO_SPACE' } });
+    expect(stopped.failure?.message).toMatch(/temp file .*: no space left on the device/);
+    remount(small, 'size=8m');
+    const continued = await runJob(directory, words, { sizes: SIZES });
+    expect(continued.exitCode).toBe(0);
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it('hold what is still to come when the job goes on in pass 2, if they held all of it before', async () => {
+    const path = directory.path('large.input');
+    writeFileSync(path, Array.from({ length: 40_000 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join(''));
+    const sizes = smallSizes({
+      ...{ pileCount: 12, stripeCount: 6, pass2ArenaBytes: 2 ** 22, splitBytes: 2 ** 19 },
+      ...{ bufferBytes: 2 ** 14, readBytes: 2 ** 17, outputBytes: 2 ** 16 },
+    });
+    // 1.12 times the data for the piles, and beside it the output of the stripes that are under way.
+    const small = mountTmpfs(directory.path('small'), `size=${Math.ceil((4e6 * 1.65) / 1024) + 200}k`);
+    const words = [path, '-o', `${small}/out`, '-T', small, '--workers', '2', '--seed', '1', '--resume'];
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 45 };
+    expect(await runJob(directory, words, { sizes, sabotage })).toMatchObject({ exitCode: 143 });
+    const continued = await runJob(directory, words, { sizes });
+    expect(continued.failure).toBe(undefined);
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
+    expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(1e6);
+    expect(contentOf(`${small}/out`)).toBe(await undisturbed(directory, { inputs: [path] }));
+  });
+});
+
+describe('what cannot be resumed says so', () => {
+  const STANDARD_INPUT =
+    'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
+
+  it.each([['--resume'], ['--job-dir'], ['--keep-temp']])('standard output, with %s', async (option) => {
+    const words = [...inputs, '-T', directory.temp, option, ...(option === '--job-dir' ? ['job'] : [])];
+    const { exitCode, failure } = await runJob(directory, words, { cwd: directory.path() });
+    expect(exitCode).toBe(2);
+    expect(failure?.message).toBe('standard output cannot be resumed: name a file or directory with --output');
+  });
+
+  it('standard input', async () => {
+    const { exitCode, failure } = await runJob(directory, ['-', '-o', output, '-T', directory.temp, '--resume']);
+    expect({ exitCode, message: failure?.message }).toEqual({ exitCode: 2, message: STANDARD_INPUT });
+  });
+
+  it.each([['--resume'], ['--job-dir']])('an input that is a pipe, with %s', async (option) => {
+    const pipe = makePipe(directory.path('pipe'));
+    const job = directory.path('job');
+    const words = [pipe, '-o', output, '-T', directory.temp, option, ...(option === '--job-dir' ? [job] : [])];
+    const { exitCode, failure } = await runJob(directory, words);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 2,
+      message: `${pipe} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+    });
+    expect(existsSync(job)).toBe(false);
+  });
+
+  it.each([['--resume'], ['--keep-temp']])('an output that is a pipe, with %s', async (option) => {
+    const pipe = makePipe(directory.path('pipe'));
+    const { exitCode, failure } = await runJob(directory, [...inputs, '-o', pipe, '-T', directory.temp, option]);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 2,
+      message: `a job that writes to ${pipe} cannot be resumed, nor kept; expected a file or a directory as --output`,
+    });
+  });
+});
