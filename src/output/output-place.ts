@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { UsageError } from '../errors.js';
-import { isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
 
@@ -148,9 +148,16 @@ function requireNoDanglingLink(output: string): void {
   }
 }
 
-/** The existing directory in which the output appears. */
-export function directoryOfOutput(place: FilesPlace): string {
-  return place.kind === 'shards' && place.exists ? place.path : dirname(place.path);
+/**
+ * The existing directory in which the output is staged: beside it, so that the place is the same before and
+ * after it appears; inside of a directory of shards when that lies on a file system of its own, or beside it
+ * nothing can be written.
+ */
+export function stagingParentOf(place: FilesPlace): string {
+  const parent = dirname(place.path);
+  if (place.kind === 'file' || !place.exists) return parent;
+  const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
+  return isOwnFileSystem || !isWritable(parent) ? place.path : parent;
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */
