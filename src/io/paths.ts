@@ -60,12 +60,14 @@ export function realPathOf(path: string, role: FileRole): string {
 }
 
 /** Whether this process may make something in a directory. */
-export function isWritable(directory: string): boolean {
+export function isWritable(directory: string, role: FileRole): boolean {
   try {
     fileCalls.access(directory, constants.W_OK | constants.X_OK);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') return false;
+    throw ioError('examine', role, directory, error);
   }
 }
 

@@ -186,14 +186,15 @@ export class JobDirectory {
 function noteStagingOwner(stagingDirectory: string, jobDirectory: string): void {
   const path = join(stagingDirectory, OWNER_NAME);
   if (nameExists(path, 'output')) return;
-  const bytes = Buffer.from(jobDirectory);
+  const bytes = Buffer.from(`${jobDirectory}\0`);
   withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }
 
 /** The job directory of the job that staged outputs there; undefined when it is not known. */
 function readStagingOwner(stagingDirectory: string): string | undefined {
   const bytes = readSmallFile(join(stagingDirectory, OWNER_NAME), 'output', LONGEST_PATH_BYTES);
-  return bytes === undefined || bytes.byteLength === 0 ? undefined : Buffer.from(bytes).toString();
+  // A note that was cut off is from a run that had hardly begun.
+  return bytes?.at(-1) === 0 ? Buffer.from(bytes.subarray(0, -1)).toString() : undefined;
 }
 
 function requireNoFormerFiles(stagingDirectory: string): void {

@@ -27,7 +27,6 @@ import { fileCalls } from '../io/file-calls.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
 import { ioError } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
-import { removeDirectory } from '../io/private-directory.js';
 import { identifyThisProcess, isRunning } from '../io/process-identity.js';
 import { formatLockName, hostInName, type LockOwner, looksLikeLock, parseLockName } from './lock-name.js';
 

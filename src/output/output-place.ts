@@ -157,7 +157,7 @@ export function stagingParentOf(place: FilesPlace): string {
   const parent = dirname(place.path);
   if (place.kind === 'file' || !place.exists) return parent;
   const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
-  return isOwnFileSystem || !isWritable(parent) ? place.path : parent;
+  return isOwnFileSystem || !isWritable(parent, 'output') ? place.path : parent;
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */
