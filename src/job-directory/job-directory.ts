@@ -5,19 +5,17 @@
 import { dirname, join } from 'node:path';
 import { addCleanupErrors, PileshufError, SystemError } from '../errors.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
-import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
+import { removeFile } from '../io/files.js';
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
-import { isNameOfAttempt, readSmallFile } from '../io/small-file.js';
+import { isNameOfAttempt } from '../io/small-file.js';
 import { finishedRunNames } from './finished-runs.js';
 import { HeldDirectory } from './held-directory.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
 import { MANIFEST_NAME } from './manifest.js';
+import { noteStagingOwner, OWNER_NAME, readStagingOwner } from './staging-owner.js';
 
-/** In the staging directory: the path of the job directory. */
-const OWNER_NAME = 'job';
-const LONGEST_PATH_BYTES = 2 ** 16;
 /** What a job writes into its job directory, beside locks and attempts. */
 const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** A data directory in a job directory that the user named. */
@@ -180,21 +178,6 @@ export class JobDirectory {
     this.#staging.release();
     this.#job.release(this.paths.isNamed);
   }
-}
-
-/** Whoever finds outputs staged, and no job directory where it looks for one, reads here where it is. */
-function noteStagingOwner(stagingDirectory: string, jobDirectory: string): void {
-  const path = join(stagingDirectory, OWNER_NAME);
-  if (nameExists(path, 'output')) return;
-  const bytes = Buffer.from(`${jobDirectory}\0`);
-  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
-}
-
-/** The job directory of the job that staged outputs there; undefined when it is not known. */
-function readStagingOwner(stagingDirectory: string): string | undefined {
-  const bytes = readSmallFile(join(stagingDirectory, OWNER_NAME), 'output', LONGEST_PATH_BYTES);
-  // A note that was cut off is from a run that had hardly begun.
-  return bytes?.at(-1) === 0 ? Buffer.from(bytes.subarray(0, -1)).toString() : undefined;
 }
 
 function requireNoFormerFiles(stagingDirectory: string): void {
