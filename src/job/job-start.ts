@@ -78,12 +78,14 @@ function thenRelease(error: unknown, directory: JobDirectory): never {
  * @throws VerificationError
  */
 function readManifestIfNeeded(jobDirectory: string, request: JobRequest): JobManifest | undefined {
-  const isNeeded = listCommittedSplits(jobDirectory).length > 0 || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');
+  const hasWork = listCommittedSplits(jobDirectory).length > 0;
   try {
     const manifest = readManifest(jobDirectory);
-    if (manifest === undefined && isNeeded) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
+    // A journal alone is what a run leaves that is killed when all is done and removed.
+    if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
     return manifest;
   } catch (error) {
+    const isNeeded = hasWork || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');
     if (isNeeded || !(error instanceof VerificationError)) throw error;
     request.onWarning(`${error.message}; nothing had been done, and the job begins anew`);
     return undefined;
