@@ -35,7 +35,7 @@ export interface Continuation {
 export async function findStart(request: JobRequest, { output, paths }: FilesPlaces): Promise<JobStart> {
   const directory = new JobDirectory(paths);
   try {
-    if (request.force && !request.resume) return { kind: 'fresh', directory };
+    if (!directory.wasThere || (request.force && !request.resume)) return { kind: 'fresh', directory };
     const { otherOwner } = directory;
     if (otherOwner !== undefined) {
       throw new UsageError(

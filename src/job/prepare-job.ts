@@ -45,6 +45,8 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const { inputs } = jobInputs;
   refuseToResumeStreams(asked, inputs);
   const places = choosePlaces(asked, jobInputs);
+  const gates = new DeviceGates(asked.ioLimits);
+  const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const site = await findSite(asked, places, releases);
   const before = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
   const manifest = before?.manifest;
@@ -58,10 +60,8 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
       inputs.map((input) => input.path),
     );
   }
-  const gates = new DeviceGates(request.ioLimits);
   const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
-  const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = planJob(request, inputs, tempPlaces, nature, tuning);
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.

@@ -3,7 +3,7 @@
  * not appear there. Nothing is written yet.
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { UsageError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
@@ -108,6 +108,7 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
     );
   }
   if (!place.exists) return;
+  requireWritable(place.path);
   const { path, naming, mayReplace } = place;
   const former = findFormerFiles(place);
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
@@ -124,6 +125,14 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
       'ERR_OUTPUT_EXISTS',
     );
   }
+}
+
+function requireWritable(directory: string): void {
+  if (isWritable(directory, 'output')) return;
+  throw new SystemError(
+    'ERR_IO',
+    `cannot make the output in ${directory}: permission denied; expected a directory that can be written`,
+  );
 }
 
 /** The path, without symbolic links, that something new will have. */
