@@ -12,23 +12,28 @@ import type { JobRequest } from './job-request.js';
 import type { ShardRule } from './shuffle-options.js';
 
 /** The manifest of a job that begins. */
-export function describeJob(
+export async function describeJob(
   request: JobRequest,
   inputs: readonly JobInput[],
   plan: JobPlan,
-  { output, tempDirs }: FilesPlaces,
-): JobManifest {
+  places: FilesPlaces,
+): Promise<JobManifest> {
   return {
     isResumable: plan.isResumable,
     seed: request.seed,
     delimiter: request.framing.delimiter,
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
-    output: output.path,
-    tempDirs: tempDirs.map((path) => resolve(path)),
-    inputs: noteInputs(inputs, plan.isResumable),
+    output: places.output.path,
+    tempDirs: describeTempDirs(places),
+    inputs: await noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
   };
+}
+
+/** Nothing where they follow from the job directory. */
+export function describeTempDirs({ tempDirs, keepsDataInJobDir }: FilesPlaces): string[] {
+  return keepsDataInJobDir ? [] : tempDirs.map((path) => resolve(path));
 }
 
 /** What is noted of the shards asked for; null: one output. */
