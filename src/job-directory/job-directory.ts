@@ -125,14 +125,18 @@ export class JobDirectory {
   }
 
   /**
-   * Removes all that is in it but the locks, as much as can be removed. The manifest goes last, so that a
-   * run that is killed here leaves what the next one knows how to remove.
+   * Removes all that is in it but the locks, as much as can be removed, and nothing where another job came
+   * first. The manifest goes last, so that a run that is killed here leaves what the next one knows how to
+   * remove.
    * @throws SystemError for the first thing that cannot be removed, the others attached; or when a killed
    *   run left former shards there, which are nobody's to remove.
    */
   async clear(): Promise<void> {
-    const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
-    if (!this.#dropsFormerFiles) requireNoFormerFiles(stagingDirectory);
+    const { jobDirectory, stagingDirectory } = this.paths;
+    const inJob = this.#job.isHeld ? [jobDirectory] : [];
+    const inStaging = this.#staging.isHeld ? [stagingDirectory] : [];
+    const dataDirectories = this.#job.isHeld ? this.paths.dataDirectories : [];
+    if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(stagingDirectory);
     const failures: unknown[] = [];
     const attempt = async (step: () => void | Promise<void>) => {
       try {
@@ -149,8 +153,6 @@ export class JobDirectory {
         await attempt(() => syncDirectory(directory, 'temp'));
       }
     };
-    const inJob = this.#job.isHeld ? [jobDirectory] : [];
-    const inStaging = this.#staging.isHeld ? [stagingDirectory] : [];
     // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
     if (this.#job.isHeld) await remove(finishedRunNames(jobDirectory).reverse());
     await sync(inJob);
@@ -160,7 +162,7 @@ export class JobDirectory {
     const dataDirectoriesInside = names.filter(isNameOfDataDirectory).map((name) => join(jobDirectory, name));
     const dataDirectoriesAll = new Set([...dataDirectories, ...dataDirectoriesInside]);
     for (const directory of dataDirectoriesAll) await attempt(() => removeDirectory(directory));
-    const parents = [...dataDirectories].map((directory) => dirname(directory)).filter((path) => path !== jobDirectory);
+    const parents = dataDirectories.map((directory) => dirname(directory)).filter((path) => path !== jobDirectory);
     await sync([...inStaging, ...parents]);
     const last = [MANIFEST_NAME, JOURNAL_NAME];
     const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !last.includes(name);

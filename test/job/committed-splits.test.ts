@@ -32,7 +32,7 @@ const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const control = JobControl.create([], 0);
 const PILES = 4;
-const SPLITS = 3;
+const SIZE = { splitCount: 3, inputCount: 3 };
 const isKept = () => false;
 
 function layoutOf(changed: Partial<StoreLayout> = {}): StoreLayout {
@@ -61,10 +61,10 @@ function write(split: number, report: unknown = reportOf(split), name = pileSetN
   return { split, pileSet: writer.commit(tallies, report) };
 }
 
-async function read(layout = layoutOf(), splitCount = SPLITS, isRemoved: (stripe: number) => boolean = isKept) {
+async function read(layout = layoutOf(), isRemoved: (stripe: number) => boolean = isKept, size = SIZE) {
   const lines: string[] = [];
   const splits: CommittedSplit[] = [];
-  for await (const split of readCommittedSplits(layout, splitCount, isRemoved, (line) => lines.push(line))) {
+  for await (const split of readCommittedSplits(layout, size, isRemoved, (line) => lines.push(line))) {
     splits.push(split);
   }
   return { splits, lines, numbers: splits.map(({ split }) => split) };
@@ -155,10 +155,19 @@ describe('readCommittedSplits', () => {
     },
   );
 
+  it.each([
+    ['inputs', { splitCount: 3, inputCount: 2 }],
+    ['splits', { splitCount: 2, inputCount: 3 }],
+  ])('takes none of %s that the job has not', async (_, size) => {
+    const { numbers, lines } = await read(layoutOf(), isKept, size);
+    expect(numbers).toEqual([0]);
+    expect(lines).toEqual([expect.stringMatching(/set-000002\.index is not of this job/)]);
+  });
+
   it('misses no data of stripes that are not needed any more', async () => {
     for (const disk of [0, 1]) rmSync(dataFileOf(2, 1, disk));
-    expect(await read(layoutOf(), SPLITS, (stripe) => stripe === 1)).toMatchObject({ numbers: [0, 2], lines: [] });
-    expect(await read(layoutOf(), SPLITS, (stripe) => stripe === 0)).toMatchObject({ numbers: [0] });
+    expect(await read(layoutOf(), (stripe) => stripe === 1)).toMatchObject({ numbers: [0, 2], lines: [] });
+    expect(await read(layoutOf(), (stripe) => stripe === 0)).toMatchObject({ numbers: [0] });
   });
 
   it('takes nothing back when a disk cannot be read', async () => {

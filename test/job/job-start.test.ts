@@ -2,7 +2,7 @@
  * How a job begins when an earlier run of it left something: gone on with only when that was asked for, never
  * mixed in, discarded only by force, and removed without a word where it is of no use to anybody.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
@@ -40,7 +40,7 @@ function placesOf(options: Partial<ShuffleOptions> = {}): FilesPlaces {
 
 async function start(options: Partial<ShuffleOptions> = {}): Promise<JobStart> {
   const found = await findStart(completeRequest(optionsOf(options)), placesOf(options));
-  if (found.directory !== undefined) held.push(found.directory);
+  held.push(found.directory);
   return found;
 }
 
@@ -78,9 +78,8 @@ interface Left {
 /** What a run leaves that was killed. */
 async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise<FilesPlaces> {
   const places = placesOf(options);
-  const made = JobDirectory.make(places.paths);
+  const made = new JobDirectory(places.paths);
   await made.makeDirectories(false);
-  made.release();
   const { jobDirectory } = places.paths;
   if (typeof left.manifest === 'object') await writeManifest(jobDirectory, left.manifest);
   else if (left.manifest === 'damaged') writeFileSync(join(jobDirectory, 'manifest'), '');
@@ -90,11 +89,21 @@ async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise
   if (typeof left.runs === 'object') await writeFinishedRuns(jobDirectory, 1, left.runs);
   else if (left.runs !== undefined) writeFileSync(join(jobDirectory, 'done-000001'), 'x');
   if (left.index === true) writeFileSync(join(jobDirectory, 'set-000000.index'), 'x');
+  // A job that was killed leaves also what is empty.
+  writeFileSync(join(jobDirectory, ATTEMPT), '');
+  made.release();
   return places;
 }
 
+const ATTEMPT = 'manifest.0123456789abcdef.attempt';
 const namesIn = (path: string) => readdirSync(path).filter((name) => !looksLikeLock(name));
-const isHeld = ({ paths }: FilesPlaces) => findJobHolder(paths.jobDirectory) !== undefined;
+const isHeld = ({ paths }: FilesPlaces) =>
+  existsSync(paths.jobDirectory) && findJobHolder(paths.jobDirectory) !== undefined;
+/** Whether there is nothing of a job, now that it lets go. */
+function isGone(): boolean {
+  for (const one of held.splice(0)) one.release();
+  return ['out', 't'].every((name) => readdirSync(directory.path(name)).length === 0);
+}
 
 beforeEach(() => {
   for (const name of ['out', 't']) mkdirSync(directory.path(name));
@@ -102,8 +111,9 @@ beforeEach(() => {
 
 describe('where nothing was left', () => {
   it.each([{}, { resume: true }, { force: true }])('a job begins anew, and makes nothing yet: %j', async (options) => {
-    expect(await start(options)).toEqual({ kind: 'fresh', directory: undefined });
-    for (const name of ['out', 't']) expect(readdirSync(directory.path(name))).toEqual([]);
+    const started = await start(options);
+    expect(started).toMatchObject({ kind: 'fresh', directory: { wasThere: false } });
+    expect(isGone()).toBe(true);
   });
 });
 
@@ -112,12 +122,14 @@ describe('what is of no use to anybody', () => {
     ['a job that was killed before it began', {}],
     ['a job that cannot be resumed', { manifest: { ...manifest, isResumable: false, layout: null } }],
     ['one that had written to disk', { manifest: { ...manifest, isResumable: false }, index: true }],
+    ['one that was killed while it was removed', { journal }],
   ])('is removed: %s', async (_, left) => {
     for (const options of [{}, { resume: true }]) {
       const places = await leave(left);
-      expect(await start(options)).toEqual({ kind: 'fresh', directory: undefined });
-      expect(existsSync(places.paths.jobDirectory)).toBe(false);
-      for (const name of ['out', 't']) expect(readdirSync(directory.path(name))).toEqual([]);
+      expect(await start(options)).toMatchObject({ kind: 'fresh', directory: { wasThere: true } });
+      expect(isHeld(places)).toBe(true);
+      expect([places.paths.jobDirectory, places.paths.stagingDirectory].flatMap(namesIn)).toEqual([]);
+      expect(isGone()).toBe(true);
     }
   });
 
@@ -173,11 +185,11 @@ describe('what can be gone on with', () => {
 
   it('is nobody else’s while a process is at it, whatever is said', async () => {
     const places = await leave({ manifest });
-    const other = JobDirectory.find(places.paths);
+    const other = new JobDirectory(places.paths);
     for (const options of [{}, { resume: true }, { force: true }]) {
       await expect(start(options)).rejects.toMatchObject({ code: 'ERR_JOB_LOCKED' });
     }
-    other?.release();
+    other.release();
   });
 });
 
@@ -185,6 +197,7 @@ describe('what is damaged', () => {
   it.each<[string, Left]>([
     ['a manifest beside pile sets', { manifest: 'damaged', index: true }],
     ['a manifest beside a note of moves', { manifest: 'damaged', journal }],
+    ['pile sets without a manifest', { index: true }],
     ['a record of finished runs', { manifest, runs: 'damaged' }],
     ['a note of moves', { manifest, journal: 'damaged' }],
   ])('is told, and only discarded by force: %s', async (_, left) => {
@@ -201,7 +214,8 @@ describe('what is damaged', () => {
   it('is warned of where nothing had been done', async () => {
     const lines: string[] = [];
     await leave({ manifest: 'damaged' });
-    expect(await start({ onWarning: (line) => lines.push(line) })).toEqual({ kind: 'fresh', directory: undefined });
+    expect(await start({ onWarning: (line) => lines.push(line) })).toMatchObject({ kind: 'fresh' });
+    expect(isGone()).toBe(true);
     expect(lines).toEqual([expect.stringMatching(/ is damaged: .*; nothing had been done, and the job begins anew$/)]);
   });
 
@@ -220,41 +234,42 @@ describe('what is damaged', () => {
   });
 });
 
-describe('outputs that are staged by a job with other temp directories', () => {
+describe('outputs that are staged by a job with another job directory', () => {
   const elsewhere = () => ({ tempDirs: [directory.path('u')] });
   beforeEach(() => mkdirSync(directory.path('u')));
 
   it('are those of an unfinished job, which is named', async () => {
     const places = await leave({ manifest }, elsewhere());
-    for (const options of [{}, { resume: true }, { resume: true, force: true }]) {
+    for (const options of [{}, { resume: true }, { resume: true, force: true }, { jobDir: directory.path('named') }]) {
       await expect(start(options)).rejects.toMatchObject({
         code: 'ERR_JOB_UNFINISHED',
         message: expect.stringContaining(
-          `exists in ${places.paths.jobDirectory}: give the temp directories that it had, and --resume to go on`,
+          `exists in ${places.paths.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume, to go on`,
         ),
       });
     }
-    expect(await start({ force: true })).toEqual({ kind: 'fresh', directory: undefined });
+    expect(await start({ force: true })).toMatchObject({ kind: 'fresh', directory: { hasJobDirectory: false } });
+    expect(existsSync(join(places.paths.jobDirectory, 'manifest'))).toBe(true);
   });
 
   it('are not touched while that job runs', async () => {
     const places = await leave({ manifest }, elsewhere());
-    const other = JobDirectory.find(places.paths);
+    const other = new JobDirectory(places.paths);
     for (const options of [{}, { resume: true }, { force: true }]) {
       await expect(start(options)).rejects.toMatchObject({
         code: 'ERR_JOB_LOCKED',
-        message: expect.stringContaining(`is under way, held by process ${process.pid} on `),
+        message: expect.stringContaining(` is held by process ${process.pid} on `),
       });
     }
-    other?.release();
+    expect(readdirSync(directory.path('t'))).toEqual([]);
+    other.release();
   });
 
-  it('are nobody’s when its directory is gone, or when they do not say whose they are', async () => {
-    const places = await leave({ manifest }, elsewhere());
-    rmSync(places.paths.jobDirectory, { recursive: true });
-    expect(await start()).toEqual({ kind: 'fresh', directory: undefined });
-    rmSync(join(places.paths.stagingDirectory, 'job'));
-    expect(await start()).toEqual({ kind: 'fresh', directory: undefined });
+  it('are nobody’s when they do not say whose they are', async () => {
+    const { paths } = await leave({ manifest }, elsewhere());
+    writeFileSync(join(paths.stagingDirectory, 'job'), '');
+    expect(await start()).toMatchObject({ kind: 'fresh' });
+    expect(namesIn(paths.stagingDirectory)).toEqual([]);
   });
 
   it('are not looked at where others could have planted them', async () => {

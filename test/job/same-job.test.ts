@@ -54,7 +54,7 @@ async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = t
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {
   const { request, inputs, places } = await jobOf(changed);
-  requireSameJob(manifest, request, inputs, places);
+  await requireSameJob(manifest, request, inputs, places);
 }
 
 describe('requireSameJob', () => {
