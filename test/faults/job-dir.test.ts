@@ -1,0 +1,250 @@
+/**
+ * Where a job keeps what it needs to go on: in a directory that is named, on whatever disk, and nowhere else than
+ * it is told. What is kept of a job that has ended well makes its output again.
+ */
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
+import type { Sabotage } from './sabotage.js';
+import { isTiny, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+const mountTmpfs = useMounts();
+
+let inputs: string[] = [];
+let output = '';
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  output = directory.path('out');
+});
+
+const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: isTiny ? 400 : 250 };
+
+/** Without temp directories. */
+const run = (words: readonly string[], more: JobRun = {}) =>
+  runJob(directory, [...inputs, '-o', output, '--workers', '2', '--seed', '1', ...words], more);
+
+async function expectDone(resumedSplits: number | undefined) {
+  expect(resumedSplits).toBeGreaterThan(2);
+  expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+}
+
+describe('--job-dir', () => {
+  it('makes a job one that can be resumed, with its temp data there', async () => {
+    const job = directory.path('job');
+    const stopped = await run(['--job-dir', job], { sabotage: STOPPED });
+    expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: { directory: job } } });
+    expect(readdirSync(job)).toEqual(expect.arrayContaining(['disk-0', 'manifest', 'set-000000.index']));
+    expect(namesBelow(`${job}/disk-0`).length).toBeGreaterThan(0);
+    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
+    expect(continued).toMatchObject({ exitCode: 0 });
+    await expectDone(continued.report?.resumed?.pileSets);
+    expect(existsSync(job)).toBe(false);
+  });
+
+  it('leaves the temp data where it is told to', async () => {
+    const job = directory.path('job');
+    const words = ['--job-dir', job, '-T', directory.temp];
+    expect((await run(words, { sabotage: STOPPED })).exitCode).toBe(143);
+    expect(existsSync(`${job}/disk-0`)).toBe(false);
+    expect(readdirSync(directory.temp)).toEqual([expect.stringMatching(/^\.pileshuf-[0-9a-f]{16}\.disk-0$/)]);
+    await expectDone((await run([...words, '--resume'])).report?.resumed?.pileSets);
+  });
+
+  it.each(['job', './job', '../here/job'])('may be relative: %s', async (job) => {
+    const cwd = directory.path('here');
+    mkdirSync(cwd);
+    const stopped = await run(['--job-dir', job], { sabotage: STOPPED, cwd });
+    expect(stopped.failure?.resume?.directory).toBe(`${cwd}/job`);
+    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '', 'sh', cwd);
+    await expectDone(continued.report?.resumed?.pileSets);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('may be a directory that is empty', async () => {
+    const job = directory.path('job');
+    mkdirSync(job, 0o700);
+    expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
+    await expectDone((await run(['--job-dir', job, '--resume'])).report?.resumed?.pileSets);
+  });
+
+  it('finds the job again when it alone is named differently', async () => {
+    const job = directory.path('job');
+    mkdirSync(directory.path('real'));
+    symlinkSync('real', directory.path('link'));
+    expect((await run(['--job-dir', directory.path('real', 'job')], { sabotage: STOPPED })).exitCode).toBe(143);
+    await expectDone((await run(['--job-dir', directory.path('link', 'job'), '--resume'])).report?.resumed?.pileSets);
+    expect(existsSync(job)).toBe(false);
+  });
+
+  it.each(['with', 'without'])('must not hold files of others, %s --force', async (how) => {
+    const job = directory.path('job');
+    mkdirSync(job, 0o700);
+    writeFileSync(`${job}/thesis.tex`, 'precious\n');
+    const { exitCode, failure } = await run(['--job-dir', job, ...(how === 'with' ? ['--force'] : [])]);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 1,
+      message: `cannot use the directory ${job}: it holds thesis.tex, which is not from a job; name one that is empty or does not exist`,
+    });
+    expect(namesBelow(job)).toEqual(['thesis.tex']);
+  });
+
+  it('must not be a symbolic link', async () => {
+    mkdirSync(directory.path('real'), 0o700);
+    symlinkSync('real', directory.path('job'));
+    const { exitCode, failure } = await run(['--job-dir', directory.path('job')]);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 1,
+      message: expect.stringMatching(/job: it is a symbolic link, expected a directory; name the directory that it/),
+    });
+    expect(readdirSync(directory.path('real'))).toEqual([]);
+  });
+
+  it('must not be a file', async () => {
+    writeFileSync(directory.path('job'), 'precious\n');
+    const { exitCode, failure } = await run(['--job-dir', directory.path('job'), '--force']);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 1,
+      message: expect.stringMatching(/job: it is not a directory; remove it or name another one$/),
+    });
+    expect(contentOf(directory.path('job'))).toBe('precious\n');
+  });
+
+  it('must have a place', async () => {
+    const { exitCode, failure } = await run(['--job-dir', directory.path('no', 'job')]);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 2,
+      message: expect.stringMatching(/^--job-dir .*: the directory .*\/no does not exist; make it first$/),
+    });
+  });
+
+  it('must not be one that others can write to', async () => {
+    mkdirSync(directory.path('job'));
+    chmodSync(directory.path('job'), 0o777);
+    const { exitCode, failure } = await run(['--job-dir', directory.path('job')]);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 1,
+      message: expect.stringMatching(/other users can write to it \(mode 777\); if all in it is yours, run chmod go-w/),
+    });
+  });
+
+  it('must not lie in an input directory', async () => {
+    mkdirSync(directory.path('corpus'));
+    writeFileSync(directory.path('corpus', '1'), 'c\n');
+    const words = [directory.path('corpus'), '-o', output, '--job-dir', directory.path('corpus', 'job')];
+    const { exitCode, failure } = await runJob(directory, words);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 2,
+      message: expect.stringMatching(/lies inside the input directory .*corpus, so the job would read what it writes/),
+    });
+  });
+
+  it('of another job is not mixed up with it', async () => {
+    const job = directory.path('job');
+    expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
+    const before = namesBelow(job);
+    const other = [...inputs, '-o', directory.path('other'), '--seed', '1', '--job-dir', job];
+    const refused = await runJob(directory, [...other, '--resume']);
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      failure: {
+        code: 'ERR_JOB_DIFFERS',
+        message: expect.stringMatching(/was begun with another output \(".*\/out", now ".*\/other"\)/),
+      },
+    });
+    expect(await runJob(directory, other)).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_UNFINISHED' } });
+    expect(namesBelow(job)).toEqual(before);
+    await expectDone((await run(['--job-dir', job, '--resume'])).report?.resumed?.pileSets);
+  });
+
+  it.skipIf(reasonNotToMount !== undefined)('may lie on another disk than the output and the temp data', async () => {
+    const disk = mountTmpfs(directory.path('disk'), 'size=8m');
+    for (const words of [[], ['-T', directory.temp]]) {
+      const named = ['--job-dir', `${disk}/job`, ...words];
+      expect((await run(named, { sabotage: STOPPED })).exitCode).toBe(143);
+      await expectDone((await run([...named, '--resume'])).report?.resumed?.pileSets);
+      expect(readdirSync(disk)).toEqual([]);
+      rmSync(output);
+    }
+  });
+
+  it.skipIf(reasonNotToMount !== undefined)('may be the root of a disk', async () => {
+    const disk = mountTmpfs(directory.path('disk'), 'size=8m,mode=700');
+    expect((await run(['--job-dir', disk], { sabotage: STOPPED })).exitCode).toBe(143);
+    await expectDone((await run(['--job-dir', disk, '--resume'])).report?.resumed?.pileSets);
+    expect(readdirSync(disk)).toEqual([]);
+  });
+});
+
+describe('a job without temp directories of its own', () => {
+  it('keeps what it has beside the output', async () => {
+    expect((await run(['--resume'], { sabotage: STOPPED, env: { TMPDIR: '' } })).exitCode).toBe(143);
+    const { job, data } = findJobPaths(directory.path(), directory.path());
+    expect([job, data].every((path) => existsSync(path))).toBe(true);
+    await expectDone((await run(['--resume'], { env: { TMPDIR: '' } })).report?.resumed?.pileSets);
+  });
+
+  it('is found when $TMPDIR is another one, and says which it had', async () => {
+    mkdirSync(directory.path('new'));
+    const [before, after] = [{ TMPDIR: directory.temp }, { TMPDIR: directory.path('new') }];
+    expect((await run(['--resume'], { sabotage: STOPPED, env: before })).exitCode).toBe(143);
+    const { job } = findJobPaths(directory.temp, directory.path());
+    expect(await run(['--resume'], { env: after })).toMatchObject({
+      exitCode: 2,
+      failure: {
+        code: 'ERR_JOB_UNFINISHED',
+        message: `an unfinished job of ${output} exists in ${job}: give the temp directories that it had, and --resume to go on, or --force to discard it`,
+      },
+    });
+    expect(readdirSync(directory.path('new'))).toEqual([]);
+    await expectDone((await run(['--resume', '-T', directory.temp], { env: after })).report?.resumed?.pileSets);
+  });
+});
+
+describe('--keep-temp', () => {
+  it('keeps what makes the output again without reading the inputs', async () => {
+    const words = ['-T', directory.temp, '--keep-temp'];
+    expect((await run(words)).exitCode).toBe(0);
+    const expected = await undisturbed(directory, { inputs });
+    expect(contentOf(output)).toBe(expected);
+    expect(readdirSync(directory.temp).sort()).toEqual([
+      expect.stringMatching(/\.disk-0$/),
+      expect.stringMatching(/\.job$/),
+    ]);
+    expect(readdirSync(directory.path()).filter((name) => name.startsWith('.pileshuf-'))).toEqual([]);
+
+    // Neither mixed up with a new job, nor taken for one that is unfinished.
+    expect(await run(['-T', directory.temp])).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_UNFINISHED' } });
+    expect(await run([...words, '--resume'])).toMatchObject({ exitCode: 2, failure: { code: 'ERR_OUTPUT_EXISTS' } });
+
+    for (const keep of [['--keep-temp'], []]) {
+      rmSync(output);
+      const again = await run(['-T', directory.temp, '--resume', '--force', ...keep]);
+      expect(again).toMatchObject({ exitCode: 0, splitsRead: 0 });
+      expect(again.report?.resumed?.pileSets).toBeGreaterThan(2);
+      expect(contentOf(output)).toBe(expected);
+    }
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+
+  it('keeps it also of a job that went on', async () => {
+    const words = ['-T', directory.temp, '--keep-temp'];
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: isTiny ? 200 : 36 };
+    expect((await run(words, { sabotage })).signal).toBe('SIGKILL');
+    expect((await run([...words, '--resume'])).exitCode).toBe(0);
+    rmSync(output);
+    const again = await run(['-T', directory.temp, '--resume']);
+    expect(again).toMatchObject({ exitCode: 0, splitsRead: 0 });
+    await expectDone(again.report?.resumed?.pileSets);
+  });
+
+  it('is discarded with --force alone', async () => {
+    expect((await run(['-T', directory.temp, '--keep-temp'])).exitCode).toBe(0);
+    const anew = await run(['-T', directory.temp, '--force']);
+    expect(anew.exitCode).toBe(0);
+    expect(anew.report?.resumed).toBe(undefined);
+    expect(readdirSync(directory.temp)).toEqual([]);
+  });
+});

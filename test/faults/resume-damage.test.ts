@@ -1,0 +1,173 @@
+/**
+ * An interrupted job whose files do not hold any more what was written: it is seen and named, and only the
+ * damaged pile set is made again. The bytes that come out are the same.
+ */
+import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DATA_FILE_ENTRY_BYTES, HEADER_BYTES, PILE_ENTRY_BYTES } from '#src/pile-store/pile-set-index.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { contentOf, findJobPaths, type JobOutcome, namesBelow, runJob, undisturbed } from './resumable-job.js';
+import type { Sabotage } from './sabotage.js';
+import { isTiny, OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+const PILES = 6;
+const STRIPES = 6;
+const SIZES = smallSizes({ pileCount: PILES, stripeCount: STRIPES });
+/** The one whose files are damaged. */
+const SPLIT = 4;
+
+let inputs: string[] = [];
+let output = '';
+let job: ReturnType<typeof findJobPaths>;
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  output = directory.path('out');
+});
+
+function resume(sabotage?: Sabotage): Promise<JobOutcome> {
+  const argv = [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', '--resume'];
+  return runJob(directory, argv, { sizes: SIZES, ...(sabotage === undefined ? {} : { sabotage }) });
+}
+
+/** Has a job stopped in pass 2. */
+async function interrupt(nthWrite: number): Promise<void> {
+  const stopped = await resume({ act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: nthWrite });
+  expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: {} } });
+  job = findJobPaths(directory.temp, directory.path());
+}
+
+/** The data file of the split that is damaged. */
+function dataFile(stripe: number): string {
+  const digits = String(SPLIT).padStart(6, '0');
+  const name = namesBelow(job.data).find(
+    (file) => file.startsWith(`set-${digits}-`) && file.endsWith(`.${stripe}.pile`),
+  );
+  return join(job.data, name ?? 'none');
+}
+
+function indexOf(split: number): string {
+  return join(job.job, `set-${String(split).padStart(6, '0')}.index`);
+}
+
+function flipByte(path: string, position: number): void {
+  const bytes = readFileSync(path);
+  bytes[position] = (bytes[position] ?? 0) ^ 4;
+  writeFileSync(path, bytes);
+}
+
+async function expectUndisturbedBytes() {
+  expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+}
+
+describe('stored records', () => {
+  // In a record: its key, its length, its bytes.
+  it.each([
+    ['first', () => 0],
+    ['fifth', () => 4],
+    ['ninth', () => 8],
+    ['thirteenth', () => 12],
+    ['last', (path: string) => statSync(path).size - 1],
+  ])('whose %s byte changed are seen when they are read, and made again', async (_, position) => {
+    await interrupt(1);
+    const path = dataFile(STRIPES - 1);
+    flipByte(path, position(path));
+    const refused = await resume();
+    expect(refused).toMatchObject({
+      exitCode: 4,
+      failure: { code: 'ERR_VERIFICATION', resume: { directory: job.job } },
+    });
+    const { message = '' } = refused.failure ?? {};
+    expect(message).toContain(path);
+    expect(message).toMatch(
+      /are not what was written there; check the disk; a job that can be resumed goes on with --r/,
+    );
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1, warnings: [] });
+    await expectUndisturbedBytes();
+  });
+
+  it('that changed are made again when other runs are finished', async () => {
+    await interrupt(isTiny ? 120 : 22);
+    const left = Array.from({ length: STRIPES }, (_, stripe) => stripe).filter((stripe) =>
+      namesBelow(job.data).some((name) => name.endsWith(`.${stripe}.pile`)),
+    );
+    expect(left.length).toBeLessThan(STRIPES);
+    flipByte(dataFile(left[0] ?? 0), 20);
+    expect((await resume()).exitCode).toBe(4);
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(OUTPUT_BYTES / 10);
+    await expectUndisturbedBytes();
+  });
+
+  it.each<[string, (path: string) => void, string]>([
+    ['are gone', (path) => rmSync(path), 'is missing, expected \\d+ bytes'],
+    ['were cut off', (path) => truncateSync(path, statSync(path).size - 1), 'has \\d+ bytes, expected \\d+ bytes'],
+  ])('that %s are seen at once, and made again', async (_, damage, what) => {
+    await interrupt(1);
+    const path = dataFile(STRIPES - 1);
+    damage(path);
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued.warnings).toEqual([
+      expect.stringMatching(
+        new RegExp(`^verification failed: the data file ${path} ${what}; this part is made again$`),
+      ),
+    ]);
+    await expectUndisturbedBytes();
+  });
+});
+
+describe('an index', () => {
+  const pilesAt = HEADER_BYTES + STRIPES * DATA_FILE_ENTRY_BYTES;
+
+  it.each<[string, (byteLength: number) => number]>([
+    ['magic', () => 3],
+    ['version', () => 7],
+    ['header', () => 9],
+    ['data file table', () => HEADER_BYTES + 1],
+    ['pile table', () => pilesAt + 17],
+    ['segment table', () => pilesAt + PILES * PILE_ENTRY_BYTES + 5],
+    ['description', (byteLength) => byteLength - 2],
+  ])('with a changed %s is seen at once, and its pile set is made again', async (_, position) => {
+    await interrupt(1);
+    const path = indexOf(SPLIT);
+    flipByte(path, position(statSync(path).size));
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued.warnings).toEqual([expect.stringMatching(new RegExp(`${path} .*; this part is made again$`))]);
+    await expectUndisturbedBytes();
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ['is empty', (path) => truncateSync(path, 0)],
+    ['was cut off', (path) => truncateSync(path, statSync(path).size - 1)],
+    ['is that of another split', (path) => copyFileSync(indexOf(SPLIT + 1), path)],
+  ])('that %s is seen at once, and its pile set is made again', async (_, damage) => {
+    await interrupt(1);
+    damage(indexOf(SPLIT));
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued.warnings).toEqual([expect.stringContaining(basename(indexOf(SPLIT)))]);
+    await expectUndisturbedBytes();
+  });
+
+  it('that is gone means that its pile set is made again, without a word', async () => {
+    await interrupt(1);
+    rmSync(indexOf(SPLIT));
+    expect(await resume()).toMatchObject({ exitCode: 0, splitsRead: 1, warnings: [] });
+    await expectUndisturbedBytes();
+  });
+
+  it('of more splits than there are is none of the job', async () => {
+    await interrupt(1);
+    copyFileSync(indexOf(SPLIT), indexOf(999_999));
+    const continued = await resume();
+    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
+    expect(continued.warnings).toEqual([expect.stringMatching(/set-999999\.index is not of this job; this part/)]);
+    await expectUndisturbedBytes();
+  });
+});

@@ -1,0 +1,306 @@
+/**
+ * An unfinished job is never mixed up with another one: it is refused, in one line that says what differs, and
+ * left as it is, unless it is told to go on and everything that decides the bytes is the same, or to be discarded.
+ */
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { seal, unseal } from '#src/job-directory/sealed-file.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import {
+  contentOf,
+  findJobPaths,
+  fingerprintOf,
+  type JobOutcome,
+  type JobRun,
+  runJob,
+  runPrinted,
+  undisturbed,
+} from './resumable-job.js';
+import { isTiny, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+let inputs: string[] = [];
+let output = '';
+let job: ReturnType<typeof findJobPaths>;
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  // A time without nanoseconds, which a test can give back.
+  for (const path of inputs) utimesSync(path, MODIFIED, MODIFIED);
+  output = directory.path('out');
+});
+
+const MODIFIED = new Date('2026-01-31T12:00:00Z');
+const SHARDS = ['--shards', '3'];
+
+interface Words {
+  readonly inputs?: readonly string[];
+  readonly output?: string;
+  readonly temp?: readonly string[];
+  readonly seed?: readonly string[];
+  readonly shards?: readonly string[];
+  readonly more?: readonly string[];
+}
+
+/** The words of the job, but for those that are given. */
+function argv(words: Words = {}): string[] {
+  const temp = words.temp ?? [directory.temp];
+  return [
+    ...(words.inputs ?? inputs),
+    ...['-o', words.output ?? output],
+    ...temp.flatMap((path) => ['-T', path]),
+    ...(words.seed ?? ['--seed', '1']),
+    ...(words.shards ?? SHARDS),
+    ...(words.more ?? []),
+  ];
+}
+
+const run = (words: Words = {}, more: JobRun = {}) => runJob(directory, argv(words), more);
+const resume = (words: Words = {}) => run({ ...words, more: ['--resume', ...(words.more ?? [])] });
+
+/** Begins the job and has it stopped in pass 1. */
+async function interrupt(words: Words = {}): Promise<JobOutcome> {
+  const nth = isTiny ? 400 : 250;
+  const outcome = await run(
+    { ...words, more: ['--resume', ...(words.more ?? [])] },
+    { sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } },
+  );
+  expect(outcome).toMatchObject({ exitCode: 143, failure: { resume: {} } });
+  return outcome;
+}
+
+/** Expects that a run changes nothing, neither of the unfinished job nor beside it. */
+async function expectRefused(
+  runIt: () => Promise<Pick<JobOutcome, 'exitCode' | 'failure'>>,
+  exitCode: number,
+  code: string,
+  message: string | RegExp,
+) {
+  const places = [directory.temp, job.staging];
+  const before = fingerprintOf(...places);
+  const { exitCode: actual, failure } = await runIt();
+  expect(failure).toMatchObject({ code, message: expect.stringMatching(message) });
+  expect(failure?.message).not.toContain('\n');
+  expect(failure?.resume).toBe(undefined);
+  expect(actual).toBe(exitCode);
+  expect(fingerprintOf(...places)).toEqual(before);
+  expect(existsSync(output)).toBe(false);
+}
+
+/** The unfinished job is whole: it goes on to its end. */
+async function expectGoesOn(outcome: JobOutcome) {
+  const continued = await runPrinted(directory, outcome.failure?.resume?.command ?? '');
+  expect(continued).toMatchObject({ exitCode: 0, warnings: [] });
+  expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
+  expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));
+}
+
+/** Nothing of the unfinished job is used. */
+async function expectDiscarded(words: Words = {}) {
+  const anew = await run({ ...words, more: [...(words.more ?? []), '--force'] });
+  expect(anew.exitCode).toBe(0);
+  expect(anew.report?.resumed).toBe(undefined);
+  expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));
+}
+
+describe('an unfinished job', () => {
+  let interrupted: JobOutcome;
+  beforeEach(async () => {
+    interrupted = await interrupt();
+    job = findJobPaths(directory.temp, directory.path());
+  });
+
+  it('is not gone on with unasked', async () => {
+    await expectRefused(
+      () => run(),
+      2,
+      'ERR_JOB_UNFINISHED',
+      `^an unfinished or kept job of ${output} exists in ${job.job}: give --resume to go on, or --force to discard it$`,
+    );
+    await expectGoesOn(interrupted);
+  });
+
+  it('is discarded with --force', () => expectDiscarded());
+
+  it('is gone on with, not discarded, with both', async () => {
+    const continued = await resume({ more: ['--force'] });
+    expect(continued.exitCode).toBe(0);
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
+    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));
+  });
+
+  const differs = (what: string, then: string, now: string) =>
+    new RegExp(
+      `^the unfinished job in .*\\.job was begun with another ${what} \\(${then}, now ${now}\\); ` +
+        'give the same to go on, or --force without --resume to discard it$',
+    );
+
+  it.each<[string, () => Words, RegExp]>([
+    ['seed', () => ({ seed: ['--seed', '2'] }), differs('seed', '"1"', '"2"')],
+    ['end of records', () => ({ more: ['-z'] }), differs('end of records', '10', '0')],
+    ['number of shards', () => ({ shards: ['--shards', '4'] }), differs('cut into shards', '.*:3}', '.*:4}')],
+    [
+      'rule for shards',
+      () => ({ shards: ['--shard-records', '3'] }),
+      differs('cut into shards', '{"by":"count".*', '{"by":"records".*'),
+    ],
+    [
+      'number of temp directories',
+      () => ({ temp: [directory.temp, directory.path('more')] }),
+      differs('list of temp directories', '\\[".*/temp"\\]', '\\[".*/temp",".*/more"\\]'),
+    ],
+    ['number of inputs', () => ({ inputs: inputs.slice(1) }), differs('number of inputs', '2', '1')],
+  ])('is not gone on with when it has another %s', async (_, words, message) => {
+    mkdirSync(directory.path('more'));
+    await expectRefused(() => resume(words()), 2, 'ERR_JOB_DIFFERS', message);
+    await expectGoesOn(interrupted);
+  });
+
+  it('is found from other temp directories, too, and says which it has', async () => {
+    const more = directory.path('more');
+    mkdirSync(more);
+    const message = `^an unfinished job of ${output} exists in ${job.job}: give the temp directories that it had, and --resume to go on, or --force to discard it$`;
+    await expectRefused(() => resume({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
+    await expectRefused(() => run({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
+    await expectGoesOn(interrupted);
+  });
+
+  it('leaves the temp data that it has elsewhere when it is discarded from other temp directories', async () => {
+    const more = directory.path('more');
+    mkdirSync(more);
+    await expectDiscarded({ temp: [more] });
+    expect(fingerprintOf(more)).toEqual([]);
+    for (const path of [job.job, job.data]) rmSync(path, { recursive: true });
+  });
+
+  const changed = (how: string) =>
+    new RegExp(
+      `^/.*/1\\.input: the input changed since the unfinished job in .*\\.job was begun \\(${how}\\); ` +
+        'give --force without --resume to begin anew$',
+    );
+
+  it.each<[string, (path: string) => void, RegExp]>([
+    ['size', (path) => appendFileSync(path, 'x\n'), changed('its size was \\d+ bytes and is \\d+')],
+    [
+      'modification time',
+      (path) => utimesSync(path, MODIFIED, new Date()),
+      changed('the time of its last change is another'),
+    ],
+    ['first bytes', (path) => overwrite(path, 0), changed('its first or last bytes are others')],
+    ['last bytes', (path) => overwrite(path, statSync(path).size - 2), changed('its first or last bytes are others')],
+  ])('is not gone on with when the %s of an input is another', async (_, change, message) => {
+    change(inputs[1] ?? '');
+    await expectRefused(() => resume(), 3, 'ERR_INPUT_CHANGED', message);
+    await expectDiscarded();
+  });
+
+  it('is not gone on with when its inputs are in another order', async () => {
+    await expectRefused(
+      () => resume({ inputs: inputs.toReversed() }),
+      3,
+      'ERR_INPUT_CHANGED',
+      changed('another file was there in the list'),
+    );
+    await expectGoesOn(interrupted);
+  });
+
+  it('is gone on with when an input was replaced by a copy of itself', async () => {
+    const [path = ''] = inputs;
+    writeFileSync(directory.path('copy'), readFileSync(path));
+    renameSync(directory.path('copy'), path);
+    utimesSync(path, MODIFIED, MODIFIED);
+    await expectGoesOn(interrupted);
+  });
+
+  it('is not gone on with when it was begun by another version', async () => {
+    const manifest = join(job.job, 'manifest');
+    const value = unseal(readFileSync(manifest), 'job', 1, manifest);
+    writeFileSync(manifest, seal('job', 2, Object(value)));
+    const message =
+      /manifest was written by another version of pileshuf \(format 2, expected 1\); finish the job with that version or give --force to discard it$/;
+    await expectRefused(() => resume(), 2, 'ERR_JOB_VERSION', message);
+    await expectRefused(() => run(), 2, 'ERR_JOB_VERSION', message);
+    await expectDiscarded();
+  });
+
+  it.each(['manifest', 'done-000001', 'commit'])('is not gone on with when its %s is damaged', async (name) => {
+    const path = join(job.job, name);
+    if (name === 'manifest') flipByte(path, 100);
+    else writeFileSync(path, 'pileshuf nonsense\n');
+    const message = `^verification failed: ${path} is damaged: .*; give --force to discard the job$`;
+    await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
+    await expectDiscarded();
+  });
+
+  it('is not gone on with when a record of what is finished is missing', async () => {
+    writeFileSync(join(job.job, 'done-000002'), seal('runs', 1, { runs: [] }));
+    const message = /done-000001 is damaged: it is missing, expected 1 records; give --force to discard the job$/;
+    await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
+    await expectDiscarded();
+  });
+
+  it('is not gone on with when a staged output is shorter than what it wrote there', async () => {
+    const region = { shard: 0, start: 0, end: 100 };
+    writeFileSync(join(job.job, 'done-000001'), seal('runs', 1, { runs: [{ first: 0, end: 1, regions: [region] }] }));
+    const { exitCode, failure } = await resume();
+    expect({ exitCode, failure }).toMatchObject({
+      exitCode: 4,
+      failure: { message: expect.stringMatching(/0\.part has 0 bytes, expected at least the 100 that/) },
+    });
+    await expectDiscarded();
+  });
+
+  it('that another host may be at is not touched', async () => {
+    const name = `lock+another${hostname().replaceAll(/[^a-z]/g, '')}+unknown+unknown+17+unknown+0+0123456789abcdef`;
+    writeFileSync(join(job.job, name), '');
+    const message =
+      /is held by process 17 on another.* since .*, which cannot be seen from here; wait for it or stop it, or remove .*\/lock\+.* if it has ended$/;
+    await expectRefused(() => resume(), 2, 'ERR_JOB_LOCKED', message);
+    await expectRefused(() => run({ more: ['--force'] }), 2, 'ERR_JOB_LOCKED', message);
+    rmSync(join(job.job, name));
+    await expectGoesOn(interrupted);
+  });
+});
+
+describe('what cannot be gone on with', () => {
+  it('is left by a job that was killed, and removed by the next one, unasked', async () => {
+    const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 5 } as const;
+    expect(await run({}, { sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    const { job: left } = findJobPaths(directory.temp, directory.path());
+    expect(existsSync(join(left, 'manifest'))).toBe(true);
+    const { exitCode, report } = await run();
+    expect({ exitCode, resumed: report?.resumed }).toEqual({ exitCode: 0, resumed: undefined });
+  });
+
+  it('is removed also by a job that is refused, because what it wrote appeared', async () => {
+    const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'job-removal' } as const;
+    expect(await run({}, { sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    const { exitCode, failure } = await run();
+    expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_OUTPUT_EXISTS' });
+    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));
+  });
+});
+
+/** Changes a byte of a record, and gives the file back its time. */
+function overwrite(path: string, position: number): void {
+  flipByte(path, position);
+  utimesSync(path, MODIFIED, MODIFIED);
+}
+
+function flipByte(path: string, position: number): void {
+  const bytes = readFileSync(path);
+  bytes[position] = (bytes[position] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
