@@ -16,6 +16,7 @@ import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
 import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import type { KernelFunctions } from './kernel/kernel.js';
 import { ScatterArena } from './scatter-arena.js';
@@ -136,7 +137,7 @@ export class PileOrderer {
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher, control });
-    try {
+    const orderParts = async () => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
         pileCount: subPileCount.count,
@@ -171,10 +172,11 @@ export class PileOrderer {
           emit,
         );
       }
-    } finally {
+    };
+    await thenAlwaysAsync(orderParts, () => {
       writer.close();
       for (const path of pileSetFiles(subLayout, name)) removeFile(path, 'temp');
-    }
+    });
   }
 
   /** As many sub-piles as it takes, in buffers as large as the arena allows beside the window. */

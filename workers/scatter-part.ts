@@ -12,6 +12,7 @@ import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-
 import type { Framing } from '../src/formats/framing.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
+import { thenAlwaysAsync } from '../src/then-always.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
@@ -35,16 +36,15 @@ export async function scatterPart(
   const scatterer = new PartScatterer(part, framing, arena, kernel, job);
   if (part.kind === 'stream') return scatterStream(part, scatterer, control);
   const input = new RegularInput(part.path, part.version, control, part.gate);
-  try {
+  const scatter = async (): Promise<Coverage> => {
     const coverage =
       part.kind === 'range'
         ? scatterRange(part, input, scatterer, control)
         : await scatterCompressed(part, input, scatterer, control);
     input.requireUnchanged();
     return coverage;
-  } finally {
-    input.close();
-  }
+  };
+  return thenAlwaysAsync(scatter, () => input.close());
 }
 
 function scatterRange(

@@ -8,6 +8,7 @@
 import { framingOf } from '../src/formats/framing.js';
 import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { PileTallies } from '../src/pile-store/read-pile-set-index.js';
+import { thenAlwaysAsync } from '../src/then-always.js';
 import type { Coverage, InputPart } from './input-part.js';
 import { type JobShare, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
@@ -37,7 +38,7 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { layout } = job;
   const name = task.pileSetName;
   const writer = new PileSetWriter({ name, layout, ramPool, indexInFile: job.keepsPileSets, hasher, control });
-  try {
+  const scatter = async (): Promise<ScatterResult> => {
     const scatterArena = new ScatterArena(arena, writer, {
       pileCount: job.layout.pileCount,
       bufferBytes: job.bufferBytes,
@@ -62,7 +63,6 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
         checksums: BigUint64Array.from(tallies, (tally) => tally.checksum),
       },
     };
-  } finally {
-    writer.close();
-  }
+  };
+  return thenAlwaysAsync(scatter, () => writer.close());
 }

@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
+import { thenAlwaysAsync } from '../then-always.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { closeFile, type OpenFile, openForRead } from './files.js';
@@ -49,14 +50,15 @@ export async function syncPath(path: string): Promise<void> {
 /** @param mayRefuse whether it is no failure when the file system says that it cannot sync such a thing. */
 async function sync(path: string, role: FileRole, mayRefuse: (file: OpenFile) => boolean): Promise<void> {
   const file = openForRead(path, role);
-  try {
-    await syncOpenFile(file);
-  } catch (error) {
-    // Some network file systems cannot sync a directory and say so.
-    if (!(error instanceof Error && errnoOf(error.cause) === 'EINVAL' && mayRefuse(file))) throw error;
-  } finally {
-    closeFile(file);
-  }
+  const syncIfPossible = async () => {
+    try {
+      await syncOpenFile(file);
+    } catch (error) {
+      // Some network file systems cannot sync a directory and say so.
+      if (!(error instanceof Error && errnoOf(error.cause) === 'EINVAL' && mayRefuse(file))) throw error;
+    }
+  };
+  await thenAlwaysAsync(syncIfPossible, () => closeFile(file));
 }
 
 function isDirectory(file: OpenFile): boolean {

@@ -27,6 +27,7 @@ export interface FileCalls {
   statOpen(fd: number): fs.BigIntStats;
   stat(path: string): fs.BigIntStats;
   lstat(path: string): fs.BigIntStats;
+  access(path: string, mode: number): void;
   realPath(path: string): string;
   list(directory: string): fs.Dirent[];
   makeDirectory(path: string, mode: number): void;
@@ -59,6 +60,7 @@ export const systemFileCalls: FileCalls = {
   statOpen: (fd) => fs.fstatSync(fd, { bigint: true }),
   stat: (path) => fs.statSync(path, { bigint: true }),
   lstat: (path) => fs.lstatSync(path, { bigint: true }),
+  access: (path, mode) => fs.accessSync(path, mode),
   realPath: (path) => fs.realpathSync(path),
   list: (directory) => fs.readdirSync(directory, { withFileTypes: true }),
   makeDirectory: (path, mode) => {
@@ -106,6 +108,7 @@ export const fileCalls: FileCalls = {
   statOpen: (fd) => repeated(() => layer.statOpen(fd)),
   stat: (path) => repeated(() => layer.stat(path)),
   lstat: (path) => repeated(() => layer.lstat(path)),
+  access: (...call) => repeated(() => layer.access(...call)),
   realPath: (path) => repeated(() => layer.realPath(path)),
   list: (directory) => repeated(() => layer.list(directory)),
   makeDirectory: (...call) => repeated(() => layer.makeDirectory(...call)),

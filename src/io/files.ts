@@ -7,6 +7,7 @@
  */
 import { constants } from 'node:fs';
 import { ClosedPipeError } from '../errors.js';
+import { thenAlways } from '../then-always.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { type FileRole, ioError } from './io-error.js';
@@ -88,13 +89,25 @@ export function closeFile(file: OpenFile): void {
   }
 }
 
+/** Closes all of them, then throws what failed first. */
+export function closeAll(files: readonly OpenFile[]): void {
+  let failure: { readonly error: unknown } | undefined;
+  for (const file of files) {
+    try {
+      closeFile(file);
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+  if (failure !== undefined) throw failure.error;
+}
+
 /** Runs `use` on an open file and closes it, whatever happens. */
 export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
-  try {
-    return use(file);
-  } finally {
-    closeFile(file);
-  }
+  return thenAlways(
+    () => use(file),
+    () => closeFile(file),
+  );
 }
 
 /**
@@ -134,7 +147,9 @@ export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteL
   for (let done = 0; done < byteLength; ) {
     const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
     try {
-      done += fileCalls.write(file.fd, bytes, offset + done, length, position + done);
+      const count = fileCalls.write(file.fd, bytes, offset + done, length, position + done);
+      if (count === 0) throw new Error('the device took none of the bytes');
+      done += count;
     } catch (error) {
       throw ioError(`write at byte ${position + done} of`, file.role, file.path, error);
     }

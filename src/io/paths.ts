@@ -1,7 +1,7 @@
 /**
  * Questions about paths, with errors that say what could not be found out.
  */
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { type FileRole, ioError } from './io-error.js';
@@ -56,6 +56,18 @@ export function realPathOf(path: string, role: FileRole): string {
     return fileCalls.realPath(path);
   } catch (error) {
     throw ioError('examine', role, path, error);
+  }
+}
+
+/** Whether this process may make something in a directory. */
+export function isWritable(directory: string, role: FileRole): boolean {
+  try {
+    fileCalls.access(directory, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') return false;
+    throw ioError('examine', role, directory, error);
   }
 }
 

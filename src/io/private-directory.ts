@@ -1,7 +1,7 @@
 /**
  * Directories that belong to one job alone (mode 0700), and their removal.
  */
-import type { BigIntStats } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
 import { errnoOf } from './errno.js';
@@ -124,17 +124,28 @@ export function removeDirectory(path: string): void {
   }
 }
 
+/** Removes all that is in a directory of this user, but for names that stay. */
+export function removeContents(path: string, stays: (name: string) => boolean): void {
+  try {
+    for (const entry of fileCalls.list(path)) if (!stays(entry.name)) removeEntry(path, entry);
+  } catch (error) {
+    throw new SystemError('ERR_IO', `cannot empty ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
+  }
+}
+
 function isOwnDirectory(stat: BigIntStats): boolean {
   const user = process.geteuid?.();
   return stat.isDirectory() && (user === undefined || stat.uid === BigInt(user));
 }
 
 function removeAll(path: string): void {
-  for (const entry of fileCalls.list(path)) {
-    const inside = join(path, entry.name);
-    ifPresent(() => (entry.isDirectory() ? removeAll(inside) : fileCalls.unlink(inside)));
-  }
+  for (const entry of fileCalls.list(path)) removeEntry(path, entry);
   ifPresent(() => fileCalls.removeDirectory(path));
+}
+
+function removeEntry(directory: string, entry: Dirent): void {
+  const inside = join(directory, entry.name);
+  ifPresent(() => (entry.isDirectory() ? removeAll(inside) : fileCalls.unlink(inside)));
 }
 
 function ifPresent(remove: () => void): void {

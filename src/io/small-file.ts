@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
+import { thenAlwaysAsync } from '../then-always.js';
 import { linkToNewName, syncDirectory, syncOpenFile } from './durable.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
@@ -56,12 +57,11 @@ async function commit(
   const attempt = join(directory, nameOfAttempt(name));
   const file = createTempFile(attempt);
   try {
-    try {
+    const write = async () => {
       writeAt(file, bytes, 0, bytes.byteLength, 0);
       await syncOpenFile(file);
-    } finally {
-      closeFile(file);
-    }
+    };
+    await thenAlwaysAsync(write, () => closeFile(file));
     giveName(attempt, join(directory, name));
   } catch (error) {
     removeIfPossible(attempt);

@@ -3,27 +3,19 @@
  * removed. `job-paths.ts` says what lies where.
  */
 import { dirname, join } from 'node:path';
-import { SystemError, UsageError } from '../errors.js';
-import { syncDirectory } from '../io/durable.js';
-import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
+import { addCleanupErrors, PileshufError, SystemError } from '../errors.js';
+import { syncDirectory, syncFile } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
 import { listNames, lstatPath, nameExists } from '../io/paths.js';
-import {
-  ensurePrivateDirectory,
-  makeOwnDirectory,
-  removeDirectory,
-  removeIfEmpty,
-  requirePrivate,
-} from '../io/private-directory.js';
-import { isNameOfAttempt, readSmallFile } from '../io/small-file.js';
+import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
+import { isNameOfAttempt } from '../io/small-file.js';
 import { finishedRunNames } from './finished-runs.js';
-import { acquireJobLock, type JobLock } from './job-lock.js';
+import { HeldDirectory } from './held-directory.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
 import { MANIFEST_NAME } from './manifest.js';
+import { noteStagingOwner, OWNER_NAME, readStagingOwner } from './staging-owner.js';
 
-/** In the staging directory: the path of the job directory. */
-const OWNER_NAME = 'job';
-const LONGEST_PATH_BYTES = 2 ** 16;
 /** What a job writes into its job directory, beside locks and attempts. */
 const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** A data directory in a job directory that the user named. */
@@ -32,69 +24,84 @@ const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
 
 export class JobDirectory {
   readonly paths: JobPaths;
-  readonly #lock: JobLock;
+  readonly #job: HeldDirectory;
+  readonly #staging: HeldDirectory;
+  /** Whether there was a job directory or outputs staged, when it was looked for. */
+  readonly wasThere: boolean;
   /** Of what is found nothing is known. */
   #isDurable = true;
   #isKept = false;
-
-  private constructor(paths: JobPaths) {
-    this.paths = paths;
-    this.#lock = acquireJobLock(paths.jobDirectory);
-  }
+  #dropsFormerFiles = false;
 
   /**
-   * Takes hold of the job directory when there is one.
-   * @throws UsageError ERR_JOB_LOCKED when another process holds it; SystemError ERR_TEMP_DIR when it is
-   *   no directory for this job alone.
+   * Takes hold of what is there of a job: its directory, and where its outputs are staged. Jobs of one output
+   * meet at the second, wherever their directories are.
+   * @throws UsageError ERR_JOB_LOCKED when another job holds one of them; SystemError ERR_TEMP_DIR when
+   *   one is not for this job alone.
    */
-  static find(paths: JobPaths): JobDirectory | undefined {
-    const { jobDirectory, isNamed } = paths;
-    if (!nameExists(jobDirectory, 'temp')) return undefined;
-    requirePrivate(jobDirectory, isNamed ? 'anyone' : 'owner');
-    const foreign = findForeignName(jobDirectory);
-    if (foreign !== undefined) {
-      throw new SystemError(
-        'ERR_TEMP_DIR',
-        `cannot use the directory ${jobDirectory}: it holds ${foreign}, which is not from a job; name one that is empty or does not exist`,
-      );
+  constructor(paths: JobPaths) {
+    this.paths = paths;
+    this.#job = new HeldDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
+    this.#staging = new HeldDirectory(paths.stagingDirectory, 'owner');
+    try {
+      this.#job.holdIfThere();
+      if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory);
+      this.#staging.holdIfThere();
+    } catch (error) {
+      this.#job.release(paths.isNamed);
+      throw error;
     }
-    return new JobDirectory(paths);
+    this.wasThere = this.#job.isHeld || this.#staging.isHeld;
   }
 
-  /** Makes one where there is none, and takes hold of it. @throws UsageError ERR_JOB_LOCKED */
-  static make(paths: JobPaths): JobDirectory {
-    if (makeOwnDirectory(paths.jobDirectory, paths.isNamed ? 'job' : 'temp')) {
-      try {
-        return new JobDirectory(paths);
-      } catch (error) {
-        removeIfEmpty(paths.jobDirectory);
-        throw error;
-      }
-    }
-    throw new UsageError(
-      `another job of the same output began at the same time: ${paths.jobDirectory} exists; wait for it or stop it`,
-      'ERR_JOB_LOCKED',
-    );
+  /** Whether there is a job directory. */
+  get hasJobDirectory(): boolean {
+    return this.#job.isHeld;
+  }
+
+  /** The job directory of another job, whose outputs are staged where those of this one would be. */
+  get otherOwner(): string | undefined {
+    if (!this.#staging.isHeld) return undefined;
+    const owner = readStagingOwner(this.paths.stagingDirectory);
+    return owner === this.paths.jobDirectory ? undefined : owner;
   }
 
   /**
-   * Makes those of its directories that are missing, and refuses those that are not for it alone.
+   * Makes its directories where they are missing, and refuses those that are not for it alone.
    * @param isDurable whether they, and their removal, are to survive a power failure.
    */
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
-    const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
-    for (const directory of dataDirectories) ensurePrivateDirectory(directory, 'temp');
-    ensurePrivateDirectory(stagingDirectory, 'output');
+    const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
+    this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
+    // Outputs that are staged for a job directory that is not there would be taken for those of another job.
+    if (isDurable) await syncDirectory(dirname(jobDirectory), 'temp');
+    this.#staging.makeIfMissing('output');
     noteStagingOwner(stagingDirectory, jobDirectory);
-    if (!isDurable) return;
-    // The job directory itself: what an earlier run put there may have got its name and not kept it yet.
-    for (const named of new Set([
-      jobDirectory,
-      ...[jobDirectory, stagingDirectory, ...dataDirectories].map((path) => dirname(path)),
-    ])) {
-      await syncDirectory(named, 'temp');
+    for (const directory of dataDirectories) ensurePrivateDirectory(directory, 'temp');
+    if (isDurable) await this.syncNames();
+  }
+
+  /** @throws SystemError ERR_TEMP_DIR when one of them is gone, as when its disk is not mounted. */
+  requireDataDirectories(): void {
+    const missing = this.paths.dataDirectories.find((directory) => !nameExists(directory, 'temp'));
+    if (missing === undefined) return;
+    throw new SystemError(
+      'ERR_TEMP_DIR',
+      `the directory ${missing} of the unfinished job is not there; check that its disk is mounted, or give --force without --resume to begin anew`,
+    );
+  }
+
+  /** Waits until the names of all its directories, and what is in them, would survive a power failure. */
+  async syncNames(): Promise<void> {
+    const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
+    await syncFile(join(stagingDirectory, OWNER_NAME), 'temp');
+    const directories = [jobDirectory, stagingDirectory, ...dataDirectories];
+    const parents = directories.map((path) => dirname(path));
+    for (const directory of new Set([jobDirectory, stagingDirectory, ...parents])) {
+      await syncDirectory(directory, 'temp');
     }
+    this.#isDurable = true;
   }
 
   /** Says whether `end` is to leave everything where it is, for a run that goes on; at first it is not. */
@@ -102,25 +109,34 @@ export class JobDirectory {
     this.#isKept = isKept;
   }
 
+  /** Says that the outputs are complete, so that former files that made way may be removed. */
+  set dropsFormerFiles(dropsFormerFiles: boolean) {
+    this.#dropsFormerFiles = dropsFormerFiles;
+  }
+
   /** Removes all of it, unless it is to be kept, and lets go of it. */
   async end(): Promise<void> {
     try {
       if (!this.#isKept) await this.clear();
     } finally {
-      this.release();
-      if (!this.#isKept) removeIfEmpty(this.paths.jobDirectory);
+      this.#staging.release();
+      this.#job.release(this.#isKept);
     }
   }
 
   /**
-   * Removes all but the directory itself and its lock, as much as can be removed. The manifest goes last, so
-   * that a run that is killed here leaves what the next one knows how to remove.
-   * @throws SystemError, or AggregateError for several, when something cannot be removed; or when a killed
+   * Removes all that is in it but the locks, as much as can be removed, and nothing where another job came
+   * first. The manifest goes last, so that a run that is killed here leaves what the next one knows how to
+   * remove.
+   * @throws SystemError for the first thing that cannot be removed, the others attached; or when a killed
    *   run left former shards there, which are nobody's to remove.
    */
   async clear(): Promise<void> {
-    const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
-    requireNoFormerFiles(stagingDirectory);
+    const { jobDirectory, stagingDirectory } = this.paths;
+    const inJob = this.#job.isHeld ? [jobDirectory] : [];
+    const inStaging = this.#staging.isHeld ? [stagingDirectory] : [];
+    const dataDirectories = this.#job.isHeld ? this.paths.dataDirectories : [];
+    if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(stagingDirectory);
     const failures: unknown[] = [];
     const attempt = async (step: () => void | Promise<void>) => {
       try {
@@ -138,41 +154,32 @@ export class JobDirectory {
       }
     };
     // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
-    await remove(finishedRunNames(jobDirectory).reverse());
-    await sync([jobDirectory]);
-    const names = listNames(jobDirectory, 'temp').filter(isOwnName);
+    if (this.#job.isHeld) await remove(finishedRunNames(jobDirectory).reverse());
+    await sync(inJob);
+    for (const directory of inStaging) await attempt(() => removeContents(directory, looksLikeLock));
+    const names = inJob.flatMap((directory) => listNames(directory, 'temp')).filter(isOwnName);
     // Also where an earlier run put its data in here, and this one would not.
     const dataDirectoriesInside = names.filter(isNameOfDataDirectory).map((name) => join(jobDirectory, name));
-    const directories = new Set([stagingDirectory, ...dataDirectories, ...dataDirectoriesInside]);
-    for (const directory of directories) await attempt(() => removeDirectory(directory));
-    await sync([...directories].map((directory) => dirname(directory)));
+    const dataDirectoriesAll = new Set([...dataDirectories, ...dataDirectoriesInside]);
+    for (const directory of dataDirectoriesAll) await attempt(() => removeDirectory(directory));
+    const parents = dataDirectories.map((directory) => dirname(directory)).filter((path) => path !== jobDirectory);
+    await sync([...inStaging, ...parents]);
     const last = [MANIFEST_NAME, JOURNAL_NAME];
     const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !last.includes(name);
     await remove(names.filter(isOther));
-    await remove(last);
-    await sync([jobDirectory]);
-    if (failures.length > 1) throw new AggregateError(failures);
-    for (const failure of failures) throw failure;
+    await remove(inJob.length > 0 ? last : []);
+    await sync(inJob);
+    const [first, ...others] = failures;
+    if (first === undefined) return;
+    if (first instanceof PileshufError) addCleanupErrors(first, others);
+    throw first;
   }
 
-  /** Lets go of it. Safe to call twice. */
+  /** Lets go of it, whatever is there. Safe to call twice. */
   release(): void {
-    this.#lock.release();
+    this.#staging.release();
+    this.#job.release(this.paths.isNamed);
   }
-}
-
-/** Whoever finds outputs staged, and no job directory where it looks for one, reads here where it is. */
-function noteStagingOwner(stagingDirectory: string, jobDirectory: string): void {
-  const path = join(stagingDirectory, OWNER_NAME);
-  if (nameExists(path, 'output')) return;
-  const bytes = Buffer.from(jobDirectory);
-  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
-}
-
-/** The job directory of the job that staged outputs there; undefined when it is not known. */
-export function readStagingOwner(stagingDirectory: string): string | undefined {
-  const bytes = readSmallFile(join(stagingDirectory, OWNER_NAME), 'output', LONGEST_PATH_BYTES);
-  return bytes === undefined || bytes.byteLength === 0 ? undefined : Buffer.from(bytes).toString();
 }
 
 function requireNoFormerFiles(stagingDirectory: string): void {
@@ -183,6 +190,16 @@ function requireNoFormerFiles(stagingDirectory: string): void {
   throw new SystemError(
     'ERR_IO',
     `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,
+  );
+}
+
+/** Refuses a directory that has another use: a user may have named it. */
+function requireNothingForeign(jobDirectory: string): void {
+  const foreign = findForeignName(jobDirectory);
+  if (foreign === undefined) return;
+  throw new SystemError(
+    'ERR_TEMP_DIR',
+    `cannot use the directory ${jobDirectory}: it holds ${foreign}, which is not from a job; name one that is empty or does not exist`,
   );
 }
 

@@ -27,7 +27,6 @@ import { fileCalls } from '../io/file-calls.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
 import { ioError } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
-import { removeDirectory } from '../io/private-directory.js';
 import { identifyThisProcess, isRunning } from '../io/process-identity.js';
 import { formatLockName, hostInName, type LockOwner, looksLikeLock, parseLockName } from './lock-name.js';
 
@@ -84,31 +83,6 @@ export function acquireJobLock(directory: string): JobLock {
 export function findJobHolder(directory: string): LockHolder | undefined {
   return judgeLocks(directory, lockNamesIn(directory), identifyLock()).find(({ state }) => state !== 'left over')
     ?.holder;
-}
-
-/**
- * Removes a held directory with all that is in it. The lock goes last, so that nobody can have the directory
- * while it is emptied; whoever gets it between the two finds it empty, and keeps it.
- */
-export function removeJobDirectory(directory: string, lock: JobLock): void {
-  try {
-    for (const entry of fileCalls.list(directory)) {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) removeDirectory(path);
-      else if (!looksLikeLock(entry.name)) removeFile(path, 'temp');
-    }
-  } catch (error) {
-    throw error instanceof SystemError ? error : ioError('list', 'temp', directory, error);
-  }
-  lock.release();
-  try {
-    fileCalls.removeDirectory(directory);
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno !== 'ENOENT' && errno !== 'ENOTEMPTY' && errno !== 'EEXIST') {
-      throw ioError('remove', 'temp', directory, error);
-    }
-  }
 }
 
 function identifyLock(): LockOwner {

@@ -4,8 +4,7 @@
  *
  *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, records of finished runs    or --job-dir DIR
  *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                             or DIR/disk-0
- *     OUTPUT/../.pileshuf-ID.out/   staged outputs, and the journal of their moves; inside of OUTPUT when
- *                                   that is a directory that exists
+ *     OUTPUT/../.pileshuf-ID.out/   staged outputs, locks, and a note of the job directory
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -38,11 +37,7 @@ export interface JobPlacement {
 
 export function deriveJobPaths(placement: JobPlacement): JobPaths {
   const { outputIdentity, outputDirectory, tempDirs, jobDir } = placement;
-  const id = createHash('sha256')
-    .update(jobDir ?? outputIdentity)
-    .digest('hex')
-    .slice(0, 16);
-  const name = `.pileshuf-${id}`;
+  const name = `.pileshuf-${idOf(jobDir ?? outputIdentity)}`;
   const jobDirectory = jobDir ?? join(tempDirs[0] ?? outputDirectory, `${name}.job`);
   return {
     jobDirectory,
@@ -50,6 +45,11 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
     dataDirectories: tempDirs.map((directory, disk) =>
       placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : join(directory, `${name}.disk-${disk}`),
     ),
-    stagingDirectory: join(outputDirectory, `${name}.out`),
+    // After the output alone: jobs of one output meet here, wherever their job directories are.
+    stagingDirectory: join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`),
   };
+}
+
+function idOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

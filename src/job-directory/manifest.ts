@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
-import { createDurably, readSmallFile } from '../io/small-file.js';
+import { createDurably, readSmallFile, replaceDurably } from '../io/small-file.js';
 import { flag, list, nullable, object, oneOf, readShape, text, type ValueOf, wholeNumber } from './json-shape.js';
 import { seal, unseal } from './sealed-file.js';
 
@@ -53,6 +53,11 @@ export async function writeManifest(jobDirectory: string, manifest: JobManifest)
   else {
     withFile(createTempFile(join(jobDirectory, MANIFEST_NAME)), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
   }
+}
+
+/** Makes sure that the manifest would survive a power failure, whatever it was written for. */
+export async function replaceManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
+  await replaceDurably(jobDirectory, MANIFEST_NAME, seal(KIND, VERSION, manifest));
 }
 
 /**

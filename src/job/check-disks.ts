@@ -10,20 +10,11 @@ import type { JobPlaces } from './job-places.js';
 import type { DiskNeed, JobPlan } from './job-plan.js';
 import type { JobRequest } from './job-request.js';
 
-/**
- * @param toScatter what part of the splits pass 1 has still to do, from 0 to 1.
- * @throws SystemError ERR_NO_SPACE, with what is needed where.
- */
-export function checkDisks(
-  request: JobRequest,
-  plan: JobPlan,
-  places: JobPlaces,
-  gates: DeviceGates,
-  toScatter: number,
-): void {
+/** @throws SystemError ERR_NO_SPACE, with what is needed where. */
+export function checkDisks(request: JobRequest, plan: JobPlan, places: JobPlaces, gates: DeviceGates): void {
   if (plan.memory.maySpill) warnOfMemoryDisks(request, places, gates);
   const shortagesOf = (need: DiskNeed): Shortage[] =>
-    findShortages(spaceNeeds(need, places, toScatter), plan.memory.stripeCount, gates);
+    findShortages(spaceNeeds(need, places), plan.memory.stripeCount, gates);
   const [shortage] = shortagesOf(plan.least);
   if (shortage !== undefined) {
     throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);
@@ -42,21 +33,16 @@ function warnOfMemoryDisks(request: JobRequest, { tempDirs }: JobPlaces, gates: 
   }
 }
 
-/**
- * What an earlier run left takes space already: it is used, or removed. In pass 2 some of it is gone, and its
- * place is not needed any more.
- */
+/** What an earlier run left takes space already, and is removed. */
 function spaceNeeds(
   { tempBytes, outputBytes }: DiskNeed,
   { tempDirs, outputDirectory, paths }: JobPlaces,
-  toScatter: number,
 ): SpaceNeed[] {
   const needBeside = (directory: string | undefined, byteLength: number) =>
     directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
-  const diskBytes = tempBytes / tempDirs.length;
   const needs: SpaceNeed[] = tempDirs.map((directory, disk) => ({
     directory,
-    byteLength: Math.min(needBeside(paths?.dataDirectories[disk], diskBytes), diskBytes * toScatter),
+    byteLength: needBeside(paths?.dataDirectories[disk], tempBytes / tempDirs.length),
     what: 'temp data',
   }));
   if (outputDirectory !== undefined) {

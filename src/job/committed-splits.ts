@@ -24,6 +24,12 @@ export interface CommittedSplit {
   readonly result: ScatterResult;
 }
 
+/** What an index must not go beyond. */
+export interface JobSize {
+  readonly splitCount: number;
+  readonly inputCount: number;
+}
+
 const reportShape: Shape<SplitReport> = object({
   coverage: list(
     object({
@@ -44,13 +50,13 @@ const reportShape: Shape<SplitReport> = object({
  */
 export async function* readCommittedSplits(
   layout: StoreLayout,
-  splitCount: number,
+  { splitCount, inputCount }: JobSize,
   isRemoved: (stripe: number) => boolean,
   onDamage: (line: string) => void,
 ): AsyncGenerator<CommittedSplit> {
   for (const split of listCommittedSplits(layout.indexDirectory)) {
     try {
-      yield { split, result: readCommitted(layout, split, splitCount, isRemoved) };
+      yield { split, result: readCommitted(layout, split, { splitCount, inputCount }, isRemoved) };
     } catch (error) {
       if (!(error instanceof VerificationError)) throw error;
       onDamage(`${error.message}; this part is made again`);
@@ -62,7 +68,7 @@ export async function* readCommittedSplits(
 function readCommitted(
   layout: StoreLayout,
   split: number,
-  splitCount: number,
+  { splitCount, inputCount }: JobSize,
   isRemoved: (stripe: number) => boolean,
 ): ScatterResult {
   const path = committedIndexPath(layout.indexDirectory, split);
@@ -75,7 +81,9 @@ function readCommitted(
     stripeCount === layout.stripeCount &&
     diskCount === layout.tempPlaces.length &&
     tallies.records.length === layout.pileCount;
-  if (!isOfThisJob) throw new VerificationError(`the index ${path} is not of this job`);
+  const read = readShape(reportShape, report, path);
+  const isOfTheseInputs = read.coverage.every(({ inputOrdinal }) => inputOrdinal < inputCount);
+  if (!isOfThisJob || !isOfTheseInputs) throw new VerificationError(`the index ${path} is not of this job`);
   for (const { stripe, disk, byteLength } of dataFiles) {
     if (isRemoved(stripe)) continue;
     const dataPath = dataFilePath(layout, name, stripe, disk);
@@ -85,7 +93,7 @@ function readCommitted(
     throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  return { ...readShape(reportShape, report, path), pileSet: { name, index, diskBytes, dataFiles }, tallies };
+  return { ...read, pileSet: { name, index, diskBytes, dataFiles }, tallies };
 }
 
 /** Removes all files of tasks that did not come to their end. @param names of the pile sets that stay. */

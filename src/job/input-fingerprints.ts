@@ -8,6 +8,7 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { hashFileEnds } from '../io/file-ends.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/manifest.js';
@@ -16,15 +17,18 @@ import type { JobInput } from './job-inputs.js';
 type NotedInputs = JobManifest['inputs'];
 
 const FINGERPRINT_BYTES = 32;
+/** After so many signals are heard, and files that are slow to read do not hold up all else. */
+const INPUTS_AT_ONCE = 256;
 
 /** @param withEnds whether each input is read at its ends, and noted by itself. */
-export function noteInputs(inputs: readonly JobInput[], withEnds: boolean): NotedInputs {
+export async function noteInputs(inputs: readonly JobInput[], withEnds: boolean): Promise<NotedInputs> {
   const digest = createHash('sha256');
   const fingerprints = Buffer.alloc(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
   const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
   for (const [ordinal, input] of inputs.entries()) {
     writeFingerprint(fingerprint, input);
     digest.update(fingerprint);
+    if (ordinal % INPUTS_AT_ONCE === 0) await eventLoopTurn();
     if (!withEnds) continue;
     fingerprint.copy(fingerprints, ordinal * FINGERPRINT_BYTES);
     hashEnds(input).copy(fingerprints, ordinal * FINGERPRINT_BYTES + 24);
@@ -56,18 +60,22 @@ export interface InputChange {
  * The first input that is not what was noted; its ordinal is -1 where only all of them together are known.
  * @returns undefined when all are the same.
  */
-export function findInputChange(noted: NotedInputs, inputs: readonly JobInput[]): InputChange | undefined {
+export async function findInputChange(
+  noted: NotedInputs,
+  inputs: readonly JobInput[],
+): Promise<InputChange | undefined> {
   const fingerprints = Buffer.from(noted.fingerprints, 'base64');
   const now = Buffer.alloc(FINGERPRINT_BYTES);
   for (let ordinal = 0; (ordinal + 1) * FINGERPRINT_BYTES <= fingerprints.byteLength; ordinal++) {
     const input = inputs[ordinal];
     if (input === undefined) break;
     const then = fingerprints.subarray(ordinal * FINGERPRINT_BYTES, (ordinal + 1) * FINGERPRINT_BYTES);
+    if (ordinal % INPUTS_AT_ONCE === 0) await eventLoopTurn();
     writeFingerprint(now, input);
     const change = describeChange(then, now, input);
     if (change !== undefined) return { ordinal, change };
   }
-  if (noteInputs(inputs, false).digest === noted.digest) return undefined;
+  if ((await noteInputs(inputs, false)).digest === noted.digest) return undefined;
   return { ordinal: -1, change: 'a size, a time or a name is another' };
 }
 

@@ -8,11 +8,11 @@ import { UsageError } from '../errors.js';
 import { nameExists, realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
-  directoryOfOutput,
   type FilesPlace,
   type OutputPlace,
   requireOutside,
   resolveOutput,
+  stagingParentOf,
 } from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
 import type { JobInputs } from './job-inputs.js';
@@ -22,15 +22,13 @@ import type { JobRequest } from './job-request.js';
 export interface FilesPlaces {
   readonly kind: 'files';
   readonly output: FilesPlace;
-  /** The existing directory in which the output appears. */
+  /** The existing directory in which the output is staged. */
   readonly outputDirectory: string;
   /** Existing directories. */
   readonly tempDirs: readonly string[];
-  /** Absolute paths of these; none where temp data lies in the job directory. */
-  readonly notedTempDirs: readonly string[];
+  /** Whether `tempDirs` were not named, and temp data lies in the job directory. */
+  readonly keepsDataInJobDir: boolean;
   readonly paths: JobPaths;
-  /** The places as they were before the output was there, in case that it appeared at the end of this very job. */
-  readonly beforeOutput: FilesPlaces | undefined;
 }
 
 /** Places of a job that leaves nothing on disk. */
@@ -76,13 +74,7 @@ function streamPlaces(request: JobRequest, output: StreamPlaces['output']): Stre
 }
 
 function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
-  const places = placesFor(request, output);
-  if (output.kind !== 'shards' || !output.exists) return places;
-  return { ...places, beforeOutput: placesFor(request, { ...output, exists: false }) };
-}
-
-function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
-  const outputDirectory = directoryOfOutput(output);
+  const outputDirectory = stagingParentOf(output);
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
   const tempDirs = keepsDataInJobDir
@@ -96,9 +88,7 @@ function placesFor(request: JobRequest, output: FilesPlace): FilesPlaces {
     jobDir,
     keepsDataInJobDir,
   });
-  // The directory that holds the job directory is none for temp data, and may be called otherwise next time.
-  const notedTempDirs = keepsDataInJobDir ? [] : tempDirs.map((path) => resolve(path));
-  return { kind: 'files', output, outputDirectory, tempDirs, notedTempDirs, paths, beforeOutput: undefined };
+  return { kind: 'files', output, outputDirectory, tempDirs, keepsDataInJobDir, paths };
 }
 
 /** `--temp-dir`, else `$TMPDIR`, else what is given. */

@@ -12,11 +12,11 @@ import {
   VerificationError,
 } from '../errors.js';
 import { removeFile } from '../io/files.js';
-import { nameExists } from '../io/paths.js';
-import { removeDirectory } from '../io/private-directory.js';
+import { removeContents } from '../io/private-directory.js';
 import { finishedRunNames } from '../job-directory/finished-runs.js';
-import { JobDirectory } from '../job-directory/job-directory.js';
-import { writeManifest } from '../job-directory/manifest.js';
+import type { JobDirectory } from '../job-directory/job-directory.js';
+import { looksLikeLock } from '../job-directory/lock-name.js';
+import { type JobManifest, replaceManifest, writeManifest } from '../job-directory/manifest.js';
 import { listCommittedSplits, revokePileSet, splitOfPileSet } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
 import type { JobOutput } from '../output/job-output.js';
@@ -77,16 +77,35 @@ async function openFilesWork(
   const { plan, request } = prepared;
   const { paths } = places;
   const { jobDirectory } = paths;
-  const directory = start.directory ?? JobDirectory.make(paths);
-  releases.push(() => directory.end());
+  const { directory } = start;
   const before = start.kind === 'continue' && hasWorkOnDisk(start) ? start : undefined;
   // Whatever goes wrong, the work of an earlier run is not lost by it.
   directory.isKept = before !== undefined;
-  if (before === undefined) await beginAnew(prepared, places, directory, start.directory !== undefined);
-  else await directory.makeDirectories(plan.isResumable);
-  const output = new StagedOutput(places.output, paths, prepared.outputGate, plan.isResumable);
+  releases.push(() => directory.end());
+  const goOn = (error: unknown) => {
+    directory.isKept = true;
+    if (error instanceof PileshufError) setUnfinishedJob(error, { directory: jobDirectory });
+  };
+  const manifest = await describeJob(prepared.request, prepared.inputs, prepared.plan, places);
+  const output = new StagedOutput(places.output, paths, prepared.outputGate, {
+    isResumable: plan.isResumable,
+    beforeMoves: async () => {
+      await replaceManifest(jobDirectory, manifest);
+      await directory.syncNames();
+    },
+  });
   const finished = before?.finished ?? { runs: [], recordCount: 0 };
-  if (before?.journal === undefined) output.requireStaged(finished.runs.flatMap((run) => run.regions));
+  try {
+    if (before === undefined) await beginAnew(places, directory, manifest);
+    else {
+      if (before.journal === undefined) directory.requireDataDirectories();
+      await directory.makeDirectories(plan.isResumable);
+    }
+    if (before?.journal === undefined) output.requireStaged(finished.runs.flatMap((run) => run.regions));
+  } catch (error) {
+    if (before !== undefined) goOn(error);
+    throw error;
+  }
   const { layout } = plan;
   const kept: KeptWork | undefined =
     layout === undefined
@@ -99,17 +118,17 @@ async function openFilesWork(
     kept,
     finishMoves: (journal) => output.finish(journal),
     failed: async (error) => {
-      if (!(await isWorthKeeping(error, jobDirectory, kept !== undefined))) return;
-      directory.isKept = true;
-      if (error instanceof PileshufError) setUnfinishedJob(error, { directory: jobDirectory });
+      if (await isWorthKeeping(error, jobDirectory, kept !== undefined)) goOn(error);
+      else directory.isKept = false;
     },
     succeeded: async () => {
       directory.isKept = request.keepTemp;
+      directory.dropsFormerFiles = true;
       if (!request.keepTemp) return;
       // The outputs that these tell of are no longer staged.
       for (const name of finishedRunNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
       await removeJournal(jobDirectory);
-      removeDirectory(paths.stagingDirectory);
+      removeContents(paths.stagingDirectory, looksLikeLock);
     },
   };
 }
@@ -119,22 +138,16 @@ function hasWorkOnDisk({ manifest, journal }: Continuation): boolean {
   return manifest.layout !== null || journal !== undefined;
 }
 
-/** @param hadDirectory whether there was a job directory; its former owner's work is discarded. */
-async function beginAnew(
-  prepared: PreparedJob,
-  places: FilesPlaces,
-  directory: JobDirectory,
-  hadDirectory: boolean,
-): Promise<void> {
-  const { jobDirectory, stagingDirectory } = places.paths;
-  if (hadDirectory || nameExists(stagingDirectory, 'output')) {
-    const journal = readJournalIfWhole(jobDirectory);
+/** Discards what there is of an earlier run. */
+async function beginAnew(places: FilesPlaces, directory: JobDirectory, manifest: JobManifest): Promise<void> {
+  const { jobDirectory } = places.paths;
+  if (directory.wasThere) {
+    const journal = directory.hasJobDirectory ? readJournalIfWhole(jobDirectory) : undefined;
     if (journal !== undefined) await takeBack(places.output, places.paths, journal);
     await directory.clear();
   }
-  const { isResumable } = prepared.plan;
-  await directory.makeDirectories(isResumable);
-  await writeManifest(jobDirectory, describeJob(prepared.request, prepared.inputs, prepared.plan, places));
+  await directory.makeDirectories(manifest.isResumable);
+  await writeManifest(jobDirectory, manifest);
 }
 
 function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
@@ -177,5 +190,5 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, keepsPileSet
 
 /** Whether a job that ended so can never be gone on with: it would not be the same inputs. */
 function isForGood(error: unknown): boolean {
-  return error instanceof InputError && (error.code === 'ERR_INPUT_CHANGED' || error.code === 'ERR_INPUT_CORRUPT');
+  return error instanceof InputError && error.code === 'ERR_INPUT_CHANGED';
 }

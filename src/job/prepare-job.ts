@@ -4,8 +4,6 @@
 import { UsageError } from '../errors.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
-import { nameExists } from '../io/paths.js';
-import { listCommittedSplits } from '../job-directory/pile-set-commits.js';
 import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { checkDisks } from './check-disks.js';
@@ -14,7 +12,7 @@ import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
-import { type Continuation, findStart, type JobStart } from './job-start.js';
+import { findStart, type JobStart } from './job-start.js';
 import type { Release } from './release-all.js';
 import { requireSameJob } from './same-job.js';
 import type { ShuffleOptions } from './shuffle-options.js';
@@ -47,10 +45,12 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const { inputs } = jobInputs;
   refuseToResumeStreams(asked, inputs);
   const places = choosePlaces(asked, jobInputs);
+  const gates = new DeviceGates(asked.ioLimits);
+  const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const site = await findSite(asked, places, releases);
   const before = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
   const manifest = before?.manifest;
-  if (manifest !== undefined && site.kind === 'files') requireSameJob(manifest, asked, inputs, site.places);
+  if (manifest !== undefined && site.kind === 'files') await requireSameJob(manifest, asked, inputs, site.places);
   const request = manifest === undefined ? asked : { ...asked, seed: manifest.seed };
   const isMoving = before?.journal !== undefined;
   if (site.kind === 'files' && !isMoving) {
@@ -60,13 +60,12 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
       inputs.map((input) => input.path),
     );
   }
-  const gates = new DeviceGates(request.ioLimits);
   const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
-  const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = planJob(request, inputs, tempPlaces, nature, tuning);
-  if (!isMoving) checkDisks(request, plan, places, gates, shareToScatter(plan, before));
+  // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
+  if (before === undefined) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
   return { request, inputs, inputGates, site, outputGate, tempPlaces, plan, control };
@@ -74,28 +73,9 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
 
 async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
   if (places.kind === 'stream') return { kind: 'stream', places };
-  const began = placesOfBeginning(places);
-  const start = await findStart(request, began);
-  releases.push(() => start.directory?.release());
-  // The output is what it is now. How outputs move that have begun to, their journal says.
-  return { kind: 'files', places: { ...began, output: places.output }, start };
-}
-
-/** Where to look for an unfinished job: its output may have appeared since it began. */
-function placesOfBeginning(places: FilesPlaces): FilesPlaces {
-  const { beforeOutput } = places;
-  if (beforeOutput === undefined) return places;
-  const isThere = (path: string) => nameExists(path, 'temp');
-  const beganBefore =
-    isThere(beforeOutput.paths.stagingDirectory) ||
-    (isThere(beforeOutput.paths.jobDirectory) && !isThere(places.paths.jobDirectory));
-  return beganBefore ? beforeOutput : places;
-}
-
-/** What part of the splits no earlier run has scattered, from 0 to 1. */
-function shareToScatter({ splits, layout }: JobPlan, before: Continuation | undefined): number {
-  if (before === undefined || layout === undefined) return 1;
-  return Math.max(0, 1 - listCommittedSplits(before.directory.paths.jobDirectory).length / Math.max(1, splits.length));
+  const start = await findStart(request, places);
+  releases.push(() => start.directory.release());
+  return { kind: 'files', places, start };
 }
 
 function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[]): void {

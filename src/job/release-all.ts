@@ -37,7 +37,7 @@ async function releaseAll(releases: readonly Release[]): Promise<readonly unknow
     try {
       await release();
     } catch (failure) {
-      failures.push(...(failure instanceof AggregateError ? failure.errors : [failure]));
+      failures.push(failure, ...(failure instanceof PileshufError ? failure.cleanupErrors : []));
     }
   }
   return failures;

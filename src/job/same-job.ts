@@ -4,7 +4,7 @@
  */
 import { InputError, UsageError } from '../errors.js';
 import type { JobManifest } from '../job-directory/manifest.js';
-import { describeShards } from './describe-job.js';
+import { describeShards, describeTempDirs } from './describe-job.js';
 import { findInputChange } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
@@ -14,13 +14,13 @@ import type { JobRequest } from './job-request.js';
  * @throws UsageError ERR_JOB_DIFFERS with the first thing that differs; InputError ERR_INPUT_CHANGED when
  *   an input is not what it was.
  */
-export function requireSameJob(
+export async function requireSameJob(
   manifest: JobManifest,
   request: JobRequest,
   inputs: readonly JobInput[],
-  { output, notedTempDirs, paths }: FilesPlaces,
-): void {
-  const directory = paths.jobDirectory;
+  places: FilesPlaces,
+): Promise<void> {
+  const directory = places.paths.jobDirectory;
   const differs = (what: string, then: string, now: string) =>
     new UsageError(
       `the unfinished job in ${directory} was begun with another ${what} (${then}, now ${now}); give the same to go on, or --force without --resume to discard it`,
@@ -31,15 +31,15 @@ export function requireSameJob(
     ['end of records', manifest.delimiter, request.framing.delimiter],
     ['cut into shards', manifest.shards, describeShards(request.shards)],
     ['prefix', manifest.shardPrefix, request.shardPrefix],
-    ['output', manifest.output, output.path],
-    ['list of temp directories', manifest.tempDirs, notedTempDirs],
+    ['output', manifest.output, places.output.path],
+    ['list of temp directories', manifest.tempDirs, describeTempDirs(places)],
     ['number of inputs', manifest.inputs.count, inputs.length],
   ];
   for (const [what, then, now] of pairs) {
     const [before, after] = [JSON.stringify(then), JSON.stringify(now)];
     if (before !== after) throw differs(what, before, after);
   }
-  const changed = findInputChange(manifest.inputs, inputs);
+  const changed = await findInputChange(manifest.inputs, inputs);
   if (changed === undefined) return;
   const input = inputs[changed.ordinal];
   throw new InputError(

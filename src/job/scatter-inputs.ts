@@ -31,7 +31,8 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
   const names = new Set<string>();
   if (job.kept !== undefined) {
     const { isRemoved } = job.kept;
-    for await (const { split, result } of readCommittedSplits(layout, splits.length, isRemoved, job.onWarning)) {
+    const size = { splitCount: splits.length, inputCount: job.inputs.length };
+    for await (const { split, result } of readCommittedSplits(layout, size, isRemoved, job.onWarning)) {
       gathered.add(split, result);
       names.add(result.pileSet.name);
       job.control.count('scatteredBytes', storedBytesOf(splits[split] ?? []));

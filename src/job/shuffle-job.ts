@@ -7,8 +7,8 @@
  *     pass 2    one task a run of piles -> its part of the output     shuffle-piles.ts, workers/shuffle.ts
  *     commit    verify what was written, make it durable and visible  output/staged-output.ts
  *
- * Every step is verified before anything is deleted or becomes visible; whatever happens, nothing
- * stays behind.
+ * Every step is verified before anything is deleted or becomes visible. Nothing stays behind but what a job
+ * that can be resumed needs to go on: its start is found in job-start.ts, what it has is opened in open-work.ts.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';

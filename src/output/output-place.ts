@@ -3,8 +3,8 @@
  * not appear there. Nothing is written yet.
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { UsageError } from '../errors.js';
-import { isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { SystemError, UsageError } from '../errors.js';
+import { isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
 
@@ -108,6 +108,7 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
     );
   }
   if (!place.exists) return;
+  requireWritable(place.path);
   const { path, naming, mayReplace } = place;
   const former = findFormerFiles(place);
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
@@ -124,6 +125,14 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
       'ERR_OUTPUT_EXISTS',
     );
   }
+}
+
+function requireWritable(directory: string): void {
+  if (isWritable(directory, 'output')) return;
+  throw new SystemError(
+    'ERR_IO',
+    `cannot make the output in ${directory}: permission denied; expected a directory that can be written`,
+  );
 }
 
 /** The path, without symbolic links, that something new will have. */
@@ -148,9 +157,16 @@ function requireNoDanglingLink(output: string): void {
   }
 }
 
-/** The existing directory in which the output appears. */
-export function directoryOfOutput(place: FilesPlace): string {
-  return place.kind === 'shards' && place.exists ? place.path : dirname(place.path);
+/**
+ * The existing directory in which the output is staged: beside it, so that the place is the same before and
+ * after it appears; inside of a directory of shards when that lies on a file system of its own, or beside it
+ * nothing can be written.
+ */
+export function stagingParentOf(place: FilesPlace): string {
+  const parent = dirname(place.path);
+  if (place.kind === 'file' || !place.exists) return parent;
+  const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
+  return isOwnFileSystem || !isWritable(parent, 'output') ? place.path : parent;
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */

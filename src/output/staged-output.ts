@@ -20,18 +20,26 @@ import { findFormerFiles, shardName } from './shard-names.js';
 /** Smaller outputs are written through the page cache, which costs less for a few pieces. */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
+/** What is on disk for a run that goes on. */
+export interface OutputSafety {
+  /** Whether all that the job keeps would survive a power failure. */
+  readonly isResumable: boolean;
+  /** Makes that so for what finishing the moves takes. */
+  readonly beforeMoves: () => Promise<void>;
+}
+
 export class StagedOutput implements JobOutput {
   readonly #place: FilesPlace;
   readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
-  readonly #isResumable: boolean;
+  readonly #safety: OutputSafety;
 
   /** @param directories private ones of this job; that for staging on the file system of the output. */
-  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber, isResumable: boolean) {
+  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber, safety: OutputSafety) {
     this.#place = place;
     this.#directories = directories;
     this.#gate = gate;
-    this.#isResumable = isResumable;
+    this.#safety = safety;
   }
 
   get #stagingDirectory(): string {
@@ -103,7 +111,9 @@ export class StagedOutput implements JobOutput {
     const journal = this.#describeMoves(summary, shards);
     const isOneMove = this.#place.kind === 'file' || !this.#place.exists;
     // What takes several moves must be finished, or taken back, by whoever comes next.
-    if (this.#isResumable || !isOneMove) {
+    const { isResumable, beforeMoves } = this.#safety;
+    if (isResumable || !isOneMove) {
+      if (!isResumable) await beforeMoves();
       await syncPath(this.#stagingDirectory);
       await writeJournal(this.#directories.jobDirectory, journal);
     }

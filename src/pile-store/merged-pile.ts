@@ -6,6 +6,7 @@
 import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
+import { thenAlwaysAsync } from '../then-always.js';
 import { damagedPileSet, openPileSetFile } from './pile-set-file.js';
 import type { PileEntry, Segment } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
@@ -100,13 +101,14 @@ export class MergedPileReader {
       const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile), disk);
       const file = openPileSetFile(path, pileSetName);
       const dataFile = this.#dataFileStore(file, pileSetName, tempPlace(layout, disk).gate);
-      try {
-        for (const segment of segments) {
-          await this.#readSegment(pile, segment, segment.medium === 'ram' ? ram : dataFile, receiver);
-        }
-      } finally {
-        closeFile(file);
-      }
+      await thenAlwaysAsync(
+        async () => {
+          for (const segment of segments) {
+            await this.#readSegment(pile, segment, segment.medium === 'ram' ? ram : dataFile, receiver);
+          }
+        },
+        () => closeFile(file),
+      );
     }
   }
 

@@ -21,7 +21,7 @@
  * All numbers little-endian. The place is a byte offset in the data file or in the memory pool.
  */
 import { crc32 } from 'node:zlib';
-import { closeFile, createTempFile, writeAt } from '../io/files.js';
+import { createTempFile, withFile, writeAt } from '../io/files.js';
 import type { SegmentLog } from './segment-log.js';
 
 export const MAGIC = Buffer.from('pileset2', 'latin1');
@@ -147,10 +147,5 @@ function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log
 }
 
 export function writePileSetIndex(path: string, bytes: Uint8Array): void {
-  const file = createTempFile(path);
-  try {
-    writeAt(file, bytes, 0, bytes.byteLength, 0);
-  } finally {
-    closeFile(file);
-  }
+  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }

@@ -4,7 +4,7 @@
  * and remembers where, and their checksum. `commit` writes the index, which makes the pile set
  * complete; a data file without an index is a leftover.
  */
-import { closeFile, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
+import { closeAll, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import {
   type DataFileSize,
@@ -135,10 +135,9 @@ export class PileSetWriter {
 
   /** Closes the data files; they stay as leftovers when `commit` was not reached. */
   close(): void {
-    for (const [key, data] of this.#openFiles) {
-      this.#openFiles.delete(key);
-      closeFile(data.file);
-    }
+    const files = [...this.#openFiles.values()];
+    this.#openFiles.clear();
+    closeAll(files.map(({ file }) => file));
   }
 
   #dataFile(stripe: number, disk: number): DataFile {

@@ -129,7 +129,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(
         1,
-        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space or name other disks with --temp-dir$/,
+        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or begin anew with other disks \(--temp-dir\)$/,
       ),
     );
     expect(readdirSync(small)).toEqual([]);

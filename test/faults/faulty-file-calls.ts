@@ -49,7 +49,7 @@ const NAMING = new Set<keyof FileCalls>([
   'rename',
   'unlink',
 ]);
-const LOOKING = new Set<keyof FileCalls>(['stat', 'lstat', 'realPath', 'list', 'statFileSystem']);
+const LOOKING = new Set<keyof FileCalls>(['stat', 'lstat', 'access', 'realPath', 'list', 'statFileSystem']);
 
 const creates = ({ name, flags = 0 }: FileCall) => name === 'open' && (flags & constants.O_CREAT) !== 0;
 const takesSpace = ({ name }: FileCall) => NAMING.has(name) && name !== 'removeDirectory' && name !== 'unlink';

@@ -100,6 +100,7 @@ export function watchFileCalls(watches: (path: string) => boolean, around: Aroun
     statOpen: (fd) => onOpenFile('statOpen', fd, () => system.statOpen(fd)),
     stat: (path) => onPath({ name: 'stat', path }, () => system.stat(path)),
     lstat: (path) => onPath({ name: 'lstat', path }, () => system.lstat(path)),
+    access: (path, mode) => onPath({ name: 'access', path }, () => system.access(path, mode)),
     realPath: (path) => onPath({ name: 'realPath', path }, () => system.realPath(path)),
     list: (path) => onPath({ name: 'list', path }, () => system.list(path)),
     makeDirectory: (path, mode) => onPath({ name: 'makeDirectory', path }, () => system.makeDirectory(path, mode)),

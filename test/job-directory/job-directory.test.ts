@@ -18,10 +18,12 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { JobDirectory, readStagingOwner } from '#src/job-directory/job-directory.js';
+import { JobDirectory } from '#src/job-directory/job-directory.js';
 import { findJobHolder } from '#src/job-directory/job-lock.js';
 import { deriveJobPaths, type JobPaths } from '#src/job-directory/job-paths.js';
 import { looksLikeLock } from '#src/job-directory/lock-name.js';
+import { seal } from '#src/job-directory/sealed-file.js';
+import { readStagingOwner } from '#src/job-directory/staging-owner.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -49,11 +51,13 @@ function hold(one: JobDirectory): JobDirectory {
   held.push(one);
   return one;
 }
-const make = (paths: JobPaths) => hold(JobDirectory.make(paths));
-function find(paths: JobPaths): JobDirectory {
-  const found = JobDirectory.find(paths);
-  if (found === undefined) return expect.fail('there is no job directory');
-  return hold(found);
+/** As a job takes hold of it at its start. */
+const open = (paths: JobPaths) => hold(new JobDirectory(paths));
+/** With all of its directories. */
+async function make(paths: JobPaths, isDurable = false): Promise<JobDirectory> {
+  const made = open(paths);
+  await made.makeDirectories(isDurable);
+  return made;
 }
 const namesIn = (path: string) => readdirSync(path).filter((name) => !looksLikeLock(name));
 const everything = () => ['t', 'u', 'o'].flatMap((name) => readdirSync(directory.path(name)));
@@ -89,17 +93,21 @@ describe('deriveJobPaths', () => {
     expect(new Set(derive({ tempDirs: ['/t', '/t'] }).dataDirectories).size).toBe(2);
     const named = derive({ jobDir: '/j', tempDirs: ['/j'], keepsDataInJobDir: true });
     expect(named).toMatchObject({ jobDirectory: '/j', isNamed: true, dataDirectories: ['/j/disk-0'] });
-    expect(derive({ jobDir: '/k' }).stagingDirectory).not.toBe(named.stagingDirectory);
+    // There jobs of one output meet.
+    expect(named.stagingDirectory).toBe(paths.stagingDirectory);
+    expect(derive({ outputIdentity: 'b' }).stagingDirectory).not.toBe(paths.stagingDirectory);
   });
 });
 
 describe('a job directory', () => {
   it('is made closed to others, with all that belongs to it, and is gone when the job ends', async () => {
     const paths = pathsOf();
-    expect(JobDirectory.find(paths)).toBeUndefined();
+    expect(open(paths)).toMatchObject({ wasThere: false, hasJobDirectory: false, otherOwner: undefined });
+    expect(everything()).toEqual([]);
     const umask = process.umask(0);
+    let made: JobDirectory;
     try {
-      await make(paths).makeDirectories(false);
+      made = await make(paths);
     } finally {
       process.umask(umask);
     }
@@ -107,50 +115,92 @@ describe('a job directory', () => {
       expect(statSync(path).mode & 0o777).toBe(0o700);
     }
     fill(paths);
-    await held[0]?.end();
+    await made.end();
     expect(everything()).toEqual([]);
+    made.release();
   });
 
-  it('is not made where there is one', () => {
+  it('has one holder', async () => {
     const paths = pathsOf();
-    mkdirSync(paths.jobDirectory, { mode: 0o700 });
-    expect(() => JobDirectory.make(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
-  });
-
-  it('has one holder, found or made', () => {
-    const paths = pathsOf();
-    const first = make(paths);
-    expect(() => JobDirectory.find(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
+    const first = await make(paths);
+    fill(paths);
+    expect(() => new JobDirectory(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
     expect(findJobHolder(paths.jobDirectory)?.pid).toBe(process.pid);
     first.release();
     first.release();
     expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
-    find(paths);
+    expect(open(paths)).toMatchObject({ wasThere: true, hasJobDirectory: true, otherOwner: undefined });
     expect(findJobHolder(paths.jobDirectory)?.pid).toBe(process.pid);
+  });
+
+  it('belongs to the first of two jobs that begin together, and the other touches nothing of it', async () => {
+    const paths = pathsOf();
+    const [first, second] = [open(paths), open(paths)];
+    await first.makeDirectories(false);
+    fill(paths);
+    const before = { job: namesIn(paths.jobDirectory), staged: namesIn(paths.stagingDirectory) };
+    await expect(second.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_JOB_LOCKED' });
+    await second.end();
+    expect({ job: namesIn(paths.jobDirectory), staged: namesIn(paths.stagingDirectory) }).toEqual(before);
+    for (const path of paths.dataDirectories) expect(readdirSync(path)).toEqual(['set-000001-ab.0.pile']);
+  });
+
+  it('is not had when another job has the outputs, and what was made for it is gone', async () => {
+    const paths = pathsOf();
+    const other = {
+      ...paths,
+      jobDirectory: directory.path('u', 'other'),
+      dataDirectories: [directory.path('u', 'data')],
+    };
+    const [first, second] = [open(other), open(paths)];
+    await first.makeDirectories(false);
+    mkdirSync(join(paths.stagingDirectory, 'replaced'));
+    writeFileSync(join(paths.stagingDirectory, 'replaced', 'shard'), 'former');
+    await expect(second.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_JOB_LOCKED' });
+    await second.end();
+    expect(readdirSync(directory.path('t'))).toEqual([]);
+    expect(readdirSync(join(paths.stagingDirectory, 'replaced'))).toEqual(['shard']);
+    expect(() => new JobDirectory(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
   });
 
   it('stays, with all that is in it, when it is kept', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(false);
+    const made = await make(paths);
     fill(paths);
     const before = { job: namesIn(paths.jobDirectory), rest: everything() };
     made.isKept = true;
     await made.end();
     expect({ job: namesIn(paths.jobDirectory), rest: everything() }).toEqual(before);
     expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
-    const found = find(paths);
+    const found = open(paths);
     found.isKept = true;
     found.isKept = false;
     await found.end();
     expect(everything()).toEqual([]);
   });
 
+  it('is left as it is by a job that does not begin', async () => {
+    const paths = pathsOf();
+    const made = await make(paths);
+    fill(paths);
+    made.release();
+    const before = namesIn(paths.jobDirectory);
+    open(paths).release();
+    expect(namesIn(paths.jobDirectory)).toEqual(before);
+    const named = pathsOf(directory.path('named'));
+    mkdirSync(named.jobDirectory);
+    open(named).release();
+    expect(existsSync(named.jobDirectory)).toBe(true);
+  });
+
   it('is refused when others can get at it', () => {
     const paths = pathsOf();
     mkdirSync(directory.path('mine'), { mode: 0o700 });
-    symlinkSync(directory.path('mine'), paths.jobDirectory);
-    expect(() => JobDirectory.find(paths)).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
+    for (const planted of [paths.jobDirectory, paths.stagingDirectory]) {
+      symlinkSync(directory.path('mine'), planted);
+      expect(() => new JobDirectory(paths)).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
+      systemFileCalls.unlink(planted);
+    }
     expect(readdirSync(directory.path('mine'))).toEqual([]);
     const named = pathsOf(directory.path('named'));
     mkdirSync(named.jobDirectory);
@@ -160,8 +210,8 @@ describe('a job directory', () => {
       [0o775, false],
     ] as const) {
       chmodSync(named.jobDirectory, mode);
-      if (isTaken) find(named).release();
-      else expect(() => JobDirectory.find(named)).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
+      if (isTaken) open(named).release();
+      else expect(() => new JobDirectory(named)).toThrow(expect.objectContaining({ code: 'ERR_TEMP_DIR' }));
     }
   });
 
@@ -175,7 +225,7 @@ describe('a job directory', () => {
       else if (planted === 'file') writeFileSync(target, '');
       else mkdirSync(target, { mode: 0o777 });
       if (planted === 'open') chmodSync(target, 0o777);
-      const made = make(paths);
+      const made = open(paths);
       await expect(made.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_TEMP_DIR' });
       await made.end();
       expect(readdirSync(directory.path('mine'))).toEqual(['file']);
@@ -198,7 +248,7 @@ describe('a named directory of another use', () => {
     mkdirSync(paths.jobDirectory);
     writeFileSync(join(paths.jobDirectory, 'manifest'), '');
     writeFileSync(join(paths.jobDirectory, name), 'mine');
-    expect(() => JobDirectory.find(paths)).toThrow(refused(name));
+    expect(() => new JobDirectory(paths)).toThrow(refused(name));
     expect(readdirSync(paths.jobDirectory).toSorted()).toEqual([name, 'manifest'].toSorted());
   });
 
@@ -206,14 +256,13 @@ describe('a named directory of another use', () => {
     const paths = pathsOf(directory.path('named'), true);
     mkdirSync(join(paths.jobDirectory, 'disk-3'), { recursive: true });
     for (const name of ['set-000001-ab.0.pile', 'photos']) writeFileSync(join(paths.jobDirectory, 'disk-3', name), '');
-    expect(() => JobDirectory.find(paths)).toThrow(refused('disk-3/photos'));
+    expect(() => new JobDirectory(paths)).toThrow(refused('disk-3/photos'));
     expect(readdirSync(join(paths.jobDirectory, 'disk-3'))).toHaveLength(2);
   });
 
   it('keeps what somebody put there meanwhile', async () => {
     const paths = pathsOf(directory.path('named'), true);
-    const made = make(paths);
-    await made.makeDirectories(false);
+    const made = await make(paths);
     fill(paths);
     writeFileSync(join(paths.jobDirectory, 'notes'), 'mine');
     await made.end();
@@ -224,41 +273,41 @@ describe('a named directory of another use', () => {
   it('loses the data of a run that had it in there, when this one has not', async () => {
     const jobDir = directory.path('named');
     const before = pathsOf(jobDir, true);
-    const made = make(before);
-    await made.makeDirectories(false);
+    const made = await make(before);
     fill(before);
     made.isKept = true;
     await made.end();
-    await find(pathsOf(jobDir)).end();
+    await open(pathsOf(jobDir)).end();
     expect(existsSync(jobDir)).toBe(false);
     expect(everything()).toEqual([]);
   });
 });
 
 describe('clearing', () => {
-  it('leaves the directory and its lock', async () => {
+  it('leaves the directories that are held, and their locks', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(true);
+    const made = await make(paths, true);
     fill(paths);
     await made.clear();
-    expect(namesIn(paths.jobDirectory)).toEqual([]);
-    expect(readdirSync(paths.jobDirectory)).toHaveLength(1);
-    expect([paths.stagingDirectory, ...paths.dataDirectories].some((path) => existsSync(path))).toBe(false);
+    for (const path of [paths.jobDirectory, paths.stagingDirectory]) {
+      expect(namesIn(path)).toEqual([]);
+      expect(readdirSync(path)).toHaveLength(1);
+    }
+    expect(paths.dataDirectories.some((path) => existsSync(path))).toBe(false);
     await made.makeDirectories(true);
+    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
   });
 
   it('removes records of runs before what they tell of, the last one first, and the manifest behind all else', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(true);
+    const made = await make(paths, true);
     fill(paths);
     const steps: string[] = [];
     await withCallsSeen(
       (name, call) => {
         const path = String(call[0]);
         if (name === 'unlink') steps.push(path.slice(path.lastIndexOf('/') + 1));
-        if (name === 'removeDirectory') steps.push(path.replace(/^.*\./, 'rmdir '));
+        if (name === 'removeDirectory') steps.push(path.replace(/^.*[./]/, 'rmdir '));
         if (name === 'syncAsync') {
           const isJob = readlinkSync(`/proc/self/fd/${path}`) === paths.jobDirectory;
           steps.push(isJob ? 'sync job' : 'sync other');
@@ -268,15 +317,15 @@ describe('clearing', () => {
     );
     expect(steps.slice(0, 3)).toEqual(['done-000002', 'done-000001', 'sync job']);
     expect(steps.slice(-3)).toEqual(['manifest', 'commit', 'sync job']);
-    expect(steps.indexOf('rmdir out')).toBeLessThan(steps.indexOf('rmdir disk-0'));
+    expect(steps.indexOf('0.part')).toBeLessThan(steps.indexOf('rmdir disk-0'));
+    expect(steps.indexOf('rmdir disk-1')).toBeLessThan(steps.indexOf('set-000001.index'));
     expect(steps.filter((step) => step === 'sync other')).toHaveLength(3);
   });
 
   it('leaves, whenever the process ends, what the next run removes', async () => {
     const paths = pathsOf();
     for (let number = 1, isReached = true; isReached; number++) {
-      const made = make(paths);
-      await made.makeDirectories(false);
+      const made = await make(paths);
       fill(paths);
       ({ isReached } = await interrupted('ends', number, () => made.clear()));
       const names = namesIn(paths.jobDirectory);
@@ -284,15 +333,14 @@ describe('clearing', () => {
       if (names.includes('done-000002')) expect(names).toContain('done-000001');
       if (names.some((name) => name.endsWith('.index'))) expect(names).toContain('manifest');
       made.release();
-      await find(paths).end();
+      await open(paths).end();
       expect(everything()).toEqual([]);
     }
   });
 
   it('removes as much as can be, and tells of all that cannot', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(false);
+    const made = await make(paths);
     fill(paths);
     fileCalls.replace({
       unlink(path) {
@@ -301,19 +349,18 @@ describe('clearing', () => {
       },
     });
     const failure: unknown = await made.clear().catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(AggregateError);
-    expect(failure instanceof AggregateError && failure.errors).toHaveLength(2);
+    expect(failure).toBeInstanceOf(SystemError);
+    expect(failure).toMatchObject({ cleanupErrors: [expect.any(SystemError)] });
     expect(namesIn(paths.jobDirectory)).toEqual([]);
-    expect(existsSync(paths.stagingDirectory)).toBe(false);
+    expect(namesIn(paths.stagingDirectory)).toEqual([]);
     fileCalls.replace({});
     await made.end();
     expect(everything()).toEqual([]);
   });
 
-  it('never removes former files that made way', async () => {
+  it('never removes former files that made way, unless the output is complete', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(false);
+    const made = await make(paths);
     fill(paths);
     const aside = join(paths.stagingDirectory, 'replaced');
     mkdirSync(aside);
@@ -325,12 +372,15 @@ describe('clearing', () => {
     expect(everything()).toEqual(before);
     expect(readFileSync(join(aside, 'shard-00000-of-00001'), 'utf8')).toBe('former');
     expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
+    const next = open(paths);
+    next.dropsFormerFiles = true;
+    await next.end();
+    expect(everything()).toEqual([]);
   });
 
   it('never removes a link that made way, even one that leads nowhere', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(false);
+    const made = await make(paths);
     mkdirSync(join(paths.stagingDirectory, 'replaced'));
     symlinkSync('nowhere', join(paths.stagingDirectory, 'replaced', 'shard-00000-of-00001'));
     await expect(made.clear()).rejects.toThrow(SystemError);
@@ -339,8 +389,7 @@ describe('clearing', () => {
 
   it('removes names that former files have beside the ones that they got back', async () => {
     const paths = pathsOf();
-    const made = make(paths);
-    await made.makeDirectories(false);
+    const made = await make(paths);
     mkdirSync(join(paths.stagingDirectory, 'replaced'));
     writeFileSync(directory.path('o', 'shard'), 'former');
     linkSync(directory.path('o', 'shard'), join(paths.stagingDirectory, 'replaced', 'shard'));
@@ -350,20 +399,32 @@ describe('clearing', () => {
 });
 
 describe('the staging directory', () => {
-  it('tells whose it is', async () => {
+  it('tells whose it is, as far as it is known', async () => {
     const paths = pathsOf();
-    await make(paths).makeDirectories(false);
+    const made = await make(paths);
     const owner = join(paths.stagingDirectory, 'job');
     expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
     expect(statSync(owner).mode & 0o777).toBe(0o600);
-    await held[0]?.makeDirectories(false);
+    await made.makeDirectories(false);
     expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
-    writeFileSync(owner, '');
+    writeFileSync(owner, readFileSync(owner).subarray(0, 50));
     expect(readStagingOwner(paths.stagingDirectory)).toBeUndefined();
+    await made.makeDirectories(false);
+    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
     systemFileCalls.unlink(owner);
     expect(readStagingOwner(paths.stagingDirectory)).toBeUndefined();
     symlinkSync(directory.path('o'), owner);
     expect(() => readStagingOwner(paths.stagingDirectory)).toThrow(SystemError);
+  });
+
+  it('is of another job when it says so', async () => {
+    const paths = pathsOf();
+    const other = { ...paths, jobDirectory: directory.path('u', 'other'), dataDirectories: [] };
+    (await make(other)).release();
+    expect(open(paths)).toMatchObject({ wasThere: true, hasJobDirectory: false, otherOwner: other.jobDirectory });
+    held.pop()?.release();
+    writeFileSync(join(paths.stagingDirectory, 'job'), seal('owner', 2, { jobDirectory: '/x' }));
+    expect(() => open(paths).otherOwner).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
   });
 });
 
@@ -371,7 +432,7 @@ describe('makeDirectories', () => {
   it('makes names durable that a run relies on when it goes on, and only then', async () => {
     for (const isDurable of [true, false]) {
       const paths = pathsOf();
-      const made = make(paths);
+      const made = open(paths);
       const synced: string[] = [];
       await withCallsSeen(
         (name, call) => {
@@ -379,9 +440,28 @@ describe('makeDirectories', () => {
         },
         () => made.makeDirectories(isDurable),
       );
-      const expected = [paths.jobDirectory, ...['t', 'u', 'o'].map((name) => directory.path(name))];
-      expect(synced.toSorted()).toEqual(isDurable ? expected.toSorted() : []);
+      const parents = ['t', 'u', 'o'].map((name) => directory.path(name));
+      const inside = [paths.jobDirectory, paths.stagingDirectory, join(paths.stagingDirectory, 'job')];
+      expect([...new Set(synced)].toSorted()).toEqual(isDurable ? [...inside, ...parents].toSorted() : []);
       await made.end();
     }
+  });
+});
+
+describe('requireDataDirectories', () => {
+  it('says which one is gone, as when its disk is not mounted', async () => {
+    const paths = pathsOf();
+    const made = await make(paths);
+    expect(() => made.requireDataDirectories()).not.toThrow();
+    const [, missing = ''] = paths.dataDirectories;
+    systemFileCalls.removeDirectory(missing);
+    expect(() => made.requireDataDirectories()).toThrow(
+      expect.objectContaining({
+        code: 'ERR_TEMP_DIR',
+        message: expect.stringMatching(
+          /\.disk-1 of the unfinished job is not there; check that its disk is mounted, or /,
+        ),
+      }),
+    );
   });
 });

@@ -22,7 +22,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { identifyThisProcess } from '#src/io/process-identity.js';
-import { acquireJobLock, findJobHolder, type JobLock, removeJobDirectory } from '#src/job-directory/job-lock.js';
+import { acquireJobLock, findJobHolder, type JobLock } from '#src/job-directory/job-lock.js';
 import { formatLockName, type LockOwner, looksLikeLock } from '#src/job-directory/lock-name.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -327,56 +327,6 @@ describe('acquireJobLock, when calls fail', () => {
       },
     });
     expect(acquire).toThrow(/^the job directory .*\/job was removed or replaced while this job began; start it again$/);
-  });
-});
-
-describe('removeJobDirectory', () => {
-  function fillJob(): void {
-    writeFileSync(directory.path('job', 'manifest'), 'x');
-    mkdirSync(directory.path('job', 'sets', 'more'), { recursive: true });
-    writeFileSync(directory.path('job', 'sets', 'more', 'index'), 'x');
-  }
-
-  it('removes a directory with all that is in it, the lock last', () => {
-    fillJob();
-    const lock = acquire();
-    const removed: string[] = [];
-    fileCalls.replace({
-      unlink(path) {
-        systemFileCalls.unlink(path);
-        removed.push(basename(path));
-      },
-    });
-    removeJobDirectory(job(), lock);
-    expect(existsSync(job())).toBe(false);
-    expect(removed.map((name) => (looksLikeLock(name) ? 'lock' : name)).sort()).toEqual(['index', 'lock', 'manifest']);
-    expect(removed.at(-1)).toSatisfy(looksLikeLock);
-  });
-
-  it('leaves the directory to a job that gets it meanwhile', () => {
-    fillJob();
-    const lock = acquire();
-    fileCalls.replace({
-      removeDirectory(path) {
-        if (path === job()) acquire();
-        systemFileCalls.removeDirectory(path);
-      },
-    });
-    removeJobDirectory(job(), lock);
-    expect(lockNames()).toHaveLength(1);
-    expect(readdirSync(job())).toHaveLength(1);
-    expect(acquire).toThrow(UsageError);
-  });
-
-  it('says what cannot be removed, and holds the directory then', () => {
-    fillJob();
-    const lock = acquire();
-    for (const call of ['list', 'unlink', 'removeDirectory'] as const) {
-      fileCalls.replace({ [call]: failWith('EIO') });
-      expect(() => removeJobDirectory(job(), lock)).toThrow(SystemError);
-      fileCalls.replace({});
-      expect(acquire).toThrow(UsageError);
-    }
   });
 });
 

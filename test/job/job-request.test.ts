@@ -54,9 +54,10 @@ describe('the temp directory of a job that names none', () => {
     writeFileSync(directory.path('disk', 'existing'), '');
     expect(tempDirsFor(directory.path('disk', 'new'))).toEqual([directory.path('disk')]);
     expect(tempDirsFor(directory.path('disk', 'existing'))).toEqual([directory.path('disk')]);
-    // Shards, in a new directory and in one that exists.
+    // Shards, in a new directory and in one that exists: it may have appeared at the end of this very job.
     expect(tempDirsFor(directory.path('disk', 'shards'), toShards)).toEqual([directory.path('disk')]);
-    expect(tempDirsFor(directory.path('disk'), toShards)).toEqual([directory.path('disk')]);
+    mkdirSync(directory.path('disk', 'shards'));
+    expect(tempDirsFor(directory.path('disk', 'shards'), toShards)).toEqual([directory.path('disk')]);
   });
 
   it('is where a link leads to, not where it lies', () => {

@@ -6,9 +6,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { directoryOfOutput, requireOutside, requireReplaceable, resolveOutput } from '#src/output/output-place.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
+import { requireOutside, requireReplaceable, resolveOutput, stagingParentOf } from '#src/output/output-place.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefix: 'shard', extension: '.txt' };
@@ -147,6 +149,7 @@ describe('requireReplaceable for one output', () => {
 
 describe('requireReplaceable for shards', () => {
   const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
   const check =
     (mayReplace = false, exists = true) =>
     () =>
@@ -159,6 +162,16 @@ describe('requireReplaceable for shards', () => {
       writeFileSync(directory.path('old', name), '');
     }
     expect(check()).not.toThrow();
+  });
+
+  it('refuses one that cannot be written', () => {
+    mkdirSync(directory.path('old'));
+    for (const errno of ['EACCES', 'EPERM', 'EROFS']) {
+      fileCalls.replace({ access: failWith(errno) });
+      expect(check()).toThrow(refusal('ERR_IO', /^cannot make the output in .*\/old: permission denied; expected a /));
+    }
+    fileCalls.replace({ access: failWith('EIO') });
+    expect(check()).toThrow(refusal('ERR_IO', /^cannot examine output .*\/old: the device reports/));
   });
 
   it.each(['shard-00000-of-00001.csv', 'shard.complete.json'])('takes one that holds %s by force alone', (name) => {
@@ -183,12 +196,30 @@ describe('requireReplaceable for shards', () => {
   });
 });
 
-describe('directoryOfOutput', () => {
-  it('is where the output will be staged', () => {
-    const mayReplace = false;
-    expect(directoryOfOutput({ kind: 'file', path: '/a/b/c', mayReplace })).toBe('/a/b');
-    expect(directoryOfOutput({ kind: 'shards', path: '/a/b', exists: true, naming, mayReplace })).toBe('/a/b');
-    expect(directoryOfOutput({ kind: 'shards', path: '/a/b', exists: false, naming, mayReplace })).toBe('/a');
+describe('stagingParentOf', () => {
+  const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+  const file = () => ({ kind: 'file', path: directory.path('deep', 'out'), mayReplace: false }) as const;
+  const shards = (exists: boolean) => ({ ...file(), kind: 'shards', exists, naming }) as const;
+  const parent = () => directory.path('deep');
+  beforeEach(() => {
+    for (const name of ['deep', 'deep/out']) mkdirSync(directory.path(name));
+  });
+
+  it('is the directory beside the output, whether that is there or not', () => {
+    for (const place of [file(), shards(false), shards(true)]) expect(stagingParentOf(place)).toBe(parent());
+  });
+
+  it('is a directory of shards itself that has a file system of its own, or nothing writable beside it', () => {
+    const inside = directory.path('deep', 'out');
+    fileCalls.replace({
+      stat: (path) => Object.assign(systemFileCalls.stat(path), path === inside ? { dev: 0n } : {}),
+    });
+    expect(stagingParentOf(shards(true))).toBe(inside);
+    for (const place of [file(), shards(false)]) expect(stagingParentOf(place)).toBe(parent());
+    fileCalls.replace({ access: failWith('EACCES') });
+    expect(stagingParentOf(shards(true))).toBe(inside);
+    for (const place of [file(), shards(false)]) expect(stagingParentOf(place)).toBe(parent());
   });
 });
 

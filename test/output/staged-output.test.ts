@@ -32,19 +32,29 @@ describe('StagedOutput', () => {
   const out = (...names: string[]) => directory.path('out', ...names);
 
   beforeEach(() => {
+    safeCount = 0;
     for (const name of ['staging', 'job']) mkdirSync(directory.path(name), { mode: 0o700 });
   });
 
+  /** How often all was made safe for the moves. */
+  let safeCount = 0;
+  const safetyOf = (isResumable: boolean) => ({
+    isResumable,
+    beforeMoves: async () => {
+      expect(journal()).toBeUndefined();
+      safeCount += 1;
+    },
+  });
   const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
   const journal = () => readJournal(directory.path('job'));
 
   function fileOutput(mayReplace = false, isResumable = false): StagedOutput {
-    return new StagedOutput({ kind: 'file', path: out(), mayReplace }, directories(), UNGATED, isResumable);
+    return new StagedOutput({ kind: 'file', path: out(), mayReplace }, directories(), UNGATED, safetyOf(isResumable));
   }
 
   function shardsOutput(exists: boolean, mayReplace = false, isResumable = false): StagedOutput {
     const place = { kind: 'shards', path: out(), exists, naming, mayReplace } as const;
-    return new StagedOutput(place, directories(), UNGATED, isResumable);
+    return new StagedOutput(place, directories(), UNGATED, safetyOf(isResumable));
   }
 
   /** Writes the staged files as the tasks of pass 2 would. */
@@ -182,6 +192,8 @@ describe('StagedOutput', () => {
       fileCalls.replace({ link: failWith('ENOSPC'), rename: renameWithin(directory.path('job')) });
       await expect(output.commit(summaryOf(1, 1), control)).rejects.toThrow(SystemError);
       fileCalls.replace({});
+      // A job that cannot be resumed makes safe what the note relies on.
+      expect(safeCount).toBe(exists ? 1 : 0);
       // Moves into a directory that exists were taken back, which needs no note.
       expect(journal() !== undefined).toBe(isResumable && !exists);
       expect(existsSync(out('shard-00000-of-00001.txt'))).toBe(false);

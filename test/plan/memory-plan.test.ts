@@ -9,6 +9,7 @@ import { CHUNK_BYTES } from '#src/pile-store/ram-pool.js';
 import {
   BOUNDARY_TABLE_BYTES,
   LARGEST_ARENA_BYTES,
+  type MemoryNeed,
   type MemoryPlan,
   OUTPUT_BUFFER_COUNT,
   planMemory,
@@ -16,7 +17,7 @@ import {
   STORED_HEADER_BYTES,
   TALLY_BYTES,
 } from '#src/plan/memory-plan.js';
-import { anyNeed, GIB, MIB, usualNeed as usual } from './memory-needs.js';
+import { anyNeed, GIB, logarithmic, MIB, usualNeed as usual } from './memory-needs.js';
 
 const KIB = 1024;
 const TB = 1e12;
@@ -171,6 +172,30 @@ describe('planMemory', () => {
     );
   });
 
+  it('keeps the segments of a resumable job in memory only where all are sure to fit', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planMemory({ ...need, isResumable: true });
+        if (!need.exact) expect(plan.ramPoolBytes).toBe(0);
+        expect(plan.maySpill).toBe(plan.ramPoolBytes === 0);
+      }),
+      { numRuns: 1000 },
+    );
+    const roomy = { ...usual, budgetBytes: 8 * GIB, isResumable: true };
+    expect(planMemory(roomy).ramPoolBytes).toBeGreaterThan(usual.recordBytes);
+    expect(planMemory({ ...roomy, exact: false })).toMatchObject({ ramPoolBytes: 0, maySpill: true });
+    expect(planMemory({ ...roomy, isResumable: false, exact: false }).ramPoolBytes).toBeGreaterThan(GIB);
+  });
+
+  it('plans a resumable job whose size is known as any other', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const exact = { ...need, exact: true };
+        expect(planMemory({ ...exact, isResumable: true })).toEqual(planMemory({ ...exact, isResumable: false }));
+      }),
+    );
+  });
+
   it('takes fewer workers when there are not 4M for each', () => {
     expect(planMemory({ ...usual, budgetBytes: 15 * MIB, workers: 64 }).workers).toBe(3);
     expect(planMemory({ ...usual, budgetBytes: 4 * MIB, workers: 64 }).workers).toBe(1);
@@ -192,6 +217,107 @@ describe('planMemory', () => {
       pass2ArenaBytes: 1e6,
     };
     expect(planMemory(usual, tuning)).toMatchObject({ ...tuning, stripeCount: 3, pass2MayGrow: false });
+  });
+});
+
+describe('planMemory with a layout that is given', () => {
+  const anyLayout = fc
+    .tuple(logarithmic(1, 65536), fc.integer({ min: 1, max: 16 }))
+    .map(([pileCount, stripes]) => ({ pileCount, stripeCount: Math.min(stripes, pileCount) }));
+
+  it('keeps it, and everything in memory to its bounds, or says how much that takes', () => {
+    fc.assert(
+      fc.property(anyNeed, anyLayout, (need, layout) => {
+        const goingOn = { ...need, isResumable: true, layout };
+        let plan: MemoryPlan;
+        try {
+          plan = planMemory(goingOn);
+        } catch (error) {
+          const least = /: expected at least (\d+)M; give more with --memory$/.exec(String(error))?.[1];
+          expect(error).toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
+          // That much is enough, and not much less.
+          const leastBytes = Number(least) * MIB;
+          expect(leastBytes).toBeGreaterThan(need.budgetBytes);
+          expect(leastBytes - 2 * MIB).toBeLessThan(layout.pileCount * 4.8 * KIB + 8 * MIB);
+          plan = planMemory({ ...goingOn, budgetBytes: leastBytes });
+          expectBounds(plan, { ...goingOn, budgetBytes: leastBytes });
+          return;
+        }
+        expectBounds(plan, goingOn);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  function expectBounds(plan: MemoryPlan, need: MemoryNeed): void {
+    expect(plan).toMatchObject({ ...need.layout, ramPoolBytes: 0, maySpill: true });
+    expect(scatterBytes(plan)).toBeLessThanOrEqual(plan.pass1ArenaBytes);
+    expect(plan.workers * plan.pass1ArenaBytes).toBeLessThanOrEqual(need.budgetBytes);
+    expect(plan.workers * plan.pass2ArenaBytes).toBeLessThanOrEqual(need.budgetBytes);
+    expect(plan.pass2ArenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
+    expect(plan.bufferBytes).toBeGreaterThanOrEqual(4 * KIB);
+    const dataFiles = plan.workers * need.tempDiskCount * plan.stripeCount;
+    expect(plan.workers === 1 || 48 + 6 * plan.workers + dataFiles <= need.openFileLimit).toBe(true);
+  }
+
+  const large = { ...usual, recordBytes: 40 * GIB, budgetBytes: 2 * GIB, workers: 16, isResumable: true };
+
+  it('is what a plan for the same machine would be', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const first = planMemory({ ...need, isResumable: true });
+        fc.pre(first.ramPoolBytes === 0);
+        const { pileCount, stripeCount } = first;
+        const again = planMemory({ ...need, isResumable: true, layout: { pileCount, stripeCount } });
+        expect(again).toMatchObject({ pileCount, stripeCount });
+        expect(again.workers).toBeLessThanOrEqual(need.workers);
+      }),
+    );
+    const first = planMemory(large);
+    expect(planMemory({ ...large, layout: first })).toEqual(first);
+  });
+
+  it('takes smaller buffers and then fewer workers with less memory', () => {
+    const layout = planMemory(large);
+    const plans = [2 * GIB, 512 * MIB, 64 * MIB, 8 * MIB].map((budgetBytes) =>
+      planMemory({ ...large, budgetBytes, layout }),
+    );
+    for (const plan of plans) expect(plan.pileCount).toBe(layout.pileCount);
+    const [buffers, workers] = [plans.map(({ bufferBytes }) => bufferBytes), plans.map((plan) => plan.workers)];
+    expect(buffers).toEqual(buffers.toSorted((a, b) => b - a));
+    expect(workers).toEqual(workers.toSorted((a, b) => b - a));
+    expect(buffers.at(-1)).toBeLessThan(32 * KIB);
+    expect(workers.at(-1)).toBeLessThan(4);
+  });
+
+  it('takes fewer workers where fewer files can be open', () => {
+    const layout = { pileCount: 600, stripeCount: 16 };
+    const workersWith = (openFileLimit: number) => planMemory({ ...large, layout, openFileLimit }).workers;
+    expect(workersWith(4096)).toBe(16);
+    expect(workersWith(256)).toBe(5);
+    expect(workersWith(64)).toBe(1);
+  });
+
+  it('is not kept in memory, whatever would fit there', () => {
+    const layout = { pileCount: 89, stripeCount: 16 };
+    expect(planMemory({ ...usual, budgetBytes: 64 * GIB, isResumable: true, layout }).ramPoolBytes).toBe(0);
+  });
+
+  it('says when there is too little memory for its piles', () => {
+    const layout = { pileCount: 65536, stripeCount: 16 };
+    const plan = () => planMemory({ ...large, budgetBytes: 256 * MIB, layout });
+    expect(plan).toThrow(UsageError);
+    expect(plan).toThrow(
+      /^a memory budget of 268435456 bytes is too small for the 65536 piles of the unfinished job: expected at least 30\dM; give more with --memory$/,
+    );
+  });
+
+  it('is not changed by tuned sizes', () => {
+    const layout = { pileCount: 12, stripeCount: 4 };
+    expect(planMemory({ ...large, layout }, { pileCount: 3, stripeCount: 2, bufferBytes: 4096 })).toMatchObject({
+      ...layout,
+      bufferBytes: 4096,
+    });
   });
 });
 

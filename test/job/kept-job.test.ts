@@ -1,0 +1,68 @@
+/**
+ * Jobs that were kept after their end: the next run of the same command finds them, and treats the output that
+ * is there as any other.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+
+const directory = useTestDirectory();
+const out = (...names: string[]) => directory.path('out', ...names);
+const RECORDS = 3000;
+
+beforeEach(() => {
+  // Beside the output, where the directory that appears would be the place of temp data itself.
+  vi.stubEnv('TMPDIR', undefined);
+  writeFileSync(directory.path('in'), Array.from({ length: RECORDS }, (_, i) => `record ${i}\n`).join(''));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+/** Temp data lies on disk, whatever there is of memory. */
+const run = (changed: Partial<ShuffleOptions>): Promise<ShuffleReport> =>
+  shuffle(
+    { inputs: [directory.path('in')], output: out(), seed: 's', ...changed },
+    { ...tuningUnderTest, keepInRam: false },
+  );
+const toShards = { shards: { by: 'count', shardCount: 3 } } as const;
+const isKept = () => readdirSync(directory.path()).some((name) => name.endsWith('.job'));
+const shownShards = () => [0, 1, 2].map((shard) => readFileSync(out(`shard-0000${shard}-of-00003`), 'utf8')).join('');
+
+describe.each([
+  ['a file', {}, () => readFileSync(out(), 'utf8')],
+  ['shards in a new directory', toShards, shownShards],
+])('a job that was kept: %s', (_, rule, shown) => {
+  it('is refused, discarded by force, and taken up with --resume', async () => {
+    await run({ ...rule, keepTemp: true });
+    const expected = shown();
+    expect(isKept()).toBe(true);
+    await expect(run(rule)).rejects.toMatchObject({
+      code: expect.stringMatching(/^ERR_(JOB_UNFINISHED|OUTPUT_EXISTS)$/),
+    });
+
+    // The output that is there is not replaced by a job that goes on, unless that is said.
+    await expect(run({ ...rule, resume: true })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    expect(isKept()).toBe(true);
+    const again = await run({ ...rule, resume: true, force: true, keepTemp: true });
+    expect(again.resumed?.pileSets).toBeGreaterThan(0);
+    expect(shown()).toBe(expected);
+
+    await run({ ...rule, force: true });
+    expect(shown()).toBe(expected);
+    expect(isKept()).toBe(false);
+  });
+
+  it('gives its output once more when that is gone', async () => {
+    await run({ ...rule, keepTemp: true });
+    const expected = shown();
+    rmSync(out(), { recursive: true });
+    const again = await run({ ...rule, resume: true });
+    expect(again.resumed?.pileSets).toBeGreaterThan(0);
+    expect(shown()).toBe(expected);
+    expect(isKept()).toBe(false);
+    expect(existsSync(out('shard.complete.json'))).toBe(false);
+  });
+});
