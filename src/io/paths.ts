@@ -4,7 +4,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { type FileRole, ioError } from './io-error.js';
+import { type FileRole, ioError, reasonOf } from './io-error.js';
 
 function leadsNowhere(error: unknown): boolean {
   const errno = errnoOf(error);
@@ -61,12 +61,17 @@ export function realPathOf(path: string, role: FileRole): string {
 
 /** Whether this process may make something in a directory. */
 export function isWritable(directory: string, role: FileRole): boolean {
+  return findWriteObstacle(directory, role) === undefined;
+}
+
+/** Why this process may not make something in a directory; undefined when it may. */
+export function findWriteObstacle(directory: string, role: FileRole): string | undefined {
   try {
     fileCalls.access(directory, constants.W_OK | constants.X_OK);
-    return true;
+    return undefined;
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') return false;
+    if (errno === 'EACCES' || errno === 'EPERM' || errno === 'EROFS') return reasonOf(error);
     throw ioError('examine', role, directory, error);
   }
 }

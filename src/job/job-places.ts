@@ -5,7 +5,7 @@
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
-import { nameExists, realPathOf, statPath } from '../io/paths.js';
+import { realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
   type FilesPlace,
@@ -78,7 +78,7 @@ function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
   const tempDirs = keepsDataInJobDir
-    ? [nameExists(jobDir, 'temp') ? jobDir : dirname(jobDir)]
+    ? [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)]
     : tempDirsOf(request, outputDirectory);
   const prefix = output.kind === 'shards' ? output.naming.prefix : '';
   const paths = deriveJobPaths({

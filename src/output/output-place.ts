@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
-import { isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { findWriteObstacle, isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
 
@@ -128,10 +128,11 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
 }
 
 function requireWritable(directory: string): void {
-  if (isWritable(directory, 'output')) return;
+  const obstacle = findWriteObstacle(directory, 'output');
+  if (obstacle === undefined) return;
   throw new SystemError(
     'ERR_IO',
-    `cannot make the output in ${directory}: permission denied; expected a directory that can be written`,
+    `cannot make the output in ${directory}: ${obstacle}; expected a directory that can be written`,
   );
 }
 

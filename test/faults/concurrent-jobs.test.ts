@@ -1,11 +1,11 @@
 /**
  * Jobs beside each other: in one process they do not disturb each other. Of one output there is one job at a
- * time: another one is refused at once, and the first does not notice. Where two do not know of each other,
- * because they keep what they have in job directories of different names, the first to end wins, whole, and the
- * other says so.
+ * time: another one is refused at once, and the first does not notice. What others make meanwhile under the name
+ * of the output is left alone, unless the job may replace it.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
@@ -117,19 +117,20 @@ describe('a second job of one output', () => {
     expect(actual).toEqual(await expectedOutput(directory.path('alone'), first));
   });
 
-  it('is refused when it has other temp directories', async () => {
+  it('is refused when it has other temp directories, or another job directory', async () => {
     const output = directory.path('out');
     const elsewhere = directory.path('elsewhere');
     mkdirSync(elsewhere);
     const slow = await beginSlowJob({ output });
-    for (const how of [{}, { force: true }, { resume: true }]) {
+    for (const how of [{}, { force: true }, { resume: true }, { jobDir: directory.path('job') }]) {
       const options = { ...settings(), tempDirs: [elsewhere], output, inputs, ...how };
       await expect(shuffle(options, SMALL_SIZES)).rejects.toMatchObject({
         ...LOCKED,
-        message: expect.stringMatching(/^another job of .*out is under way, held by process \d+ on .*; wait for it/),
+        message: expect.stringMatching(/^the job in .*\.out is held by process \d+ on .*; wait for it/),
       });
     }
     expect(readdirSync(elsewhere)).toEqual([]);
+    expect(existsSync(directory.path('job'))).toBe(false);
     expect(await slow.finish()).toBe(undefined);
   });
 
@@ -153,51 +154,46 @@ describe('a second job of one output', () => {
   });
 });
 
-describe('two jobs with one output and other job directories', () => {
-  /** Lets a job wait for its last input until another one has done all of its work. */
-  async function race(slow: Partial<ShuffleOptions>, fast: Partial<ShuffleOptions>): Promise<unknown> {
-    const job = await beginSlowJob(slow);
-    const jobDir = directory.path('job');
-    await shuffle({ ...settings(), ...fast, jobDir, seed: 'fast', inputs }, SMALL_SIZES);
-    expect(existsSync(jobDir)).toBe(false);
-    return await job.finish();
-  }
-
+describe('an output that appears during the job', () => {
   const APPEARED = { kind: 'usage', code: 'ERR_OUTPUT_EXISTS', message: expect.stringContaining('appeared during') };
 
-  it.each([
-    ['a new directory of shards', false],
-    ['an existing directory', true],
-  ])('leave the shards of the first one to end: %s', async (_, exists) => {
-    const output = directory.path('shards');
-    if (exists) mkdirSync(output);
-    expect(await race({ output, shards }, { output, shards })).toMatchObject(APPEARED);
-    const alone = directory.path('alone');
-    if (exists) mkdirSync(alone);
-    await shuffle({ ...settings(), inputs, output: alone, shards, seed: 'fast' }, SMALL_SIZES);
-    expect(contentOf(output)).toEqual(contentOf(alone));
-  });
-
-  it('leave the file of the first one to end', async () => {
+  it.each<[string, Partial<ShuffleOptions>, boolean, string]>([
+    ['a file', {}, false, 'out'],
+    ['a directory of shards', { shards }, false, 'out/notes'],
+    ['a shard in an existing directory', { shards }, true, 'out/shard-00007-of-00009'],
+  ])('is left alone: %s', async (_, options, exists, appears) => {
     const output = directory.path('out');
-    expect(await race({ output }, { output })).toMatchObject(APPEARED);
-    expect(readFileSync(output, 'latin1')).not.toContain('the last input');
+    if (exists) mkdirSync(output);
+    const slow = await beginSlowJob({ output, ...options });
+    if (appears === 'out/notes') mkdirSync(output);
+    writeFileSync(directory.path(appears), 'precious\n');
+    expect(await slow.finish()).toMatchObject(APPEARED);
+    if (appears !== 'out') expect(readdirSync(output)).toEqual([basename(appears)]);
+    expect(readFileSync(directory.path(appears), 'utf8')).toBe('precious\n');
   });
 
-  it('leave what the last one wrote, and nothing else, when both may replace', async () => {
-    const output = directory.path('shards');
+  it('is replaced, with all shards of its prefix, when it may be', async () => {
+    const output = directory.path('out');
     mkdirSync(output);
-    const fast = { output, shards: { by: 'count', shardCount: 7 }, force: true } as const;
-    expect(await race({ output, shards, force: true }, fast)).toBe(undefined);
-    expect(readdirSync(output)).toHaveLength(3 + 1);
+    const slow = await beginSlowJob({ output, shards, force: true });
+    for (const name of ['shard-00000-of-00003.input', 'shard-00007-of-00009', 'shard.complete.json']) {
+      writeFileSync(`${output}/${name}`, 'precious\n');
+    }
+    expect(await slow.finish()).toBe(undefined);
+    const expected = [0, 1, 2].map((shard) => `shard-0000${shard}-of-00003.input`);
+    expect(readdirSync(output)).toEqual([...expected, 'shard.complete.json']);
     const all = contentOf(output).map(([, text]) => text);
     expect(all.join('').split('the last input\n')).toHaveLength(2);
   });
+});
 
-  it('both end well in one directory under two prefixes', async () => {
+describe('two jobs in one directory under two prefixes', () => {
+  it('both end well', async () => {
     const output = directory.path('shards');
     mkdirSync(output);
-    expect(await race({ output, shards, shardPrefix: 'a' }, { output, shards, shardPrefix: 'b' })).toBe(undefined);
+    const slow = await beginSlowJob({ output, shards, shardPrefix: 'a' });
+    await shuffle({ ...settings(), output, shards, shardPrefix: 'b', inputs }, SMALL_SIZES);
+    expect(await slow.finish()).toBe(undefined);
     expect(readdirSync(output)).toEqual(
       ['a', 'b'].flatMap((prefix) => [
         ...[0, 1, 2].map((shard) => `${prefix}-0000${shard}-of-00003.input`),

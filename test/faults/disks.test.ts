@@ -238,16 +238,19 @@ describe('disks that break', () => {
     expectExistingUntouched();
   });
 
-  it.each<[string, readonly string[], string, number, boolean]>([
-    ['the directory of the output', [], 'out', 1, true],
-    ['a new directory of shards, before it gets its name', ['--shards', '3'], 'shards', 1, false],
-    ['the directory of that, when it has it', ['--shards', '3'], 'shards', 2, true],
-    ['an existing directory of shards, when nothing has moved', ['--shards', '3'], 'disk', 1, false],
-    ['that, when shards have moved into it: they are taken back', ['--shards', '3'], 'disk', 2, false],
-    ['that, when the marker has, too', ['--shards', '3'], 'disk', 3, false],
-  ])('ends with 1 when the sync of %s fails: the names may be lost', async (_, options, name, nth, isThere) => {
+  it.each<[string, readonly string[], string, string, number, boolean]>([
+    ['the directory of the output', [], 'out', '', 1, true],
+    ['a new directory of shards, before it gets its name', ['--shards', '3'], 'shards', '.out/shards', 1, false],
+    ['the directory of that, when it has it', ['--shards', '3'], 'shards', '', 1, true],
+    ['an existing directory of shards, when nothing has moved', ['--shards', '3'], 'disk', 'disk', 1, false],
+    ['that, when shards have moved into it: they are taken back', ['--shards', '3'], 'disk', 'disk', 2, false],
+    ['that, when the marker has, too', ['--shards', '3'], 'disk', 'disk', 3, false],
+  ])('ends with 1 when the sync of %s fails: the names may be lost', async (_, options, name, synced, nth, isThere) => {
     mkdirSync(directory.path('disk'));
-    const { nodeOptions, env } = withSabotage({ act: 'fail', at: 'directory-sync', nth, errno: 'EIO' });
+    const directorySynced = synced === '' ? directory.path() : synced;
+    const { nodeOptions, env } = withSabotage({
+      ...{ act: 'fail', at: 'directory-sync', directory: directorySynced, nth, errno: 'EIO' },
+    });
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(name), ...options];
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
     expect(seen(result)).toEqual(
@@ -263,7 +266,9 @@ describe('disks that break', () => {
     mkdirSync(shards);
     const former = ['shard-00000-of-00002.input', 'shard-00001-of-00002.input', 'shard.complete.json'];
     for (const name of former) writeFileSync(`${shards}/${name}`, `precious ${name}`);
-    const { nodeOptions, env } = withSabotage({ act: 'fail', at: 'directory-sync', nth, errno: 'EIO' });
+    const { nodeOptions, env } = withSabotage({
+      ...{ act: 'fail', at: 'directory-sync', directory: shards, nth, errno: 'EIO' },
+    });
     const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', shards, '--shards', '3', '--force'];
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
     expect(seen(result)).toEqual(oneLine(1, /^pileshuf: cannot sync output .*shards: the device reports/));
@@ -272,15 +277,19 @@ describe('disks that break', () => {
   });
 
   it('does without the sync of a directory where the file system has no such thing, and not without that of files', async () => {
-    for (const [at, outcome] of [
-      ['directory-sync', { exitCode: 0, lines: [] }],
-      ['output-sync', oneLine(1, /^pileshuf: cannot sync .*\.part: EINVAL$/)],
+    const [ofDirectory, ofFile] = [
+      { act: 'fail', at: 'directory-sync', directory: directory.path(), errno: 'EINVAL' },
+      { act: 'fail', at: 'output-sync', errno: 'EINVAL' },
+    ] as const;
+    for (const [sabotage, outcome] of [
+      [ofDirectory, { exitCode: 0, lines: [] }],
+      [ofFile, oneLine(1, /^pileshuf: cannot sync .*\.part: EINVAL$/)],
     ] as const) {
-      const { nodeOptions, env } = withSabotage({ act: 'fail', at, errno: 'EINVAL' });
-      const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(at)];
+      const { nodeOptions, env } = withSabotage(sabotage);
+      const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', directory.path(sabotage.at)];
       const result = await runCommand(argv, { nodeOptions, env: { ...env, ...smallSizes() } });
       expect(seen(result)).toEqual(outcome);
-      expect(existsSync(directory.path(at))).toBe(at === 'directory-sync');
+      expect(existsSync(directory.path(sabotage.at))).toBe(sabotage === ofDirectory);
     }
   });
 

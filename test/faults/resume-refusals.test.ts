@@ -171,7 +171,7 @@ describe('an unfinished job', () => {
   it('is found from other temp directories, too, and says which it has', async () => {
     const more = directory.path('more');
     mkdirSync(more);
-    const message = `^an unfinished job of ${output} exists in ${job.job}: give the temp directories that it had, and --resume to go on, or --force to discard it$`;
+    const message = `^an unfinished job of ${output} exists in ${job.job}: give the --temp-dir or --job-dir that it had, and --resume, to go on, or --force to discard it$`;
     await expectRefused(() => resume({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectGoesOn(interrupted);

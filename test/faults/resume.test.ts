@@ -86,9 +86,9 @@ describe.each([
   );
 
   it('before outputs get their names leaves all that was done', async () => {
-    // One run: its output is synced when it is committed, and once more with all others.
+    // One run, which is committed: the signal comes while it is, and is heard before the outputs move.
     const sizes = smallSizes({ stripeCount: 1 });
-    const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-sync', nth: 2 } });
+    const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-sync' } });
     expect(stopped.exitCode).toBe(exitCode);
     expect(existsSync(output)).toBe(false);
     const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
@@ -312,7 +312,7 @@ describe('shards', () => {
     mkdirSync(output);
     const argvOfShards = ['--shards', '3'];
     await resume({ argv: argvOfShards, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 2'] } });
-    const { job } = findJobPaths(directory.temp, output);
+    const { job } = findJobPaths(directory.temp, directory.path());
     expect(existsSync(job)).toBe(true);
     expect((await resume({ argv: argvOfShards })).exitCode).toBe(0);
     mkdirSync(directory.path('undisturbed'));

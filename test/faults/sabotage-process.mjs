@@ -28,21 +28,24 @@ export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
   }
   if (!('at' in sabotage)) return;
   const { calls, pattern } = PLACES[sabotage.at];
+  const ending = 'directory' in sabotage ? sabotage.directory : undefined;
+  /** @param {string} name */
+  const isPlace = (name) => pattern.test(name) && (ending === undefined || name.endsWith(ending));
   const isAfterwards = sabotage.act === 'signal' && sabotage.afterwards === true;
   for (const call of calls) {
     const before = /** @type {(...call: unknown[]) => unknown} */ (fs[call]);
     Object.assign(fs, {
       /** @param {unknown[]} args */
       [call]: (...args) => {
-        if (!namesOf(args).some((name) => pattern.test(name))) return before(...args);
+        if (!namesOf(args).some(isPlace)) return before(...args);
         if (sabotage.act === 'meet') {
           meet(meeting, sabotage.patienceMilliseconds);
           return before(...args);
         }
-        if (!isTheOne()) return before(...args);
-        if (!isAfterwards) strike(sabotage, gateCounts);
+        if (!isAfterwards && isTheOne()) strike(sabotage, gateCounts);
         const result = before(...args);
-        if (isAfterwards) strike(sabotage, gateCounts);
+        // Behind those only that did not fail.
+        if (isAfterwards && isTheOne()) strike(sabotage, gateCounts);
         return result;
       },
     });
@@ -57,10 +60,9 @@ const PLACES = {
   'temp-read': { calls: ['readSync'], pattern: /\.pile$/ },
   'output-write': { calls: ['writeSync'], pattern: /\.part$/ },
   'output-sync': { calls: ['fsync'], pattern: /\.part$/ },
-  // Those of the output: the names of a job's own have a dot, and that without one is a file.
-  'directory-sync': { calls: ['fsync'], pattern: /\/(?!marker$)[^/.]*$/ },
+  'directory-sync': { calls: ['fsync'], pattern: /^/ },
   commit: { calls: ['linkSync'], pattern: /\/(set-\d+\.index|done-\d+)$/ },
-  'output-move': { calls: ['linkSync', 'renameSync', 'unlinkSync'], pattern: /\.out\// },
+  'output-move': { calls: ['linkSync', 'renameSync', 'unlinkSync'], pattern: /\.out\/(?!lock)/ },
   'job-removal': { calls: ['unlinkSync'], pattern: /\.job\/(set|done|manifest|commit)[^/]*$/ },
 };
 

@@ -15,7 +15,7 @@ export type Occasion =
   | 'directory-sync'
   /** A pile set, or a record of finished runs, gets its name. */
   | 'commit'
-  /** A file gets or loses its name in the directory for staging, as when outputs move. */
+  /** A file, but no lock, gets or loses its name in the directory for staging, as when outputs move. */
   | 'output-move'
   /** A file in the job directory is removed, as at the end. */
   | 'job-removal';
@@ -55,7 +55,9 @@ export type Sabotage = {
   | { readonly act: 'throw'; readonly at: Occasion }
   /** Each worker is held up there until another one comes; the first fails when its patience is over. */
   | { readonly act: 'meet'; readonly at: Occasion; readonly patienceMilliseconds: number }
-  | { readonly act: 'fail'; readonly at: Occasion; readonly errno: string }
+  | { readonly act: 'fail'; readonly at: Exclude<Occasion, 'directory-sync'>; readonly errno: string }
+  /** `directory`: what the path of the directory ends with. */
+  | { readonly act: 'fail'; readonly at: 'directory-sync'; readonly errno: string; readonly directory: string }
   | {
       readonly act: 'change-input';
       readonly at: Occasion;

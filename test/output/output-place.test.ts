@@ -166,9 +166,14 @@ describe('requireReplaceable for shards', () => {
 
   it('refuses one that cannot be written', () => {
     mkdirSync(directory.path('old'));
-    for (const errno of ['EACCES', 'EPERM', 'EROFS']) {
+    for (const [errno, reason] of [
+      ['EACCES', 'permission denied'],
+      ['EPERM', 'operation not permitted'],
+      ['EROFS', 'the file system is read-only'],
+    ] as const) {
       fileCalls.replace({ access: failWith(errno) });
-      expect(check()).toThrow(refusal('ERR_IO', /^cannot make the output in .*\/old: permission denied; expected a /));
+      const message = new RegExp(`^cannot make the output in .*/old: ${reason}; expected a directory that can be`);
+      expect(check()).toThrow(refusal('ERR_IO', message));
     }
     fileCalls.replace({ access: failWith('EIO') });
     expect(check()).toThrow(refusal('ERR_IO', /^cannot examine output .*\/old: the device reports/));
