@@ -95,12 +95,10 @@ export class JobDirectory {
   /** Waits until the names of all its directories, and what is in them, would survive a power failure. */
   async syncNames(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
-    await syncFile(join(stagingDirectory, OWNER_NAME), 'temp');
-    const directories = [jobDirectory, stagingDirectory, ...dataDirectories];
-    const parents = directories.map((path) => dirname(path));
-    for (const directory of new Set([jobDirectory, stagingDirectory, ...parents])) {
-      await syncDirectory(directory, 'temp');
-    }
+    await syncFile(join(stagingDirectory, OWNER_NAME), 'output');
+    for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncDirectory(directory, 'output');
+    const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
+    for (const directory of new Set([jobDirectory, ...parents])) await syncDirectory(directory, 'temp');
     this.#isDurable = true;
   }
 

@@ -153,7 +153,7 @@ export class TinyJob {
 
   /** Whether outputs are staged, or were and have just got their names. */
   get isStaged(): boolean {
-    return this.leftovers().some((path) => path.startsWith('out/'));
+    return this.leftovers().some((path) => path.endsWith('.part'));
   }
 
   get options(): ShuffleOptions {
