@@ -37,6 +37,11 @@ export function openForRead(path: string, role: FileRole): OpenFile {
   return open(path, role, constants.O_RDONLY);
 }
 
+/** Opens a temp file for reading; never follows a symbolic link planted under its name. */
+export function openTempForRead(path: string): OpenFile {
+  return open(path, 'temp', constants.O_RDONLY | constants.O_NOFOLLOW);
+}
+
 /** Creates a file that must not exist; never follows a symbolic link planted under its name. */
 export function createTempFile(path: string): OpenFile {
   return open(path, 'temp', constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);

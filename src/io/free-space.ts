@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import { fileCalls } from './file-calls.js';
 import type { FileRole } from './io-error.js';
-import { listNames, nameExists, statPath } from './paths.js';
+import { listNames, lstatPath, statPath } from './paths.js';
 
 /**
  * @returns undefined where the file system does not say: network and FUSE file systems may have no
@@ -20,9 +20,9 @@ export function readFreeBytes(directory: string): number | undefined {
   return blocks === 0 ? undefined : bavail * bsize;
 }
 
-/** Bytes that the files of a directory take on its device; 0 when there is none. */
+/** Bytes that the files of a directory take on its device; 0 when there is none, or something else in its place. */
 export function readStoredBytes(directory: string, role: FileRole): number {
-  if (!nameExists(directory, role)) return 0;
+  if (lstatPath(directory, role)?.isDirectory() !== true) return 0;
   return listNames(directory, role).reduce((sum, name) => {
     const stat = statPath(join(directory, name), role);
     return stat?.isFile() === true ? sum + 512 * Number(stat.blocks) : sum;

@@ -32,6 +32,8 @@ export class JobDirectory {
   #isDurable = true;
   #isKept = false;
   #dropsFormerFiles = false;
+  /** A data directory in which others could do something while it is being removed. */
+  #refused: string | undefined;
 
   /**
    * Takes hold of what is there of a job: its directory, and where its outputs are staged. Jobs of one output
@@ -78,8 +80,17 @@ export class JobDirectory {
     if (isDurable) await syncDirectory(dirname(jobDirectory), 'temp');
     this.#staging.makeIfMissing('output');
     noteStagingOwner(stagingDirectory, jobDirectory);
-    for (const directory of dataDirectories) ensurePrivateDirectory(directory, 'temp');
+    for (const directory of dataDirectories) this.#ensureDataDirectory(directory);
     if (isDurable) await this.syncNames();
+  }
+
+  #ensureDataDirectory(directory: string): void {
+    try {
+      ensurePrivateDirectory(directory, 'temp');
+    } catch (error) {
+      this.#refused = directory;
+      throw error;
+    }
   }
 
   /** @throws SystemError ERR_TEMP_DIR when one of them is gone, as when its disk is not mounted. */
@@ -133,7 +144,7 @@ export class JobDirectory {
     const { jobDirectory, stagingDirectory } = this.paths;
     const inJob = this.#job.isHeld ? [jobDirectory] : [];
     const inStaging = this.#staging.isHeld ? [stagingDirectory] : [];
-    const dataDirectories = this.#job.isHeld ? this.paths.dataDirectories : [];
+    const dataDirectories = this.#job.isHeld ? this.paths.dataDirectories.filter((path) => path !== this.#refused) : [];
     if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(stagingDirectory);
     const failures: unknown[] = [];
     const attempt = async (step: () => void | Promise<void>) => {

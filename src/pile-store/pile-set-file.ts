@@ -4,7 +4,7 @@
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { errnoOf } from '../io/errno.js';
-import { type OpenFile, openForRead } from '../io/files.js';
+import { type OpenFile, openTempForRead } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 
 /** @param pileSetName undefined where the caller does not know it yet. */
@@ -15,15 +15,16 @@ export function damagedPileSet(what: string, pileSetName: string | undefined): V
 }
 
 /**
- * @throws VerificationError when the file is gone, and SystemError when it cannot be opened: so also when its
+ * @throws VerificationError when the file is gone or a symbolic link, and SystemError when it cannot be opened: so also when its
  *   directory is gone with it, as with a disk that was unmounted.
  */
 export function openPileSetFile(path: string, pileSetName: string | undefined): OpenFile {
   try {
-    return openForRead(path, 'temp');
+    return openTempForRead(path);
   } catch (error) {
-    const isMissing = error instanceof SystemError && errnoOf(error.cause) === 'ENOENT';
-    if (!isMissing || statPath(dirname(path), 'temp') === undefined) throw error;
+    const errno = error instanceof SystemError ? errnoOf(error.cause) : '';
+    if (errno === 'ELOOP') throw damagedPileSet(`${path} is a symbolic link`, pileSetName);
+    if (errno !== 'ENOENT' || statPath(dirname(path), 'temp') === undefined) throw error;
     throw damagedPileSet(`${path} does not exist any more`, pileSetName);
   }
 }

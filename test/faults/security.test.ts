@@ -1,0 +1,434 @@
+/**
+ * What others can do to a job who may write to its temp directory or to the directory of its output, and what
+ * names can do that reach it: nothing is written or removed outside of its own directories, nobody else can read
+ * what lies in them, and no shell ever sees a name.
+ */
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
+import { seal, unseal } from '#src/job-directory/sealed-file.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
+import type { Sabotage } from './sabotage.js';
+import { isTiny, SMALL_SIZES, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+let inputs: string[] = [];
+let output = '';
+/** Where a job of this output has what it has. */
+let paths: ReturnType<typeof findJobPaths>;
+let victim = '';
+
+const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: isTiny ? 400 : 250 };
+const HOW = [[], ['--force'], ['--resume'], ['--resume', '--force']] as const;
+
+const run = (words: readonly string[] = [], more: JobRun = {}) =>
+  runJob(directory, [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', ...words], more);
+
+/** Has a job stopped, so that its directories are known. */
+async function interrupt() {
+  expect((await run(['--resume'], { sabotage: STOPPED })).exitCode).toBe(143);
+  return findJobPaths(directory.temp, directory.path());
+}
+
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  output = directory.path('out');
+  victim = directory.path('victim');
+  mkdirSync(victim, 0o700);
+  writeFileSync(join(victim, 'precious'), 'precious\n');
+});
+
+function expectVictimUntouched() {
+  expect(contentOf(victim)).toEqual([['precious', 'precious\n']]);
+  expect(statSync(victim).mode & 0o777).toBe(0o700);
+}
+
+describe('what is planted under the name of a directory of the job', () => {
+  beforeEach(async () => {
+    paths = await interrupt();
+    for (const path of Object.values(paths)) rmSync(path, { recursive: true });
+  });
+
+  const PLACES = ['job', 'data', 'staging'] as const;
+
+  async function expectRefused(place: (typeof PLACES)[number], message: RegExp) {
+    for (const words of HOW) {
+      const { exitCode, failure } = await run(words);
+      expect({ exitCode, failure }).toMatchObject({
+        exitCode: 1,
+        failure: { code: 'ERR_TEMP_DIR', message: expect.stringMatching(message) },
+      });
+      expect(existsSync(output)).toBe(false);
+      // What the job made before it saw that is gone again.
+      for (const other of PLACES) if (other !== place) expect(existsSync(paths[other])).toBe(false);
+    }
+  }
+
+  it.each(PLACES)('is not followed when it is a symbolic link: %s', async (place) => {
+    symlinkSync(victim, paths[place]);
+    await expectRefused(place, /cannot use the directory .*: it is a symbolic link, expected a directory;/);
+    expectVictimUntouched();
+    expect(lstatSync(paths[place]).isSymbolicLink()).toBe(true);
+    rmSync(paths[place]);
+  });
+
+  it.each(PLACES)('is not followed when it is a symbolic link that leads nowhere: %s', async (place) => {
+    symlinkSync(directory.path('nowhere'), paths[place]);
+    await expectRefused(place, /it is a symbolic link, expected a directory;/);
+    expect(existsSync(directory.path('nowhere'))).toBe(false);
+    rmSync(paths[place]);
+  });
+
+  it.each(PLACES)('is refused when it is a file: %s', async (place) => {
+    writeFileSync(paths[place], 'precious\n');
+    await expectRefused(place, /it is not a directory; remove it or name another one$/);
+    expect(contentOf(paths[place])).toBe('precious\n');
+    rmSync(paths[place]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0).each(PLACES)('is refused when it belongs to another user: %s', async (place) => {
+    mkdirSync(paths[place], 0o700);
+    writeFileSync(join(paths[place], 'precious'), 'precious\n');
+    chownSync(paths[place], 12_345, 12_345);
+    await expectRefused(place, /it belongs to user 12345, expected user 0; name another one, or remove it$/);
+    expect(contentOf(paths[place])).toEqual([['precious', 'precious\n']]);
+    rmSync(paths[place], { recursive: true });
+  });
+
+  it.each(PLACES)('is refused when others can open it: %s', async (place) => {
+    for (const mode of [0o755, 0o710, 0o701]) {
+      mkdirSync(paths[place], { recursive: true });
+      chmodSync(paths[place], mode);
+      const { exitCode, failure } = await run(['--force']);
+      expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 1, code: 'ERR_TEMP_DIR' });
+    }
+    rmSync(paths[place], { recursive: true });
+  });
+
+  it.each(PLACES)('is refused, and nothing in it removed, when others can write to it: %s', async (place) => {
+    mkdirSync(paths[place]);
+    writeFileSync(join(paths[place], 'precious'), 'precious\n');
+    for (const mode of [0o1777, 0o720]) {
+      chmodSync(paths[place], mode);
+      await expectRefused(
+        place,
+        /it is open to other users \(mode 7\d\d\); if all in it is yours, run chmod go-rwx on/,
+      );
+      expect(contentOf(paths[place])).toEqual([['precious', 'precious\n']]);
+    }
+    rmSync(paths[place], { recursive: true });
+  });
+});
+
+describe('a symbolic link in a directory of the job', () => {
+  beforeEach(async () => {
+    paths = await interrupt();
+  });
+
+  const target = () => join(victim, 'precious');
+
+  it.each(['manifest', 'done-000001', 'commit'])('is not followed by who reads: %s', async (name) => {
+    const path = join(paths.job, name);
+    if (existsSync(path)) copyFileSync(path, directory.path('copy'));
+    rmSync(path, { force: true });
+    symlinkSync(existsSync(directory.path('copy')) ? directory.path('copy') : target(), path);
+    const { exitCode, failure } = await run(['--resume']);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 1,
+      message: `cannot open temp file ${path}: it is a symbolic link`,
+    });
+    // What it may have said of outputs that moved is not passed over.
+    if (name === 'commit') rmSync(path);
+    await expectDiscarded();
+  });
+
+  it('is not followed by who reads an index, and its pile set is made again', async () => {
+    const path = join(paths.job, 'set-000001.index');
+    copyFileSync(path, directory.path('copy'));
+    rmSync(path);
+    symlinkSync(directory.path('copy'), path);
+    const continued = await run(['--resume']);
+    expect(continued.exitCode).toBe(0);
+    expect(continued.warnings).toEqual([expect.stringMatching(/set-000001\.index is a symbolic link; .*made again$/)]);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('is not followed by who reads pile data', async () => {
+    const name = namesBelow(paths.data).find((file) => file.startsWith('set-000001-')) ?? '';
+    const path = join(paths.data, name);
+    copyFileSync(path, directory.path('copy'));
+    rmSync(path);
+    symlinkSync(directory.path('copy'), path);
+    const refused = await run(['--resume']);
+    expect(refused).toMatchObject({
+      exitCode: 4,
+      failure: { message: expect.stringContaining(`${name} is a symbolic link`), resume: {} },
+    });
+    expect((await run(['--resume'])).exitCode).toBe(0);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  });
+
+  it('is not written through, where outputs are staged', async () => {
+    symlinkSync(target(), join(paths.staging, '0.part'));
+    const { exitCode, failure } = await run(['--resume']);
+    expect({ exitCode, message: failure?.message }).toEqual({
+      exitCode: 1,
+      message: expect.stringMatching(/^cannot create output .*0\.part: too many symbolic links$/),
+    });
+    await expectDiscarded();
+  });
+
+  it('is no lock', async () => {
+    symlinkSync(target(), join(paths.job, 'lock+planted'));
+    const { exitCode, failure } = await run(['--resume']);
+    expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_JOB_LOCKED' });
+    rmSync(join(paths.job, 'lock+planted'));
+    await expectDiscarded();
+  });
+
+  /** The job is discarded, links are removed, and not what they lead to. */
+  async function expectDiscarded() {
+    expect((await run(['--force'])).exitCode).toBe(0);
+    expectVictimUntouched();
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+  }
+});
+
+describe('a name that leads out of the directory', () => {
+  beforeEach(async () => {
+    paths = await interrupt();
+  });
+
+  /** What could be written, moved or removed when names were believed. */
+  async function expectRefused(message: RegExp) {
+    const { exitCode, failure } = await run(['--resume']);
+    expect({ exitCode, message: failure?.message }).toEqual({ exitCode: 4, message: expect.stringMatching(message) });
+    expectVictimUntouched();
+    expect((await run(['--force'])).exitCode).toBe(0);
+    expectVictimUntouched();
+  }
+
+  const HOSTILE = ['../victim/precious', '/etc/hostname', '..', '.', '', 'a/../../b', 'nul\0'];
+
+  it.each(HOSTILE)('is refused in the journal of a commit: %j', async (name) => {
+    const moves = { byteLengths: [9], records: 1, bytes: 9, checksum: '0'.repeat(16), intoExisting: true };
+    for (const lists of [
+      { names: [name], replaced: [] },
+      { names: ['shard'], replaced: [name] },
+    ]) {
+      for (const phase of ['move-aside', 'move-in', 'moved']) {
+        writeFileSync(join(paths.job, 'commit'), seal('commit', 1, { ...moves, ...lists, phase }));
+        const { exitCode, failure } = await run(['--resume']);
+        expect({ exitCode, message: failure?.message }).toEqual({
+          exitCode: 4,
+          message: expect.stringMatching(/commit is damaged: (names|replaced)\[0\]: expected the name of a file, got /),
+        });
+      }
+    }
+    await expectRefused(/expected the name of a file/);
+  });
+
+  it('is refused in a manifest, which says of no other place than is asked for', async () => {
+    const path = join(paths.job, 'manifest');
+    const manifest = Object(unseal(readFileSync(path), 'job', 1, path));
+    for (const differs of [
+      { output: join(victim, 'precious') },
+      { output: '../victim/precious' },
+      { tempDirs: [victim] },
+      { shardPrefix: '../victim/' },
+    ]) {
+      writeFileSync(path, seal('job', 1, { ...manifest, ...differs }));
+      expect(await run(['--resume'])).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_DIFFERS' } });
+      expectVictimUntouched();
+    }
+    expect((await run(['--force'])).exitCode).toBe(0);
+    expectVictimUntouched();
+  });
+
+  it('is refused in an index, whose pile set is made again', async () => {
+    // Named as the index would have it, data files of the victim would be removed when they are used.
+    const path = join(paths.job, 'set-000001.index');
+    writeFileSync(join(victim, 'set-000001-x.0.pile'), 'precious\n');
+    for (const name of ['../../victim/set-000001-x', '/set-000001-x', 'set-000001-x/../../y']) {
+      writeFileSync(path, renamed(readFileSync(path), name));
+      const continued = await run(['--resume'], { sabotage: { ...STOPPED, at: 'temp-read', nth: 3 } });
+      expect(continued.warnings).toEqual([
+        expect.stringMatching(/set-000001\.index .*it names no pile set.*made again$/),
+      ]);
+    }
+    expect((await run(['--resume'])).exitCode).toBe(0);
+    expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
+    rmSync(join(victim, 'set-000001-x.0.pile'));
+    expectVictimUntouched();
+  });
+
+  it('is refused in a record of finished runs: shards have numbers', async () => {
+    const run = { first: 0, end: 1, regions: [{ shard: '../victim/precious', start: 0, end: 1 }] };
+    writeFileSync(join(paths.job, 'done-000001'), seal('runs', 1, { runs: [run] }));
+    await expectRefused(/done-000001 is damaged: runs\[0\]\.regions\[0\]\.shard: expected a whole number from 0 to /);
+  });
+
+  it('is not believed where the staging directory says whose it is', async () => {
+    writeFileSync(join(paths.staging, 'job'), seal('owner', 1, { jobDirectory: victim }));
+    expect(await run(['--resume'])).toMatchObject({
+      exitCode: 2,
+      failure: { code: 'ERR_JOB_UNFINISHED', message: expect.stringContaining(`exists in ${victim}: give`) },
+    });
+    expect((await run(['--force'])).exitCode).toBe(0);
+    expectVictimUntouched();
+  });
+
+  /** An index with another name for its pile set, and the checksums that belong to it. */
+  function renamed(index: Buffer, name: string): Buffer {
+    const textAt = index.byteLength - index.readUInt32LE(28);
+    const { report } = JSON.parse(index.subarray(textAt).toString());
+    const text = Buffer.from(JSON.stringify({ name, report }));
+    const bytes = Buffer.concat([index.subarray(0, textAt), text]);
+    bytes.writeUInt32LE(text.byteLength, 28);
+    bytes.writeUInt32LE(crc32(text), 36);
+    bytes.writeUInt32LE(crc32(bytes.subarray(0, 40)), 40);
+    return bytes;
+  }
+});
+
+describe('what a job has on disk', () => {
+  it.each([true, false])(
+    'is closed to others from first to last, whatever the umask (resumable: %s)',
+    async (resume) => {
+      const seen = new Map<string, number>();
+      const look = () => {
+        for (const parent of [directory.temp, directory.path()]) {
+          for (const home of readdirSync(parent).filter((name) => name.startsWith('.pileshuf-'))) {
+            seen.set(home.replace(/[0-9a-f]{16}/, 'ID'), statSync(join(parent, home)).mode & 0o777);
+            for (const name of readdirSync(join(parent, home))) {
+              const stat = lstatSync(join(parent, home, name), { throwIfNoEntry: false });
+              if (stat !== undefined && parent === directory.temp) seen.set(kindOf(name), stat.mode & 0o777);
+            }
+          }
+        }
+      };
+      const umask = process.umask(0);
+      try {
+        const job = shuffle(
+          {
+            ...{ inputs, output, resume, tempDirs: [directory.temp], memoryBytes: 2 ** 26, workers: 2 },
+            onProgress: look,
+          },
+          { ...SMALL_SIZES, stripeCount: 5 },
+        );
+        const timer = setInterval(look, 1);
+        await job.finally(() => clearInterval(timer));
+      } finally {
+        process.umask(umask);
+      }
+      const kinds = [...seen.keys()];
+      expect(kinds).toEqual(expect.arrayContaining(['manifest', 'lock', '.pile', '.index']));
+      for (const [kind, mode] of seen)
+        expect({ kind, mode }).toEqual({ kind, mode: kind.startsWith('.pileshuf') ? 0o700 : 0o600 });
+      expect(kinds.filter((kind) => kind.startsWith('.pileshuf')).sort()).toEqual([
+        '.pileshuf-ID.disk-0',
+        '.pileshuf-ID.job',
+        '.pileshuf-ID.out',
+      ]);
+    },
+  );
+
+  function kindOf(name: string): string {
+    if (name.startsWith('lock+')) return 'lock';
+    return /\.(pile|index|attempt)$/.exec(name)?.[0] ?? name;
+  }
+
+  it('is closed to others when it stays for another run', async () => {
+    paths = await interrupt();
+    for (const path of Object.values(paths)) expect(statSync(path).mode & 0o777).toBe(0o700);
+    for (const path of [paths.job, paths.data]) {
+      for (const name of namesBelow(path))
+        expect({ name, mode: statSync(join(path, name)).mode & 0o777 }).toEqual({ name, mode: 0o600 });
+    }
+    expect((await run(['--resume'])).exitCode).toBe(0);
+  });
+});
+
+describe('names of all kinds', () => {
+  const NAMES = [
+    'with spaces.input',
+    "it's.input",
+    '"quoted".input',
+    '$(touch pwned).input',
+    '`touch pwned`.input',
+    '; touch pwned;.input',
+    '| touch pwned.input',
+    '> pwned .input',
+    '&& touch pwned .input',
+    '--force.input',
+    '-rf.input',
+    '~root.input',
+    '#.input',
+    '$HOME.input',
+    '\\.input',
+    '%s%n.input',
+    'grüße 日本語.input',
+  ];
+
+  it.each([
+    ['sh', NAMES],
+    ['bash', [...NAMES, 'two\nlines; touch pwned\n.input', '\t\x1b[2J.input', "$'\\x2e'.input", '!!.input']],
+  ])(
+    'go through the line that is printed unchanged, and no shell takes them for anything else: %s',
+    async (shell, names) => {
+      const cwd = directory.path('here');
+      mkdirSync(cwd);
+      const text = readFileSync(inputs[0] ?? '');
+      for (const name of names) writeFileSync(join(cwd, name), text);
+      mkdirSync(join(cwd, '-T $(touch pwned)'));
+      const before = readdirSync(cwd).sort();
+      const words = [
+        ...['--output', '--out $(touch pwned)', '--temp-dir', '-T $(touch pwned)', '--job-dir', '--job; touch pwned'],
+        ...['--seed', '$(touch pwned)', '--prefix', '-a b\'"', '--shards', '3', '--workers', '2', '--', ...names],
+      ];
+      const stopped = await runJob(directory, words, { sabotage: STOPPED, cwd });
+      expect(stopped.exitCode).toBe(143);
+      expect(stopped.stderr.split('\n').every((line) => line === '' || line.startsWith('{'))).toBe(true);
+      const line = stopped.failure?.resume?.command ?? '';
+      expect(line).not.toMatch(/\p{Cc}/u);
+      const continued = await runPrinted(directory, line, shell, cwd);
+      expect(continued).toMatchObject({ exitCode: 0, warnings: [] });
+      expect(continued.report?.resumed?.pileSets).toBeGreaterThan(0);
+      const shards = readdirSync(join(cwd, '--out $(touch pwned)'));
+      expect(shards).toEqual([0, 1, 2].map((shard) => `-a b'"-0000${shard}-of-00003.input`));
+      expect(readdirSync(cwd).sort()).toEqual([...before, '--out $(touch pwned)'].sort());
+      expect(existsSync(directory.path('pwned'))).toBe(false);
+      expect(readdirSync(join(cwd, '-T $(touch pwned)'))).toEqual([]);
+      expect(basename(cwd)).toBe('here');
+    },
+  );
+
+  it('of an output and its disk are none to a shell either', async () => {
+    const cwd = directory.path('here');
+    mkdirSync(cwd);
+    for (const name of ['$(touch pwned)', 'a\nb', '-o']) {
+      mkdirSync(join(cwd, name));
+      const words = ['-o', `./${name}/out; touch pwned`, '-T', `./${name}`, '--io-limit', `./${name}=1`, ...inputs];
+      expect(await runJob(directory, words, { cwd })).toMatchObject({ exitCode: 0 });
+      expect(readdirSync(join(cwd, name))).toEqual(['out; touch pwned']);
+    }
+    expect(readdirSync(cwd).sort()).toEqual(['$(touch pwned)', '-o', 'a\nb']);
+  });
+});
