@@ -3,8 +3,8 @@
  * memory; only this looks at a clock.
  */
 import type { Counter, JobControl } from '../io/job-control.js';
-import type { JobStop } from './job-stop.js';
-import type { ShuffleProgress } from './shuffle-options.js';
+import type { JobStop } from './passes/job-stop.js';
+import type { ShuffleProgress } from './prepare/shuffle-options.js';
 
 const REPORT_MILLISECONDS = 200;
 

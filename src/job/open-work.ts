@@ -24,13 +24,13 @@ import { takeBack } from '../output/output-moves.js';
 import { StagedOutput } from '../output/staged-output.js';
 import { StreamOutput } from '../output/stream-output.js';
 import { pilesOfStripe, type TempPlace } from '../pile-store/store-layout.js';
-import { describeJob } from './describe-job.js';
-import type { KeptWork } from './job-context.js';
-import type { FilesPlaces, StreamPlaces } from './job-places.js';
-import type { WorkLayout } from './job-plan.js';
-import type { Continuation, JobStart } from './job-start.js';
-import type { PreparedJob } from './prepare-job.js';
-import type { Release } from './release-all.js';
+import type { Release } from '../release-all.js';
+import type { KeptWork } from './passes/job-context.js';
+import { describeJob } from './prepare/describe-job.js';
+import type { FilesPlaces, StreamPlaces } from './prepare/job-places.js';
+import type { WorkLayout } from './prepare/job-plan.js';
+import type { Continuation, JobStart } from './prepare/job-start.js';
+import type { PreparedJob } from './prepare/prepare-job.js';
 
 export interface JobWork {
   readonly tempPlaces: readonly TempPlace[];

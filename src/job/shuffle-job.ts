@@ -1,14 +1,14 @@
 /**
  * Start reading here: the whole of a job.
  *
- *     plan      inputs -> splits, piles, memory and disk budget       prepare-job.ts, plan/
- *     pass 1    one task a split -> its pile set                      scatter-inputs.ts, workers/scatter.ts
+ *     plan      inputs -> splits, piles, memory and disk budget       prepare/, ../plan/
+ *     pass 1    one task a split -> its pile set                      passes/scatter-inputs.ts, workers/scatter.ts
  *     merge     pile j = its segments over all pile sets              no bytes move: pile-store/merged-pile.ts
- *     pass 2    one task a run of piles -> its part of the output     shuffle-piles.ts, workers/shuffle.ts
+ *     pass 2    one task a run of piles -> its part of the output     passes/shuffle-piles.ts, workers/shuffle.ts
  *     commit    verify what was written, make it durable and visible  output/staged-output.ts
  *
  * Every step is verified before anything is deleted or becomes visible. Nothing stays behind but what a job
- * that can be resumed needs to go on: its start is found in job-start.ts, what it has is opened in open-work.ts.
+ * that can be resumed needs to go on: its start is found in prepare/job-start.ts, what it has is opened in open-work.ts.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
@@ -17,18 +17,18 @@ import type { CommitJournal } from '../output/commit-journal.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
-import { fitPass2 } from './fit-pass2.js';
-import type { JobContext } from './job-context.js';
-import type { JobPlan } from './job-plan.js';
+import { type Release, releasingAll } from '../release-all.js';
 import { JobProgress } from './job-progress.js';
-import { JobStop } from './job-stop.js';
 import { type JobWork, openWork } from './open-work.js';
-import { type PreparedJob, prepareJob } from './prepare-job.js';
-import { type Release, releasingAll } from './release-all.js';
-import { scatterInputs } from './scatter-inputs.js';
-import type { ShuffleOptions, ShuffleReport } from './shuffle-options.js';
-import { bytesOf, shufflePiles } from './shuffle-piles.js';
-import { openTaskPool, type TaskPool } from './task-pool.js';
+import { fitPass2 } from './passes/fit-pass2.js';
+import type { JobContext } from './passes/job-context.js';
+import { JobStop } from './passes/job-stop.js';
+import { scatterInputs } from './passes/scatter-inputs.js';
+import { bytesOf, shufflePiles } from './passes/shuffle-piles.js';
+import { openTaskPool, type TaskPool } from './passes/task-pool.js';
+import type { JobPlan } from './prepare/job-plan.js';
+import { type PreparedJob, prepareJob } from './prepare/prepare-job.js';
+import type { ShuffleOptions, ShuffleReport } from './prepare/shuffle-options.js';
 
 /** One output is one shard of everything. */
 const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };

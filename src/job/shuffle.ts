@@ -1,7 +1,7 @@
 /** The library's one function. */
 import type { Tuning } from '../plan/memory-plan.js';
+import type { ShuffleOptions, ShuffleReport } from './prepare/shuffle-options.js';
 import { runShuffleJob } from './shuffle-job.js';
-import type { ShuffleOptions, ShuffleReport } from './shuffle-options.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.

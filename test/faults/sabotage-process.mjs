@@ -23,7 +23,7 @@ const NOTICE_MILLISECONDS = 150;
  */
 export function sabotageProcess(sabotage, isTheOne, gateCounts, meeting) {
   if (sabotage.act === 'refuse-workers') {
-    if (!isMainThread) throw new Error('made up: no thread for you');
+    if (!isMainThread) throw new Error(sabotage.message);
     return;
   }
   if (!('at' in sabotage)) return;

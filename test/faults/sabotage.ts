@@ -36,9 +36,9 @@ export type Sabotage = {
         | 'misdirect-loaded'
         | 'truncate-data'
         | 'short-temp-write'
-        | 'early-end'
-        | 'refuse-workers';
+        | 'early-end';
     }
+  | { readonly act: 'refuse-workers'; readonly message: string }
   | { readonly act: 'alter-loaded'; readonly part: Altered }
   | { readonly act: 'alter-segment'; readonly part: Altered }
   | { readonly act: 'swap-segments'; readonly samePile: boolean }

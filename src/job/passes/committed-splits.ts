@@ -1,0 +1,116 @@
+/**
+ * The splits that an earlier run of the job has scattered, read from the indexes of their pile sets; and
+ * what else that run left, removed.
+ */
+import { basename, join } from 'node:path';
+import type { ScatterResult } from '../../../workers/scatter.js';
+import type { SplitReport } from '../../../workers/split-report.js';
+import { VerificationError } from '../../errors.js';
+import { removeFile } from '../../io/files.js';
+import { listNames, statPath } from '../../io/paths.js';
+import { isNameOfAttempt } from '../../io/small-file.js';
+import { list, object, optional, readShape, type Shape, wholeNumber } from '../../job-directory/json-shape.js';
+import {
+  committedIndexPath,
+  listCommittedSplits,
+  revokePileSet,
+  splitOfPileSet,
+} from '../../job-directory/pile-set-commits.js';
+import { readPileSetDescription, readPileTallies } from '../../pile-store/read-pile-set-index.js';
+import { dataFilePath, type StoreLayout } from '../../pile-store/store-layout.js';
+
+export interface CommittedSplit {
+  readonly split: number;
+  readonly result: ScatterResult;
+}
+
+/** What an index must not go beyond. */
+export interface JobSize {
+  readonly splitCount: number;
+  readonly inputCount: number;
+}
+
+const reportShape: Shape<SplitReport> = object({
+  coverage: list(
+    object({
+      inputOrdinal: wholeNumber(),
+      start: wholeNumber(),
+      end: wholeNumber(),
+      inputBytes: optional(wholeNumber()),
+      addedBytes: wholeNumber(),
+    }),
+  ),
+  longestRecordBytes: wholeNumber(),
+});
+
+/**
+ * Reads them one by one. A pile set that is damaged is taken back, so that it is made again.
+ * @param isRemoved whether the data of a stripe is not needed any more, and may be gone.
+ * @param onDamage told, in one line, of what is to be made again and why.
+ */
+export async function* readCommittedSplits(
+  layout: StoreLayout,
+  { splitCount, inputCount }: JobSize,
+  isRemoved: (stripe: number) => boolean,
+  onDamage: (line: string) => void,
+): AsyncGenerator<CommittedSplit> {
+  for (const split of listCommittedSplits(layout.indexDirectory)) {
+    try {
+      yield { split, result: readCommitted(layout, split, { splitCount, inputCount }, isRemoved) };
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      onDamage(`${error.message}; this part is made again`);
+      await revokePileSet(layout.indexDirectory, split);
+    }
+  }
+}
+
+function readCommitted(
+  layout: StoreLayout,
+  split: number,
+  { splitCount, inputCount }: JobSize,
+  isRemoved: (stripe: number) => boolean,
+): ScatterResult {
+  const path = committedIndexPath(layout.indexDirectory, split);
+  const index = { path };
+  const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);
+  const tallies = readPileTallies(index);
+  const isOfThisJob =
+    split < splitCount &&
+    splitOfPileSet(name) === split &&
+    stripeCount === layout.stripeCount &&
+    diskCount === layout.tempPlaces.length &&
+    tallies.records.length === layout.pileCount;
+  const read = readShape(reportShape, report, path);
+  const isOfTheseInputs = read.coverage.every(({ inputOrdinal }) => inputOrdinal < inputCount);
+  if (!isOfThisJob || !isOfTheseInputs) throw new VerificationError(`the index ${path} is not of this job`);
+  for (const { stripe, disk, byteLength } of dataFiles) {
+    if (isRemoved(stripe)) continue;
+    const dataPath = dataFilePath(layout, name, stripe, disk);
+    const size = statPath(dataPath, 'temp')?.size;
+    if (size === BigInt(byteLength)) continue;
+    const found = size === undefined ? 'is missing' : `has ${size} bytes`;
+    throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
+  }
+  const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return { ...read, pileSet: { name, index, diskBytes, dataFiles }, tallies };
+}
+
+/** Removes all files of tasks that did not come to their end. @param names of the pile sets that stay. */
+export function removeLeftovers(layout: StoreLayout, names: ReadonlySet<string>): void {
+  for (const { directory } of layout.tempPlaces) {
+    for (const file of listNames(directory, 'temp')) {
+      const name = /^(.+)\.\d+\.pile$/.exec(file)?.[1];
+      if (name !== undefined && !names.has(name)) removeFile(join(directory, file), 'temp');
+    }
+  }
+  const committed = new Set(
+    listCommittedSplits(layout.indexDirectory).map((split) =>
+      basename(committedIndexPath(layout.indexDirectory, split)),
+    ),
+  );
+  for (const file of listNames(layout.indexDirectory, 'temp')) {
+    const isLeft = isNameOfAttempt(file) || (file.endsWith('.index') && !committed.has(file));
+    if (isLeft) removeFile(join(layout.indexDirectory, file), 'temp');
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What the two passes of a running job share.
+ */
+
+import type { JobShare } from '../../../workers/job-share.js';
+import type { FinishedRuns } from '../../job-directory/finished-runs.js';
+import type { PileSet } from '../../pile-store/pile-set-writer.js';
+import type { PileTotals } from '../../plan/pile-runs.js';
+import type { PreparedJob } from '../prepare/prepare-job.js';
+import type { JobStop } from './job-stop.js';
+import type { TaskPool } from './task-pool.js';
+
+export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 'plan' | 'control'> {
+  readonly seed: string;
+  readonly share: JobShare;
+  readonly stop: JobStop;
+  readonly pool: TaskPool;
+  readonly onWarning: (line: string) => void;
+  /** Unlike that of any other run of this job: part of the names of its temp files. */
+  readonly attempt: string;
+  /** Undefined: nothing of this job outlives it. */
+  readonly kept: KeptWork | undefined;
+}
+
+/** What outlives a job that can be gone on with. */
+export interface KeptWork {
+  /** The runs that were finished before this job began. */
+  readonly finished: FinishedRuns;
+  /** Whether all of a stripe was finished before this job began, so that its data may be gone. */
+  readonly isRemoved: (stripe: number) => boolean;
+  /** Whether the data of stripes stays when it is not needed any more. */
+  readonly keepsStripes: boolean;
+}
+
+/** What pass 2 and the removal of stripes need; it goes along with every task. */
+export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
+
+/** What pass 1 leaves: all pile sets in split order, and what is known of each merged pile. */
+export interface ScatteredPiles {
+  readonly pileSets: readonly ScatteredPileSet[];
+  readonly totals: PileTotals;
+  readonly records: number;
+  readonly bytes: number;
+  readonly checksum: bigint;
+  readonly longestRecordBytes: number;
+  readonly tempBytes: number;
+  /** How many pile sets an earlier run of the job had made. */
+  readonly takenOverCount: number;
+}

@@ -1,0 +1,149 @@
+/**
+ * Pass 1, as the coordinator sees it: one task a split, and the totals of the merged piles.
+ */
+
+import type { InputPart } from '../../../workers/input-part.js';
+import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
+import { UNGATED } from '../../io/job-control.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  type PileSetOfSplit,
+  pileSetName,
+} from '../../job-directory/pile-set-commits.js';
+import type { PileTotals } from '../../plan/pile-runs.js';
+import type { Split, SplitPart } from '../../plan/splits.js';
+import { deriveInputKey } from '../prepare/key-derivation.js';
+import { readCommittedSplits, removeLeftovers } from './committed-splits.js';
+import { committing, GroupCommit } from './group-commit.js';
+import type { JobContext, ScatteredPileSet, ScatteredPiles } from './job-context.js';
+import { runTasks } from './run-tasks.js';
+import { CoverageCheck } from './verify.js';
+
+/**
+ * Scatters the splits that no earlier run of the job has.
+ * @throws VerificationError when what the splits read does not tile every input, or was not all scattered.
+ */
+export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
+  const { layout } = job.share;
+  const { splits } = job.plan;
+  const gathered = new GatheredSplits(job);
+  const names = new Set<string>();
+  if (job.kept !== undefined) {
+    const { isRemoved } = job.kept;
+    const size = { splitCount: splits.length, inputCount: job.inputs.length };
+    for await (const { split, result } of readCommittedSplits(layout, size, isRemoved, job.onWarning)) {
+      gathered.add(split, result);
+      names.add(result.pileSet.name);
+      job.control.count('scatteredBytes', storedBytesOf(splits[split] ?? []));
+    }
+    removeLeftovers(layout, names);
+  }
+
+  function* tasks(): Generator<{ split: number; task: ScatterTask }> {
+    for (const [split, splitParts] of splits.entries()) {
+      if (gathered.has(split)) continue;
+      const parts = splitParts.map((part) => inputPart(job, part));
+      yield { split, task: { job: job.share, pileSetName: pileSetName(split, job.attempt), parts } };
+    }
+  }
+  const commits = job.kept === undefined ? undefined : commitsOf(job, gathered);
+  const take = (result: ScatterResult, { split }: { split: number }) => {
+    gathered.add(split, result);
+    commits?.add({ split, pileSet: result.pileSet });
+  };
+  await committing(commits, () =>
+    runTasks(tasks(), ({ task }) => job.pool.scatter(task), take, 2 * job.pool.threadCount, job.stop),
+  );
+  return gathered.all(names.size);
+}
+
+function commitsOf(job: JobContext, gathered: GatheredSplits): GroupCommit<PileSetOfSplit> {
+  const { layout } = job.share;
+  return new GroupCommit(
+    async (pileSets) => {
+      await commitPileSets(pileSets, layout, job.control);
+      for (const { split } of pileSets) gathered.indexMoved(split, committedIndexPath(layout.indexDirectory, split));
+    },
+    () => job.stop.request(),
+  );
+}
+
+function storedBytesOf(split: Split): number {
+  return split.reduce((sum, { start, end }) => sum + (end ?? start) - start, 0);
+}
+
+/** What the tasks of pass 1 gave, added up. */
+class GatheredSplits {
+  readonly #pileSets: ScatteredPileSet[] = [];
+  readonly #totals: PileTotals;
+  readonly #coverage: CoverageCheck;
+  #longestRecordBytes = 0;
+
+  constructor({ plan, inputs }: JobContext) {
+    const { pileCount } = plan.memory;
+    this.#totals = {
+      records: new Float64Array(pileCount),
+      recordBytes: new Float64Array(pileCount),
+      checksums: new BigUint64Array(pileCount),
+    };
+    this.#coverage = new CoverageCheck(inputs);
+  }
+
+  has(split: number): boolean {
+    return this.#pileSets[split] !== undefined;
+  }
+
+  add(split: number, { pileSet, coverage, tallies, longestRecordBytes }: ScatterResult): void {
+    const { name, index, diskBytes } = pileSet;
+    this.#pileSets[split] = { name, index, diskBytes };
+    for (const part of coverage) this.#coverage.add(part);
+    this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
+    const totals = this.#totals;
+    for (let pile = 0; pile < totals.records.length; pile++) {
+      totals.records[pile] = (totals.records[pile] ?? 0) + (tallies.records[pile] ?? 0);
+      totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + (tallies.recordBytes[pile] ?? 0);
+      // The array keeps sums modulo 2^64.
+      totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + (tallies.checksums[pile] ?? 0n);
+    }
+  }
+
+  /** The index of a pile set has another name from now on. */
+  indexMoved(split: number, path: string): void {
+    const pileSet = this.#pileSets[split];
+    if (pileSet !== undefined) this.#pileSets[split] = { ...pileSet, index: { path } };
+  }
+
+  /** @throws VerificationError when it is not all of the inputs. */
+  all(takenOverCount: number): ScatteredPiles {
+    const totals = this.#totals;
+    const bytes = totals.recordBytes.reduce((sum, recordBytes) => sum + recordBytes, 0);
+    this.#coverage.verify(bytes);
+    return {
+      pileSets: this.#pileSets,
+      totals,
+      records: totals.records.reduce((sum, records) => sum + records, 0),
+      bytes,
+      checksum: BigInt.asUintN(
+        64,
+        totals.checksums.reduce((sum, checksum) => sum + checksum, 0n),
+      ),
+      longestRecordBytes: this.#longestRecordBytes,
+      tempBytes: this.#pileSets.reduce((sum, pileSet) => sum + pileSet.diskBytes, 0),
+      takenOverCount,
+    };
+  }
+}
+
+function inputPart(job: JobContext, { inputOrdinal, start, end }: SplitPart): InputPart {
+  const input = job.inputs[inputOrdinal];
+  if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
+  const { path } = input;
+  const inputKey = deriveInputKey(job.seed, String(inputOrdinal));
+  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey };
+  const { version, codec } = input;
+  const gate = job.inputGates[inputOrdinal] ?? UNGATED;
+  if (codec !== undefined)
+    return { kind: 'compressed', inputOrdinal, path, inputKey, codec: codec.name, version, gate };
+  return { kind: 'range', inputOrdinal, path, inputKey, start, end: end ?? version.byteLength, version, gate };
+}

@@ -1,0 +1,105 @@
+/**
+ * Where each run of pass 2 begins in the output.
+ */
+import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
+import type { FinishedRun } from '../../job-directory/finished-runs.js';
+import type { SinkStart } from '../../output/output-sink.js';
+import type { OutputTarget } from '../../output/output-target.js';
+import type { PileRun, PileTotals } from '../../plan/pile-runs.js';
+import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
+import type { JobContext, ScatteredPiles } from './job-context.js';
+import { pass2Task } from './pass2-task.js';
+import { runTasks } from './run-tasks.js';
+
+/**
+ * A run that begins inside a shard must know at which byte of
+ * the output that shard began, and that depends on the order inside the pile that holds the cut:
+ * such piles, at most one a run, are loaded once just to measure.
+ */
+export async function findStarts(
+  job: JobContext,
+  scattered: ScatteredPiles,
+  target: OutputTarget,
+  runs: readonly PileRun[],
+  isFinished: Uint8Array,
+): Promise<SinkStart[]> {
+  if (target.kind === 'stream') return runs.map((_, turn) => ({ shard: 0, shardByte: 0, turn }));
+  const { cuts } = target;
+  if (cuts.shardCount === 1) return runs.map((run, turn) => ({ shard: 0, shardByte: run.firstByte, turn }));
+
+  const shards = runs.map((run) => shardAt(cuts, cuts.by === 'rank' ? run.firstRank : run.firstByte));
+  const unknown = new Set<number>();
+  for (const [i, run] of runs.entries()) {
+    const shard = shards[i] ?? 0;
+    if (cutAt(cuts, shard) !== (cuts.by === 'rank' ? run.firstRank : run.firstByte)) unknown.add(shard);
+  }
+  const firstByteOfShard = await measureCuts(job, scattered, cuts, unknown, isFinished);
+  return runs.map((run, turn) => {
+    const shard = shards[turn] ?? 0;
+    const firstByte = firstByteOfShard.get(shard);
+    return { shard, shardByte: firstByte === undefined ? 0 : run.firstByte - firstByte, turn };
+  });
+}
+
+/** The byte of the whole output at which each of `shards` begins. */
+async function measureCuts(
+  job: JobContext,
+  scattered: ScatteredPiles,
+  cuts: ShardCuts,
+  shards: ReadonlySet<number>,
+  isFinished: Uint8Array,
+): Promise<Map<number, number>> {
+  const { totals } = scattered;
+  const firstByteOfShard = shardsOfFinishedRuns(totals, job.kept?.finished.runs ?? []);
+  const tasks: { shard: number; pileByte: number; task: ShuffleTask }[] = [];
+  let rank = 0;
+  let byte = 0;
+  let pile = 0;
+  for (const shard of [...shards].sort((a, b) => a - b)) {
+    const at = cutAt(cuts, shard);
+    for (;;) {
+      const records = totals.records[pile] ?? 0;
+      const bytes = totals.recordBytes[pile] ?? 0;
+      if (pile + 1 === totals.records.length || at < (cuts.by === 'rank' ? rank + records : byte + bytes)) break;
+      rank += records;
+      byte += bytes;
+      pile += 1;
+    }
+    const limit = at - (cuts.by === 'rank' ? rank : byte);
+    if (firstByteOfShard.has(shard)) continue;
+    if (limit === 0) firstByteOfShard.set(shard, byte);
+    // None of its records went into the shard: the last one began before the cut.
+    else if (isFinished[pile] === 1) firstByteOfShard.set(shard, byte + (totals.recordBytes[pile] ?? 0));
+    else {
+      const task: ShuffleTask = {
+        kind: 'measure',
+        ...pass2Task(job, scattered, `cut-${shard}`),
+        pile,
+        by: cuts.by,
+        limit,
+      };
+      tasks.push({ shard, pileByte: byte, task });
+    }
+  }
+  const take = (result: ShuffleResult, { shard, pileByte }: { shard: number; pileByte: number }) => {
+    firstByteOfShard.set(shard, pileByte + result.measuredBytes);
+  };
+  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, 2 * job.pool.threadCount, job.stop);
+  return firstByteOfShard;
+}
+
+/** Where shards begin that finished runs have written to: what these were made from may be gone. */
+function shardsOfFinishedRuns(totals: PileTotals, runs: readonly FinishedRun[]): Map<number, number> {
+  const firstByteOfShard = new Map<number, number>();
+  let pile = 0;
+  let byte = 0;
+  for (const { first, regions } of [...runs].sort((a, b) => a.first - b.first)) {
+    for (; pile < first; pile++) byte += totals.recordBytes[pile] ?? 0;
+    let at = byte;
+    for (const { shard, start, end } of regions) {
+      firstByteOfShard.set(shard, at - start);
+      at += end - start;
+    }
+  }
+  return firstByteOfShard;
+}

@@ -1,0 +1,124 @@
+/**
+ * Where the tasks of a job run: on the calling thread when the job is small, else on worker threads.
+ */
+import type { Piscina } from 'piscina';
+import type { Outcome } from '../../../workers/outcome.js';
+import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
+import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
+import { decodeError, SystemError } from '../../errors.js';
+
+const scatterUrl = new URL('../../../workers/scatter.js', import.meta.url);
+const shuffleUrl = new URL('../../../workers/shuffle.js', import.meta.url);
+
+/** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
+const YOUNG_GENERATION_MIB = 12;
+
+export interface TaskPool {
+  scatter(task: ScatterTask): Promise<ScatterResult>;
+  shuffle(task: ShuffleTask): Promise<ShuffleResult>;
+  readonly threadCount: number;
+  /** Ends the threads. Safe to call twice. */
+  destroy(): Promise<void>;
+}
+
+export interface PoolSize {
+  /** 0: tasks run on the calling thread. */
+  readonly threadCount: number;
+  /** Threads that are started at once; the others when there are tasks for them. */
+  readonly startCount: number;
+}
+
+/** A pool for the job of this name. */
+export async function openTaskPool({ threadCount, startCount }: PoolSize, jobName: string): Promise<TaskPool> {
+  if (threadCount === 0) return inlinePool(jobName);
+  const { Piscina } = await import('piscina');
+  return threadPool(
+    new Piscina({
+      minThreads: Math.min(startCount, threadCount),
+      maxThreads: threadCount,
+      idleTimeout: Number.POSITIVE_INFINITY,
+      // Tasks that write a stream wait for their turn: one must never be started before an earlier one.
+      stricterFIFO: true,
+      recordTiming: false,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+      // Files are closed by the tasks, some through a socket, which Node's own tracking does not see.
+      trackUnmanagedFds: false,
+    }),
+    threadCount,
+  );
+}
+
+function threadPool(piscina: Piscina, threadCount: number): TaskPool {
+  // A thread that cannot even start belongs to no task: all that wait hear of it.
+  let broken: SystemError | undefined;
+  const waiting = new Set<(error: SystemError) => void>();
+  piscina.on('error', (error: unknown) => {
+    broken ??= workerError(error);
+    for (const reject of waiting) reject(broken);
+  });
+  const run = async <T>(filename: string, task: unknown): Promise<T> => {
+    if (broken !== undefined) throw broken;
+    const outcome = await new Promise<Outcome<T>>((resolve, reject) => {
+      waiting.add(reject);
+      piscina
+        .run(task, { filename })
+        .then(resolve, (error: unknown) => reject(workerError(error)))
+        .finally(() => waiting.delete(reject));
+    });
+    return unwrap(outcome);
+  };
+  let destroyed: Promise<void> | undefined;
+  return {
+    threadCount,
+    scatter: (task) => run(scatterUrl.href, task),
+    shuffle: (task) => run(shuffleUrl.href, task),
+    destroy: () => {
+      destroyed ??= piscina.destroy();
+      return destroyed;
+    },
+  };
+}
+
+function workerError(error: unknown): SystemError {
+  const reason = error instanceof Error ? error.message : String(error);
+  // An error that a thread raises while it loads its modules crosses without its errno; the text begins with it.
+  if (reason.startsWith('EMFILE')) {
+    return new SystemError('ERR_WORKER', 'cannot start a worker thread: too many open files (raise `ulimit -n`)', {
+      cause: error,
+    });
+  }
+  return new SystemError(
+    'ERR_WORKER',
+    `a worker thread did not start or ended before its task: ${reason}; if memory or open files ran out, give less to --memory or use fewer --workers`,
+    { cause: error },
+  );
+}
+
+async function inlinePool(jobName: string): Promise<TaskPool> {
+  const [scatter, shuffle, { forgetJob }] = await Promise.all([
+    import('../../../workers/scatter.js'),
+    import('../../../workers/shuffle.js'),
+    import('../../../workers/job-share.js'),
+  ]);
+  // Tasks of a job share one arena: on one thread they must not overlap.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(task: () => Promise<Outcome<T>>): Promise<T> => {
+    const done = last.then(task).then(unwrap<T>);
+    last = done.catch(() => {});
+    return done;
+  };
+  return {
+    threadCount: 1,
+    scatter: (task) => inTurn(() => scatter.default(task)),
+    shuffle: (task) => inTurn(() => shuffle.default(task)),
+    destroy: async () => {
+      await last;
+      forgetJob(jobName);
+    },
+  };
+}
+
+function unwrap<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw decodeError(outcome.error);
+  return outcome.result;
+}

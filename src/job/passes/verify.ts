@@ -1,0 +1,100 @@
+/**
+ * The links of the chain that ties what was read to what is written, checked by the coordinator from
+ * the tasks' reports: what the splits read tiles every input, as many bytes were put on the piles, and
+ * each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1. (The third
+ * link, that what was written tiles the output, is checked where the output is staged.)
+ */
+
+import type { Coverage } from '../../../workers/input-part.js';
+import type { ShuffleResult } from '../../../workers/shuffle.js';
+import { VerificationError } from '../../errors.js';
+import { inputName } from '../../io/input-source.js';
+import type { PileRun, PileTotals } from '../../plan/pile-runs.js';
+import type { JobInput } from '../prepare/job-inputs.js';
+
+/** Collects what the splits read, and says whether every byte was read once and put on a pile. */
+export class CoverageCheck {
+  readonly #inputs: readonly JobInput[];
+  /** Parts of the inputs that no part covers alone: of a hundred thousand small files there are none. */
+  readonly #partsOfInput = new Map<number, Coverage[]>();
+  readonly #isCovered: Uint8Array;
+  #recordBytes = 0;
+
+  constructor(inputs: readonly JobInput[]) {
+    this.#inputs = inputs;
+    this.#isCovered = new Uint8Array(inputs.length);
+  }
+
+  /** @throws VerificationError when an input that was read whole was read again. */
+  add(part: Coverage): void {
+    const { inputOrdinal, start, end, addedBytes } = part;
+    this.#recordBytes += end - start + addedBytes;
+    const input = this.#inputs[inputOrdinal];
+    if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
+    if (this.#isCovered[inputOrdinal] === 1) {
+      if (end === start) return;
+      throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
+    }
+    if (start === 0 && end === sizeOf(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
+      this.#isCovered[inputOrdinal] = 1;
+      return;
+    }
+    const parts = this.#partsOfInput.get(inputOrdinal);
+    if (parts === undefined) this.#partsOfInput.set(inputOrdinal, [part]);
+    else parts.push(part);
+  }
+
+  /**
+   * @param scatteredBytes that all piles got.
+   * @throws VerificationError when a byte of an input was read by no split or by two, or when the piles
+   *   did not get as many bytes as the splits read.
+   */
+  verify(scatteredBytes: number): void {
+    for (const [ordinal, input] of this.#inputs.entries()) {
+      if (this.#isCovered[ordinal] === 0) requireTiled(input, this.#partsOfInput.get(ordinal) ?? []);
+    }
+    if (scatteredBytes === this.#recordBytes) return;
+    throw new VerificationError(
+      `pass 1 put ${scatteredBytes} bytes on the piles, expected the ${this.#recordBytes} that it read; check the memory of this machine`,
+    );
+  }
+}
+
+/** Decoded bytes of an input: by its size, or by the part that came to its end. */
+function sizeOf(input: JobInput, parts: readonly Coverage[]): number | undefined {
+  if (input.kind === 'file' && input.codec === undefined) return input.version.byteLength;
+  return parts.find((part) => part.inputBytes !== undefined)?.inputBytes;
+}
+
+function requireTiled(input: JobInput, parts: readonly Coverage[]): void {
+  const inputBytes = sizeOf(input, parts);
+  if (inputBytes === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
+  let end = 0;
+  const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
+  for (const part of inOrder) {
+    if (part.start !== end) {
+      throw new VerificationError(
+        `${inputName(input.path)} was read up to byte ${end} and from byte ${part.start} on, expected no gap and no overlap`,
+      );
+    }
+    end = part.end;
+  }
+  if (end !== inputBytes)
+    throw new VerificationError(`${inputName(input.path)} was read up to byte ${end}, expected ${inputBytes}`);
+}
+
+/** @throws VerificationError when a pile of the run is not what pass 1 put there. */
+export function verifyRun(totals: PileTotals, run: PileRun, result: ShuffleResult): void {
+  for (let pile = run.first; pile < run.end; pile++) {
+    const i = pile - run.first;
+    const same =
+      result.records[i] === totals.records[pile] &&
+      result.recordBytes[i] === totals.recordBytes[pile] &&
+      result.checksums[i] === totals.checksums[pile];
+    if (same) continue;
+    throw new VerificationError(
+      `pile ${pile} came out of pass 2 with ${result.records[i]} records, ${result.recordBytes[i]} bytes and checksum ${result.checksums[i]?.toString(16)}, ` +
+        `expected ${totals.records[pile]}, ${totals.recordBytes[pile]} and ${totals.checksums[pile]?.toString(16)}; check the temp disk and the memory of this machine`,
+    );
+  }
+}

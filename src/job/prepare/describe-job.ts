@@ -1,0 +1,51 @@
+/**
+ * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
+ * they lie.
+ */
+import { resolve } from 'node:path';
+import type { JobManifest } from '../../job-directory/manifest.js';
+import { noteInputs } from './input-fingerprints.js';
+import type { JobInput } from './job-inputs.js';
+import type { FilesPlaces } from './job-places.js';
+import type { JobPlan } from './job-plan.js';
+import type { JobRequest } from './job-request.js';
+import type { ShardRule } from './shuffle-options.js';
+
+/** The manifest of a job that begins. */
+export async function describeJob(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  plan: JobPlan,
+  places: FilesPlaces,
+): Promise<JobManifest> {
+  return {
+    isResumable: plan.isResumable,
+    seed: request.seed,
+    delimiter: request.framing.delimiter,
+    shards: describeShards(request.shards),
+    shardPrefix: request.shardPrefix,
+    output: places.output.path,
+    tempDirs: describeTempDirs(places),
+    inputs: await noteInputs(inputs, plan.isResumable),
+    layout: plan.layout ?? null,
+  };
+}
+
+/** Nothing where they follow from the job directory. */
+export function describeTempDirs({ tempDirs, keepsDataInJobDir }: FilesPlaces): string[] {
+  return keepsDataInJobDir ? [] : tempDirs.map((path) => resolve(path));
+}
+
+/** What is noted of the shards asked for; null: one output. */
+export function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
+  switch (shards?.by) {
+    case 'count':
+      return { by: 'count', amount: shards.shardCount };
+    case 'records':
+      return { by: 'records', amount: shards.recordsPerShard };
+    case 'bytes':
+      return { by: 'bytes', amount: shards.maxShardBytes };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * From the inputs as they were named to the inputs as they are: directories and patterns expanded,
+ * each file's version taken, its codec recognised.
+ */
+import { InputError, UsageError } from '../../errors.js';
+import type { Codec } from '../../formats/codec.js';
+import { CODEC_HEAD_BYTES, detectCodec } from '../../formats/codec-table.js';
+import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../../io/files.js';
+import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../../io/input-source.js';
+import { isPattern, listDirectory, listMatches } from '../../io/list-files.js';
+import { statPath } from '../../io/paths.js';
+import type { ShuffleOptions } from './shuffle-options.js';
+
+/** One input; its place in the list is its ordinal. */
+export type JobInput =
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly version: FileVersion;
+      /** Undefined: plain bytes. */
+      readonly codec: Codec | undefined;
+    }
+  | { readonly kind: 'stream'; readonly path: string; readonly identity: string };
+
+export interface JobInputs {
+  readonly inputs: readonly JobInput[];
+  /** Directories that were given; no output or temp file may lie below them. */
+  readonly directories: readonly string[];
+}
+
+export async function listInputs(
+  named: ShuffleOptions['inputs'],
+  onWarning: (line: string) => void,
+): Promise<JobInputs> {
+  const inputs: JobInput[] = [];
+  const directories: string[] = [];
+  const seen = new Map<string, JobInput>();
+  const add = (path: string) => {
+    const input = openInput(path);
+    const identity = input.kind === 'file' ? input.version.identity : input.identity;
+    const earlier = seen.get(identity);
+    if (earlier !== undefined) {
+      if (input.kind === 'stream' && earlier.kind === 'stream') {
+        throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
+      }
+      onWarning(`${path} is the same file as ${earlier.path}: its records are taken twice`);
+    }
+    seen.set(identity, input);
+    inputs.push(input);
+  };
+  for (const name of named) {
+    const path = typeof name === 'string' ? name : name.path;
+    if (path === STANDARD_INPUT) {
+      add(path);
+      continue;
+    }
+    const stat = statPath(path, 'input');
+    if (stat === undefined && typeof name === 'string' && isPattern(path)) {
+      const matches = await listMatches(path);
+      if (matches.length === 0) {
+        throw new InputError(
+          'ERR_INPUT_MISSING',
+          `no file matches the pattern ${path}; check it and the current directory`,
+        );
+      }
+      for (const match of matches) add(match);
+    } else if (stat?.isDirectory()) {
+      directories.push(path);
+      const files = listDirectory(path);
+      if (files.length === 0) throw new InputError('ERR_INPUT_MISSING', `the directory ${path} holds no files`);
+      for (const file of files) add(file);
+    } else {
+      add(path);
+    }
+  }
+  if (inputs.length === 0)
+    throw new UsageError('no inputs were given; name files, directories, or - for standard input');
+  return { inputs, directories };
+}
+
+/** The first bytes of the file that is looked at; there may be many thousands of files. */
+const head = new Uint8Array(CODEC_HEAD_BYTES);
+
+function openInput(path: string): JobInput {
+  if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: versionOf(STANDARD_INPUT_FILE).identity };
+  const stat = statPath(path, 'input');
+  if (stat === undefined) {
+    throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
+  }
+  if (stat.isFIFO() || stat.isCharacterDevice()) return { kind: 'stream', path, identity: `${stat.dev}:${stat.ino}` };
+  if (!stat.isFile()) {
+    throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
+  }
+  return withFile(openForRead(path, 'input'), (file) => {
+    const version = versionOf(file);
+    const count = readAt(file, head, 0, head.byteLength, 0);
+    // Files of /proc say that they are empty: what they hold is known only when it is read.
+    if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
+    return { kind: 'file', path, version, codec: detectCodec(head.subarray(0, count)) };
+  });
+}

@@ -1,0 +1,160 @@
+/**
+ * Brings the request, the inputs and the machine together and has the pure planners decide.
+ */
+
+import { createHash } from 'node:crypto';
+import { UsageError } from '../../errors.js';
+import { framingOf } from '../../formats/framing.js';
+import { readOpenFileLimit } from '../../io/open-file-limit.js';
+import type { JobManifest } from '../../job-directory/manifest.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../../plan/memory-plan.js';
+import { planSplitBytes, planSplits, type Split } from '../../plan/splits.js';
+import { estimateInputs } from './estimate.js';
+import type { JobInput } from './job-inputs.js';
+import type { JobRequest } from './job-request.js';
+import { deriveDrawSeed } from './key-derivation.js';
+import type { TempPlaces } from './temp-places.js';
+
+export interface JobPlan {
+  readonly memory: MemoryPlan;
+  /** What `memory` was planned for. */
+  readonly memoryNeed: MemoryNeed;
+  readonly splits: readonly Split[];
+  /** Whether one thread does it all, faster than others could be started. */
+  readonly inline: boolean;
+  /** Stored bytes of all inputs; undefined with streams. */
+  readonly inputBytes: number | undefined;
+  /** What is sure to be written to disk. */
+  readonly least: DiskNeed;
+  /** What is written to disk by all that samples tell; nothing for what is known too little of. */
+  readonly expected: DiskNeed;
+  /** Whether the job keeps what it needs to be gone on with. */
+  readonly isResumable: boolean;
+  /** How the work is laid out on disk; undefined when nothing lies there between the passes. */
+  readonly layout: WorkLayout | undefined;
+}
+
+/** What a run that goes on must take over from the one before. */
+export type WorkLayout = NonNullable<JobManifest['layout']>;
+
+export interface DiskNeed {
+  readonly tempBytes: number;
+  readonly outputBytes: number;
+}
+
+/** A job of this much is done before two threads have started. */
+const INLINE_BYTES = 8 * 2 ** 20;
+const INLINE_INPUTS = 1000;
+/** Jobs with this much temp data can be gone on with without being told so: they take many minutes. */
+const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
+
+/** What decides whether a job is one that can be gone on with. */
+export interface JobNature {
+  /** Whether its output is on disk. */
+  readonly hasFiles: boolean;
+  /** That of the run before, when this one goes on. */
+  readonly manifest: JobManifest | undefined;
+}
+
+export function planJob(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  tempPlaces: TempPlaces,
+  nature: JobNature,
+  tuning: Tuning,
+): JobPlan {
+  const hasStreams = inputs.some((input) => input.kind === 'stream');
+  const layout = nature.manifest?.layout ?? undefined;
+  const mayBeResumable = nature.hasFiles && !hasStreams;
+  const isAskedFor =
+    mayBeResumable && (request.mustBeResumable || request.keepTemp || nature.manifest?.isResumable === true);
+  const plan = planWork(request, inputs, tempPlaces, isAskedFor, layout, tuning);
+  if (isAskedFor || !mayBeResumable || plan.expected.tempBytes < RESUMABLE_FROM_BYTES) return plan;
+  return planWork(request, inputs, tempPlaces, true, layout, tuning);
+}
+
+/** Whether a job is so large that it ought to be one that can be gone on with. */
+export function isLarge(plan: JobPlan): boolean {
+  return plan.expected.tempBytes >= RESUMABLE_FROM_BYTES;
+}
+
+function planWork(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  tempPlaces: TempPlaces,
+  isResumable: boolean,
+  layout: WorkLayout | undefined,
+  tuning: Tuning,
+): JobPlan {
+  const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
+  const hasStreams = inputs.some((input) => input.kind === 'stream');
+  const inline =
+    tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
+  const cutsAnywhere = framingOf(request.framing).cut === 'anywhere';
+  const isCuttable = (input: JobInput) => cutsAnywhere && input.kind === 'file' && input.codec === undefined;
+  const memoryNeed: MemoryNeed = {
+    budgetBytes: request.memoryBytes,
+    workers: inline ? 1 : request.workers,
+    mostSplits: inputs.some(isCuttable) ? Number.POSITIVE_INFINITY : inputs.length,
+    recordBytes: Math.max(1, estimate.recordBytes),
+    meanRecordBytes: estimate.meanRecordBytes,
+    exact: estimate.exact,
+    tempDiskCount: tempPlaces.count,
+    tempDisksRotate: tempPlaces.rotate,
+    openFileLimit: readOpenFileLimit(),
+    isResumable,
+    layout,
+  };
+  const memory = planMemory(memoryNeed, tuning);
+  const splitBytes =
+    layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
+  const splits = planSplits(
+    inputs.map((input, ordinal) => ({
+      cuttable: isCuttable(input),
+      byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
+      decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
+    })),
+    splitBytes,
+  );
+  // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
+  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
+  const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
+  const diskNeed = (recordBytes: number): DiskNeed => ({
+    tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
+    outputBytes: recordBytes,
+  });
+  return {
+    memory,
+    memoryNeed,
+    splits,
+    inline,
+    inputBytes: hasStreams ? undefined : knownBytes,
+    least: diskNeed(knownBytes),
+    expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes),
+    isResumable,
+    layout: isResumable && memory.ramPoolBytes === 0 ? layoutOf(memory, splitBytes, splits, layout) : undefined,
+  };
+}
+
+/** @throws UsageError ERR_JOB_VERSION when the splits are not those of the run before. */
+function layoutOf(
+  { pileCount, stripeCount }: MemoryPlan,
+  splitBytes: number,
+  splits: readonly Split[],
+  before: WorkLayout | undefined,
+): WorkLayout {
+  const splitsDigest = digestSplits(splits);
+  if (before !== undefined && before.splitsDigest !== splitsDigest) {
+    throw new UsageError(
+      'the unfinished job was cut into splits by another version of pileshuf; finish it with that version, or give --force without --resume to discard it',
+      'ERR_JOB_VERSION',
+    );
+  }
+  return { pileCount, stripeCount, splitBytes, splitsDigest };
+}
+
+function digestSplits(splits: readonly Split[]): string {
+  const hash = createHash('sha256');
+  for (const split of splits) hash.update(JSON.stringify(split));
+  return hash.digest('hex');
+}

@@ -1,0 +1,98 @@
+/**
+ * Everything that is decided and checked before a job writes its first byte.
+ */
+import { UsageError } from '../../errors.js';
+import { inputName } from '../../io/input-source.js';
+import { type GateNumber, JobControl, UNGATED } from '../../io/job-control.js';
+import { requireReplaceable } from '../../output/output-place.js';
+import type { Tuning } from '../../plan/memory-plan.js';
+import type { Release } from '../../release-all.js';
+import { checkDisks } from './check-disks.js';
+import { DeviceGates } from './device-gates.js';
+import { type JobInput, listInputs } from './job-inputs.js';
+import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
+import { isLarge, type JobPlan, planJob } from './job-plan.js';
+import { completeRequest, type JobRequest } from './job-request.js';
+import { findStart, type JobStart } from './job-start.js';
+import { requireSameJob } from './same-job.js';
+import type { ShuffleOptions } from './shuffle-options.js';
+import { TempPlaces } from './temp-places.js';
+
+export interface PreparedJob {
+  readonly request: JobRequest;
+  readonly inputs: readonly JobInput[];
+  /** Gate of each input; streams are ungated. */
+  readonly inputGates: readonly GateNumber[];
+  readonly site: JobSite;
+  readonly outputGate: GateNumber;
+  readonly tempPlaces: TempPlaces;
+  readonly plan: JobPlan;
+  readonly control: JobControl;
+}
+
+/** Where the job takes place, and what is there of an earlier run. */
+export type JobSite =
+  | { readonly kind: 'stream'; readonly places: StreamPlaces }
+  | { readonly kind: 'files'; readonly places: FilesPlaces; readonly start: JobStart };
+
+/**
+ * @param releases gets what is to be done when the job ends, whatever becomes of it.
+ * @throws UsageError, InputError and SystemError for all that is wrong from the start.
+ */
+export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
+  const asked = completeRequest(options);
+  const jobInputs = await listInputs(asked.inputs, asked.onWarning);
+  const { inputs } = jobInputs;
+  refuseToResumeStreams(asked, inputs);
+  const places = choosePlaces(asked, jobInputs);
+  const gates = new DeviceGates(asked.ioLimits);
+  const tempPlaces = new TempPlaces(places.tempDirs, gates);
+  const site = await findSite(asked, places, releases);
+  const before = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
+  const manifest = before?.manifest;
+  if (manifest !== undefined && site.kind === 'files') await requireSameJob(manifest, asked, inputs, site.places);
+  const request = manifest === undefined ? asked : { ...asked, seed: manifest.seed };
+  const isMoving = before?.journal !== undefined;
+  if (site.kind === 'files' && !isMoving) {
+    requireReplaceable(
+      site.places.output,
+      request.output ?? '',
+      inputs.map((input) => input.path),
+    );
+  }
+  const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
+  const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
+  const nature = { hasFiles: site.kind === 'files', manifest };
+  const plan = planJob(request, inputs, tempPlaces, nature, tuning);
+  // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
+  if (before === undefined) checkDisks(request, plan, places, gates);
+  if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
+  const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
+  return { request, inputs, inputGates, site, outputGate, tempPlaces, plan, control };
+}
+
+async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
+  if (places.kind === 'stream') return { kind: 'stream', places };
+  const start = await findStart(request, places);
+  releases.push(() => start.directory.release());
+  return { kind: 'files', places, start };
+}
+
+function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[]): void {
+  const stream = inputs.find((input) => input.kind === 'stream');
+  if (stream === undefined || !request.mustBeResumable) return;
+  throw new UsageError(
+    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+  );
+}
+
+function warnOfStream(request: JobRequest, { output }: JobPlaces, inputs: readonly JobInput[]): void {
+  const input = inputs.find(({ kind }) => kind === 'stream');
+  const reason =
+    output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
+  request.onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);
+}
+
+function outputName(path: string): string {
+  return path === '-' ? 'standard output' : path;
+}
