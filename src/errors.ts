@@ -45,6 +45,11 @@ export interface UnfinishedJob {
   readonly directory: string;
 }
 
+interface ErrorDetails {
+  readonly cause?: unknown;
+  readonly pileSetName?: string | undefined;
+}
+
 /** Base of all errors raised on purpose; `message` is one line meant for a person. */
 export class PileshufError extends Error {
   readonly kind: ErrorKind;
@@ -53,12 +58,15 @@ export class PileshufError extends Error {
   readonly unfinishedJob: UnfinishedJob | undefined = undefined;
   /** What failed while the job that ended with this error cleaned up, in that order. */
   readonly cleanupErrors: readonly unknown[] = [];
+  /** The pile set whose files are damaged or cannot be read, where it is known to be one: it is to be made again. */
+  readonly pileSetName: string | undefined;
 
-  constructor(kind: ErrorKind, code: ErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(kind: ErrorKind, code: ErrorCode, message: string, options?: ErrorDetails) {
     super(message, options);
     this.name = new.target.name;
     this.kind = kind;
     this.code = code;
+    this.pileSetName = options?.pileSetName;
   }
 }
 
@@ -113,7 +121,7 @@ export class SystemError extends PileshufError {
   constructor(
     code: 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER',
     message: string,
-    options?: { cause?: unknown },
+    options?: ErrorDetails,
   ) {
     super('failed', code, message, options);
   }
@@ -121,12 +129,16 @@ export class SystemError extends PileshufError {
 
 /** What was written is not what was read; no output is kept. */
 export class VerificationError extends PileshufError {
-  /** The pile set whose files are damaged, where it is known to be one. */
-  readonly pileSetName: string | undefined;
-
-  constructor(message: string, options?: { pileSetName?: string | undefined; cause?: unknown }) {
+  constructor(message: string, options?: ErrorDetails) {
     super('verification', 'ERR_VERIFICATION', `verification failed: ${message}`, options);
-    this.pileSetName = options?.pileSetName;
+  }
+}
+
+/** What an earlier run of the job wrote of the output is not there any more as it was, and cannot be made again. */
+export class StagedOutputError extends VerificationError {
+  /** @param problem what is wrong, and where. */
+  constructor(problem: string) {
+    super(`${problem}; give --force without --resume to begin anew`);
   }
 }
 
@@ -157,20 +169,18 @@ export interface EncodedError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly stack: string;
-  /** Of a VerificationError. */
-  readonly pileSetName?: string | undefined;
+  readonly pileSetName: string | undefined;
 }
 
 /** Turns any thrown value into plain data; what is no PileshufError becomes ERR_WORKER. */
 export function encodeError(thrown: unknown): EncodedError {
   if (thrown instanceof PileshufError) {
-    const { kind, code, message, stack = '' } = thrown;
-    if (thrown instanceof VerificationError) return { kind, code, message, stack, pileSetName: thrown.pileSetName };
-    return { kind, code, message, stack };
+    const { kind, code, message, stack = '', pileSetName } = thrown;
+    return { kind, code, message, stack, pileSetName };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-  return { kind: 'failed', code: 'ERR_WORKER', message: `a task failed: ${message}`, stack };
+  return { kind: 'failed', code: 'ERR_WORKER', message: `a task failed: ${message}`, stack, pileSetName: undefined };
 }
 
 const classOfKind: Record<ErrorKind, typeof PileshufError> = {
@@ -184,10 +194,10 @@ const classOfKind: Record<ErrorKind, typeof PileshufError> = {
 
 /** The inverse of `encodeError`: an instance of the class that `kind` names. */
 export function decodeError(encoded: EncodedError): PileshufError {
-  const error = new PileshufError(encoded.kind, encoded.code, encoded.message);
+  const { pileSetName } = encoded;
+  const error = new PileshufError(encoded.kind, encoded.code, encoded.message, { pileSetName });
   Object.setPrototypeOf(error, classOfKind[encoded.kind].prototype);
   error.name = classOfKind[encoded.kind].name;
   error.stack = encoded.stack;
-  if (error instanceof VerificationError) Object.assign(error, { pileSetName: encoded.pileSetName });
   return error;
 }

@@ -33,7 +33,9 @@ describe('an error that crosses threads', () => {
   it('knows the pile set that it is about', () => {
     expect(crossed(new VerificationError('wrong', { pileSetName: 'set-7' }))).toMatchObject({ pileSetName: 'set-7' });
     expect(crossed(new VerificationError('wrong'))).toMatchObject({ pileSetName: undefined });
-    expect(crossed(new AbortedError())).not.toHaveProperty('pileSetName');
+    const unreadable = new SystemError('ERR_IO', 'cannot read', { pileSetName: 'set-7' });
+    expect(crossed(unreadable)).toMatchObject({ pileSetName: 'set-7' });
+    expect(crossed(new AbortedError()).pileSetName).toBeUndefined();
   });
 
   it('becomes one of a task when it is any other', () => {

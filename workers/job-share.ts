@@ -34,6 +34,8 @@ export interface ThreadState {
   readonly ramPool: RamPool | undefined;
   readonly arena: Arena;
   readonly hasher: KernelHasher;
+  /** Of what is written, while segments are read. */
+  readonly outputHasher: KernelHasher;
 }
 
 const statesOfJobs = new Map<string, ThreadState>();
@@ -51,7 +53,8 @@ export function threadStateOf(job: JobShare): ThreadState {
       control,
       ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool, control),
       arena,
-      hasher: new KernelHasher(arena.kernel),
+      hasher: new KernelHasher(arena.kernel, 'segments'),
+      outputHasher: new KernelHasher(arena.kernel, 'output'),
     };
     statesOfJobs.set(job.jobName, state);
   }

@@ -1,14 +1,20 @@
 /**
- * The checksum of segments, computed by the kernel on its own memory.
+ * The checksum of segments and of what is written, computed by the kernel on its own memory.
  */
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import type { Kernel } from './kernel/kernel.js';
 
+/** Checksums of bytes in pieces that are under way at one time; each needs a lane of the kernel for itself. */
+const LANES = { segments: 0, output: 1 } as const;
+
 export class KernelHasher implements SegmentHasher {
   readonly #kernel: Kernel;
+  readonly #lane: number;
 
-  constructor(kernel: Kernel) {
+  /** @param of what the bytes are that come in pieces. */
+  constructor(kernel: Kernel, of: keyof typeof LANES) {
     this.#kernel = kernel;
+    this.#lane = LANES[of];
   }
 
   hash(bytes: Uint8Array, offset: number, byteLength: number): bigint {
@@ -16,16 +22,16 @@ export class KernelHasher implements SegmentHasher {
   }
 
   begin(): void {
-    this.#kernel.run.beginHash();
+    this.#kernel.run.beginHash(this.#lane);
   }
 
   add(bytes: Uint8Array, offset: number, byteLength: number): void {
     const address = this.#addressOf(bytes, offset);
-    this.#kernel.run.addToHash(address, address + byteLength);
+    this.#kernel.run.addToHash(this.#lane, address, address + byteLength);
   }
 
   checksum(): bigint {
-    return BigInt.asUintN(64, this.#kernel.run.hashOfPieces());
+    return BigInt.asUintN(64, this.#kernel.run.hashOfPieces(this.#lane));
   }
 
   #addressOf(bytes: Uint8Array, offset: number): number {

@@ -50,14 +50,14 @@ interface OutputPosition {
 
 async function writeRun(task: ShuffleTask & { kind: 'write' }): Promise<ShuffleResult> {
   const { run, job, target, start } = task;
-  const { control } = threadStateOf(job);
+  const { control, outputHasher } = threadStateOf(job);
   const pileCount = run.end - run.first;
   const records = new Float64Array(pileCount);
   const recordBytes = new Float64Array(pileCount);
   const checksums = new BigUint64Array(pileCount);
   const reached: OutputPosition = { rank: run.firstRank, byte: run.firstByte };
   const orderer = ordererOf(task, () => sink.settle());
-  const sink = openSink(target, start, orderer.sinkBuffer, control);
+  const sink = openSink(target, start, orderer.sinkBuffer, control, job.keepsPileSets ? outputHasher : undefined);
   try {
     for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
       const before = { ...reached };

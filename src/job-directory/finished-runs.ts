@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { listNames } from '../io/paths.js';
 import { createDurably, readSmallFile } from '../io/small-file.js';
 import { damagedFile } from './damaged-file.js';
-import { list, object, readShape, type ValueOf, wholeNumber } from './json-shape.js';
+import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from './json-shape.js';
 import { seal, unseal } from './sealed-file.js';
 
 const KIND = 'runs';
-const VERSION = 1;
+const VERSION = 2;
 const MOST_BYTES = 2 ** 28;
 const NAME = /^done-(\d{6,})$/;
 
@@ -21,8 +21,8 @@ const shape = object({
       /** Piles [first, end). */
       first: wholeNumber(),
       end: wholeNumber(),
-      /** Where their records were written. */
-      regions: list(object({ shard: wholeNumber(), start: wholeNumber(), end: wholeNumber() })),
+      /** Where their records were written, in order, and the checksum of these bytes. */
+      regions: list(object({ shard: wholeNumber(), start: wholeNumber(), end: wholeNumber(), checksum: checksumText })),
     }),
   ),
 });
@@ -42,13 +42,19 @@ export async function writeFinishedRuns(
   await createDurably(jobDirectory, recordName(number), seal(KIND, VERSION, { runs }));
 }
 
+/** What records must not go beyond. */
+export interface RunLimits {
+  readonly pileCount: number;
+  readonly mostShards: number;
+}
+
 export interface FinishedRuns {
   readonly runs: readonly FinishedRun[];
   readonly recordCount: number;
 }
 
-/** All records of a job. @throws VerificationError when one is damaged or missing. */
-export function readFinishedRuns(jobDirectory: string): FinishedRuns {
+/** All records of a job. @throws VerificationError when one is damaged or missing, or they contradict each other. */
+export function readFinishedRuns(jobDirectory: string, limits: RunLimits): FinishedRuns {
   const recordCount = listNames(jobDirectory, 'temp').filter((name) => NAME.test(name)).length;
   const runs: FinishedRun[] = [];
   for (let number = 1; number <= recordCount; number++) {
@@ -56,9 +62,39 @@ export function readFinishedRuns(jobDirectory: string): FinishedRuns {
     const bytes = readSmallFile(path, 'temp', MOST_BYTES);
     if (bytes === undefined) throw damagedFile(path, `it is missing, expected ${recordCount} records`);
     const record = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
-    runs.push(...record.runs);
+    for (const run of record.runs) {
+      requireWithin(run, limits, path);
+      runs.push(run);
+    }
   }
+  requireDisjoint(runs, jobDirectory);
   return { runs, recordCount };
+}
+
+function requireWithin({ first, end, regions }: FinishedRun, { pileCount, mostShards }: RunLimits, path: string): void {
+  if (first >= end || end > pileCount) {
+    throw damagedFile(path, `expected a range of the ${pileCount} piles, got ${first} to ${end}`);
+  }
+  for (const { shard, start, end: regionEnd } of regions) {
+    if (shard >= mostShards) throw damagedFile(path, `expected one of at most ${mostShards} shards, got ${shard}`);
+    if (start > regionEnd) throw damagedFile(path, `expected a range of bytes, got ${start} to ${regionEnd}`);
+  }
+}
+
+/** No pile is finished twice, and no byte of a shard written twice. */
+function requireDisjoint(runs: readonly FinishedRun[], jobDirectory: string): void {
+  const damaged = (what: string) => damagedFile(join(jobDirectory, recordName(1)), `${what}, by it and those after it`);
+  let pile = 0;
+  for (const { first, end } of runs.toSorted((a, b) => a.first - b.first)) {
+    if (first < pile) throw damaged(`pile ${first} is finished twice`);
+    pile = end;
+  }
+  let last = { shard: -1, end: 0 };
+  const regions = runs.flatMap((run) => run.regions);
+  for (const { shard, start, end } of regions.sort((a, b) => a.shard - b.shard || a.start - b.start)) {
+    if (shard === last.shard && start < last.end) throw damaged(`byte ${start} of shard ${shard} is written twice`);
+    last = { shard, end };
+  }
 }
 
 /** The names of all records, in order. */

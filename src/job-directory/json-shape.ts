@@ -46,6 +46,12 @@ export const text: Shape<string> = (value, place) => {
   throw unexpected('a text', value, place);
 };
 
+/** 64 bits as 16 hex digits. */
+export const checksumText: Shape<string> = (value, place) => {
+  if (typeof value === 'string' && /^[0-9a-f]{16}$/.test(value)) return value;
+  throw unexpected('16 hex digits', value, place);
+};
+
 /** The name of a file in a directory: what cannot lead out of it. */
 export const fileName: Shape<string> = (value, place) => {
   if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && !/[/\0]/.test(value))

@@ -5,14 +5,20 @@
 import { join } from 'node:path';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
 import { createDurably, readSmallFile, replaceDurably } from '../io/small-file.js';
+import { MOST_PILES, MOST_STRIPES } from '../pile-store/store-layout.js';
+import { damagedFile } from './damaged-file.js';
 import { flag, list, nullable, object, oneOf, readShape, text, type ValueOf, wholeNumber } from './json-shape.js';
 import { seal, unseal } from './sealed-file.js';
 
 export const MANIFEST_NAME = 'manifest';
 const KIND = 'job';
-const VERSION = 1;
+const VERSION = 2;
 /** A million inputs take some 200 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
+/** Of each input. */
+export const FINGERPRINT_BYTES = 32;
+/** More than are planned of any inputs, few enough to be listed. */
+const MOST_SPLITS = 2 ** 20;
 
 const shape = object({
   /** Whether what the job did before it ended is on disk for sure. */
@@ -35,9 +41,10 @@ const shape = object({
   /** Null when nothing lies on disk between the passes. */
   layout: nullable(
     object({
-      pileCount: wholeNumber(1, 65536),
-      stripeCount: wholeNumber(1, 65536),
+      pileCount: wholeNumber(1, MOST_PILES),
+      stripeCount: wholeNumber(1, MOST_STRIPES),
       splitBytes: wholeNumber(1),
+      splitCount: wholeNumber(0, MOST_SPLITS),
       /** SHA-256 of the splits: a program that cuts otherwise cannot go on. */
       splitsDigest: text,
     }),
@@ -67,5 +74,22 @@ export async function replaceManifest(jobDirectory: string, manifest: JobManifes
 export function readManifest(jobDirectory: string): JobManifest | undefined {
   const path = join(jobDirectory, MANIFEST_NAME);
   const bytes = readSmallFile(path, 'temp', MOST_BYTES);
-  return bytes === undefined ? undefined : readShape(shape, unseal(bytes, KIND, VERSION, path), path);
+  if (bytes === undefined) return undefined;
+  const manifest = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
+  requireConsistent(manifest, path);
+  return manifest;
+}
+
+/** What would be taken apart wrongly, piece by piece, when one number of it is not what the others say. */
+function requireConsistent({ isResumable, inputs, layout }: JobManifest, path: string): void {
+  if (layout !== null && layout.stripeCount > layout.pileCount) {
+    throw damagedFile(path, `expected at most ${layout.pileCount} stripes, one a pile, got ${layout.stripeCount}`);
+  }
+  const expectedBytes = isResumable ? inputs.count * FINGERPRINT_BYTES : 0;
+  const foundBytes = Buffer.from(inputs.fingerprints, 'base64').byteLength;
+  if (foundBytes === expectedBytes) return;
+  throw damagedFile(
+    path,
+    `expected ${expectedBytes} bytes of fingerprints for its ${inputs.count} inputs, got ${foundBytes}`,
+  );
 }

@@ -14,6 +14,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import type { CommitJournal } from '../output/commit-journal.js';
+import { checksumTextOf } from '../output/output-target.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
@@ -84,7 +85,7 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   releases.push(() => pass2Job.pool.destroy());
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
-  const checksum = scattered.checksum.toString(16).padStart(16, '0');
+  const checksum = checksumTextOf(scattered.checksum);
   const { shardCount } = cuts;
   const commit = await progress.during('commit', undefined, async () => {
     output.verify(pass2.value, shardCount, bytes);

@@ -7,19 +7,22 @@ import { join } from 'node:path';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { readSmallFile, replaceDurably } from '../io/small-file.js';
+import { damagedFile } from '../job-directory/damaged-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import {
+  checksumText,
   fileName,
   flag,
   list,
   object,
   oneOf,
   readShape,
-  text,
   type ValueOf,
   wholeNumber,
 } from '../job-directory/json-shape.js';
 import { seal, unseal } from '../job-directory/sealed-file.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { isMadeWayFor, isNameOfShard } from './shard-names.js';
 
 const KIND = 'commit';
 const VERSION = 1;
@@ -41,7 +44,7 @@ const shape = object({
   replaced: list(fileName),
   records: wholeNumber(),
   bytes: wholeNumber(),
-  checksum: text,
+  checksum: checksumText,
 });
 
 export type CommitJournal = ValueOf<typeof shape>;
@@ -59,5 +62,30 @@ export async function removeJournal(jobDirectory: string): Promise<void> {
 export function readJournal(jobDirectory: string): CommitJournal | undefined {
   const path = join(jobDirectory, JOURNAL_NAME);
   const bytes = readSmallFile(path, 'temp', MOST_BYTES);
-  return bytes === undefined ? undefined : readShape(shape, unseal(bytes, KIND, VERSION, path), path);
+  if (bytes === undefined) return undefined;
+  const journal = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
+  requireConsistent(journal, path);
+  return journal;
+}
+
+/** One file without a name, or shards with theirs; and nothing makes way but what could be of former shards. */
+function requireConsistent(journal: CommitJournal, path: string): void {
+  const { names, byteLengths, replaced, intoExisting, bytes } = journal;
+  const shardCount = names.length;
+  if (byteLengths.length !== Math.max(1, shardCount) || shardCount > MOST_SHARDS) {
+    throw damagedFile(path, `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`);
+  }
+  if (byteLengths.reduce((sum, byteLength) => sum + byteLength, 0) !== bytes) {
+    throw damagedFile(path, `expected outputs of ${bytes} bytes together, got other lengths`);
+  }
+  if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
+    throw damagedFile(path, 'expected files that make way only in a directory of shards that was there before');
+  }
+  const wrong = names.findIndex((name, shard) => !isNameOfShard(name, shard, shardCount));
+  if (wrong !== -1) throw damagedFile(path, `names[${wrong}]: expected the name of shard ${wrong} of ${shardCount}`);
+  const stranger = replaced.findIndex((name) => !isMadeWayFor(name));
+  if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
+  for (const list of [names, replaced]) {
+    if (new Set(list).size !== list.length) throw damagedFile(path, 'a name stands in it twice');
+  }
 }

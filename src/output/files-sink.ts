@@ -21,13 +21,14 @@ import {
 } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import { cutAt } from '../plan/shard-cuts.js';
-import type { OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
-import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
+import { checksumTextOf, type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
 
 export class FilesSink implements OutputSink {
   readonly #target: OutputTarget & { kind: 'files' };
   readonly #buffer: SinkBuffer;
   readonly #control: JobControl;
+  readonly #hasher: OutputHasher | undefined;
   readonly #regions: WrittenRegion[] = [];
   #shard: number;
   #file: OpenFile | undefined;
@@ -47,10 +48,17 @@ export class FilesSink implements OutputSink {
   #pendingAddress = 0;
   fillAddress = 0;
 
-  constructor(target: OutputTarget & { kind: 'files' }, start: SinkStart, buffer: SinkBuffer, control: JobControl) {
+  constructor(
+    target: OutputTarget & { kind: 'files' },
+    start: SinkStart,
+    buffer: SinkBuffer,
+    control: JobControl,
+    hasher: OutputHasher | undefined,
+  ) {
     this.#target = target;
     this.#buffer = buffer;
     this.#control = control;
+    this.#hasher = hasher;
     this.#writes = buffer.addresses.map(() => Promise.resolve());
     this.#address = buffer.addresses[0];
     this.#shard = start.shard;
@@ -66,6 +74,7 @@ export class FilesSink implements OutputSink {
   }
 
   filled(byteLength: number): void {
+    this.#hasher?.add(this.#buffer.memory(), this.fillAddress, byteLength);
     this.fillAddress += byteLength;
   }
 
@@ -115,6 +124,7 @@ export class FilesSink implements OutputSink {
 
   #beginRegion(position: number): void {
     this.#direct = this.#target.direct && this.#buffer.capacityBytes >= 4 * DIRECT_ALIGNMENT;
+    this.#hasher?.begin();
     this.#regionStart = position;
     this.#position = position;
     this.#pendingAddress = this.#address + (this.#direct ? position % DIRECT_ALIGNMENT : 0);
@@ -126,7 +136,8 @@ export class FilesSink implements OutputSink {
     await this.settle();
     await this.#writeBuffered(this.fillAddress);
     if (this.#position > this.#regionStart) {
-      this.#regions.push({ shard: this.#shard, start: this.#regionStart, end: this.#position });
+      const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
+      this.#regions.push({ shard: this.#shard, start: this.#regionStart, end: this.#position, checksum });
     }
     await this.abandon();
   }

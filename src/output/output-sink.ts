@@ -2,6 +2,7 @@
  * Where one task of pass 2 puts its part of the global order, from one place on without a gap.
  * Records are gathered straight into the sink's buffers in linear memory.
  */
+import type { SegmentHasher } from '../pile-store/segment-hasher.js';
 import type { WrittenRegion } from './output-target.js';
 
 export interface OutputSink {
@@ -33,6 +34,9 @@ export interface SinkBuffer {
   /** The memory as it is now: it is replaced when it grows. */
   readonly memory: () => Uint8Array;
 }
+
+/** The checksum of what a sink writes; it works on the memory of its buffers. */
+export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
 
 /** Where a task begins. */
 export interface SinkStart {

@@ -32,4 +32,11 @@ export interface WrittenRegion {
   readonly shard: number;
   readonly start: number;
   readonly end: number;
+  /** Of these bytes, as `checksumTextOf` gives it; empty where no later run reads them back. */
+  readonly checksum: string;
+}
+
+/** A checksum in 16 hex digits. */
+export function checksumTextOf(checksum: bigint): string {
+  return checksum.toString(16).padStart(16, '0');
 }

@@ -12,9 +12,25 @@ export interface ShardNaming {
   readonly extension: string;
 }
 
+const MARKER_ENDING = '.complete.json';
+
 export function shardName(naming: ShardNaming, shard: number, shardCount: number): string {
+  return `${naming.prefix}${numberPart(shard, shardCount)}${naming.extension}`;
+}
+
+function numberPart(shard: number, shardCount: number): string {
   const digits = (value: number) => String(value).padStart(5, '0');
-  return `${naming.prefix}-${digits(shard)}-of-${digits(shardCount)}${naming.extension}`;
+  return `-${digits(shard)}-of-${digits(shardCount)}`;
+}
+
+/** Whether a shard of this number has such a name, whatever its prefix and extension. */
+export function isNameOfShard(name: string, shard: number, shardCount: number): boolean {
+  return name.includes(numberPart(shard, shardCount));
+}
+
+/** Whether shards of some prefix replace what has such a name. */
+export function isMadeWayFor(name: string): boolean {
+  return /-\d{5,}-of-\d{5,}(\.|$)/.test(name) || name.endsWith(MARKER_ENDING);
 }
 
 /** The longest name of a file that file systems take, in bytes. */
@@ -38,7 +54,7 @@ export function findShards(directory: string, prefix: string): string[] {
 
 /** Of the file that says that the shards of a prefix are complete. */
 export function completionMarkerName({ prefix }: ShardNaming): string {
-  return `${prefix}.complete.json`;
+  return `${prefix}${MARKER_ENDING}`;
 }
 
 /** The names of all files in a directory that new shards of this prefix replace. */

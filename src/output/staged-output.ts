@@ -3,7 +3,7 @@
  * system where it will appear, verified, made durable, and moved into place.
  */
 import { join } from 'node:path';
-import { SystemError, VerificationError } from '../errors.js';
+import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
@@ -51,7 +51,7 @@ export class StagedOutput implements JobOutput {
     return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, gate: this.#gate, direct };
   }
 
-  /** @throws VerificationError when what an earlier run wrote there is there no more. */
+  /** @throws StagedOutputError when what an earlier run wrote there is there no more. */
   requireStaged(regions: readonly WrittenRegion[]): void {
     const ends = new Map<number, number>();
     for (const { shard, end } of regions) ends.set(shard, Math.max(end, ends.get(shard) ?? 0));
@@ -59,8 +59,8 @@ export class StagedOutput implements JobOutput {
       const path = stagedPath(this.#stagingDirectory, shard);
       const byteLength = nameExists(path, 'output') ? byteLengthOf(path) : 0;
       if (byteLength >= end) continue;
-      throw new VerificationError(
-        `the staged output ${path} has ${byteLength} bytes, expected at least the ${end} that the unfinished job wrote; give --force without --resume to begin anew`,
+      throw new StagedOutputError(
+        `the staged output ${path} has ${byteLength} bytes, expected at least the ${end} that the unfinished job wrote`,
       );
     }
   }
@@ -91,14 +91,14 @@ export class StagedOutput implements JobOutput {
       for (const region of shardRegions?.sort((a, b) => a.start - b.start) ?? []) {
         if (region.start !== end) {
           throw new VerificationError(
-            `output ${shard} was written up to byte ${end} and from byte ${region.start} on, expected no gap and no overlap`,
+            `the staged output ${path} was written up to byte ${end} and from byte ${region.start} on, expected no gap and no overlap`,
           );
         }
         end = region.end;
       }
       const byteLength = byteLengthOf(path);
       if (byteLength !== end)
-        throw new VerificationError(`output ${shard} has ${byteLength} bytes on disk, expected ${end}`);
+        throw new VerificationError(`the staged output ${path} has ${byteLength} bytes on disk, expected ${end}`);
       written += end;
     }
     if (written !== totalBytes) throw new VerificationError(`${written} bytes were written, expected ${totalBytes}`);

@@ -66,7 +66,7 @@ export class StreamSink implements OutputSink {
     await this.flush();
     this.#control.waitForTurn(this.#turn);
     this.#control.passTurn();
-    return [{ shard: 0, start: 0, end: this.#byteLength }];
+    return [{ shard: 0, start: 0, end: this.#byteLength, checksum: '' }];
   }
 
   async abandon(): Promise<void> {}

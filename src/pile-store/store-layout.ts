@@ -6,6 +6,10 @@
 import { join } from 'node:path';
 import type { GateNumber } from '../io/job-control.js';
 
+/** No job has more of them. */
+export const MOST_PILES = 65536;
+export const MOST_STRIPES = 16;
+
 export interface TempPlace {
   /** Absolute or relative to the current directory; that of a job's layout belongs to the job alone. */
   readonly directory: string;

@@ -17,6 +17,7 @@
  * that a record longer than planned pushes segments out to disk rather than ending the job.
  */
 import { UsageError } from '../errors.js';
+import { MOST_PILES, MOST_STRIPES } from '../pile-store/store-layout.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -53,7 +54,6 @@ const SMALLEST_BUFFER_BYTES = 4 * KIB;
 const PREFERRED_PILE_BYTES = 24 * MIB;
 /** Pile sizes scatter around their mean, the more the fewer records they hold. */
 const PILE_SKEW = 1.2;
-const MOST_PILES = 65536;
 /** Leaves the other half of a thread's addresses to a long record. */
 const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
 /** 32-bit addresses, less what the kernel keeps for itself. */
@@ -294,7 +294,7 @@ function finish(
 function planStripes(need: MemoryNeed, workers: number): number {
   const filesPerStripe = workers * Math.max(1, need.tempDiskCount);
   const filesForStripes = Math.max(0, need.openFileLimit - 48 - 8 * workers) / 2;
-  return clamp(Math.floor(filesForStripes / filesPerStripe), 1, 16);
+  return clamp(Math.floor(filesForStripes / filesPerStripe), 1, MOST_STRIPES);
 }
 
 function clamp(value: number, least: number, most: number): number {

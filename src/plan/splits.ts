@@ -42,36 +42,36 @@ export function planSplitBytes(totalBytes: number, workers: number, pileCount: n
   return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), LARGEST_SPLIT_BYTES));
 }
 
-export function planSplits(inputs: readonly PlannedInput[], splitBytes: number): Split[] {
-  const splits: Split[] = [];
+/** One by one, so that whoever takes them can stop at any. */
+export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number): Generator<Split, void> {
   let group: SplitPart[] = [];
   let groupBytes = 0;
-  const closeGroup = () => {
-    if (group.length > 0) splits.push(group);
-    group = [];
-    groupBytes = 0;
-  };
   for (const [inputOrdinal, input] of inputs.entries()) {
     const { byteLength } = input;
-    if (byteLength === undefined || input.decodedBytes >= splitBytes) {
-      closeGroup();
-      splits.push(...cut(inputOrdinal, byteLength, input.cuttable, splitBytes));
-      continue;
+    const isAlone = byteLength === undefined || input.decodedBytes >= splitBytes;
+    if (group.length > 0 && (isAlone || groupBytes + input.decodedBytes > splitBytes || group.length === MOST_PARTS)) {
+      yield group;
+      group = [];
+      groupBytes = 0;
     }
-    if (groupBytes + input.decodedBytes > splitBytes || group.length === MOST_PARTS) closeGroup();
-    group.push({ inputOrdinal, start: 0, end: byteLength });
-    groupBytes += input.decodedBytes;
+    if (isAlone) yield* cut(inputOrdinal, byteLength, input.cuttable, splitBytes);
+    else {
+      group.push({ inputOrdinal, start: 0, end: byteLength });
+      groupBytes += input.decodedBytes;
+    }
   }
-  closeGroup();
-  return splits;
+  if (group.length > 0) yield group;
 }
 
 /** Equal ranges of one input of its own. */
-function cut(inputOrdinal: number, byteLength: number | undefined, cuttable: boolean, splitBytes: number): Split[] {
-  if (byteLength === undefined || !cuttable) return [[{ inputOrdinal, start: 0, end: byteLength }]];
-  const count = Math.max(1, Math.round(byteLength / splitBytes));
-  const edge = (i: number) => Math.floor((byteLength / count) * i);
-  return Array.from({ length: count }, (_, i) => [
-    { inputOrdinal, start: edge(i), end: i + 1 === count ? byteLength : edge(i + 1) },
-  ]);
+function* cut(
+  inputOrdinal: number,
+  byteLength: number | undefined,
+  cuttable: boolean,
+  splitBytes: number,
+): Generator<Split, void> {
+  const count = byteLength === undefined || !cuttable ? 1 : Math.max(1, Math.round(byteLength / splitBytes));
+  const edge = (i: number) =>
+    byteLength === undefined || i === count ? byteLength : Math.floor((byteLength / count) * i);
+  for (let i = 0; i < count; i++) yield [{ inputOrdinal, start: edge(i) ?? 0, end: edge(i + 1) }];
 }

@@ -28,5 +28,5 @@ export function sabotageOutput(sabotage, isTheOne) {
 const damaged = {
   missing: () => [],
   twice: (region) => [region, region],
-  elsewhere: ({ shard, start, end }) => [{ shard, start: start + 1, end: end + 1 }],
+  elsewhere: ({ start, end, ...region }) => [{ ...region, start: start + 1, end: end + 1 }],
 };

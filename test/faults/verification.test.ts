@@ -112,7 +112,7 @@ describe('verification', () => {
       expectRefusal(
         { act: 'misreport-region', how, nth },
         circumstances,
-        /output 0 (was written up to byte|has \d+ bytes on disk, expected)/,
+        /the staged output \S+\/0\.part (was written up to byte|has \d+ bytes on disk, expected)/,
       ),
     );
   });

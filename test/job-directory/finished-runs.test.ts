@@ -3,6 +3,7 @@
  * format without being told.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
@@ -13,14 +14,16 @@ import {
   writeFinishedRuns,
 } from '#src/job-directory/finished-runs.js';
 import { seal } from '#src/job-directory/sealed-file.js';
+import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);
-const read = () => readFinishedRuns(path());
+const LIMITS = { pileCount: 10, mostShards: 10 };
+const read = () => readFinishedRuns(path(), LIMITS);
 
 function run(first: number, end: number): FinishedRun {
-  return { first, end, regions: [{ shard: first, start: 0, end: 2 ** 50 }] };
+  return { first, end, regions: [{ shard: first, start: 0, end: 2 ** 50, checksum: '00000000000000ab' }] };
 }
 
 beforeEach(() => mkdirSync(path()));
@@ -81,7 +84,7 @@ describe('finished runs', () => {
   });
 
   it('of another version, or of another shape, are not taken', () => {
-    writeFileSync(path('done-000001'), seal('runs', 2, { runs: [] }));
+    writeFileSync(path('done-000001'), seal('runs', 3, { runs: [] }));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
     for (const [value, problem] of [
@@ -89,10 +92,54 @@ describe('finished runs', () => {
       [{ runs: [{ ...run(0, 1), more: 1 }] }, /: runs\[0\]: expected no field "more"/],
       [{ runs: [{ ...run(0, 1), first: -1 }] }, /: runs\[0\]\.first: expected a whole number/],
       [{ runs: [{ ...run(0, 1), regions: [{ shard: 0, start: 0.5, end: 1 }] }] }, /regions\[0\]\.start: expected a/],
+      [
+        { runs: [{ ...run(0, 1), regions: [{ shard: 0, start: 0, end: 1 }] }] },
+        /checksum: expected 16 hex digits, got n/,
+      ],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('runs', 1, value));
+      writeFileSync(path('done-000001'), seal('runs', 2, value));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
+  });
+
+  it('are within the job, and none twice', async () => {
+    const region = { shard: 1, start: 5, end: 9, checksum: '00000000000000ab' };
+    const runWith = (...regions: object[]) => ({ first: 0, end: 1, regions });
+    for (const [runs, problem] of [
+      [[run(0, 3e8)], /expected a range of the 10 piles, got 0 to 300000000; give --force/],
+      [[run(2 ** 53 - 2, 2 ** 53 - 1)], /expected a range of the 10 piles, got /],
+      [[run(4, 4)], /expected a range of the 10 piles, got 4 to 4;/],
+      [[runWith({ ...region, shard: 10 })], /expected one of at most 10 shards, got 10;/],
+      [[runWith({ ...region, start: 10 })], /expected a range of bytes, got 10 to 9;/],
+      [[run(0, 3), run(2, 4)], /pile 2 is finished twice, by it and those after it;/],
+      [[runWith(region, { ...region, start: 8, end: 12 })], /byte 8 of shard 1 is written twice, by it/],
+    ] as const) {
+      writeFileSync(path('done-000001'), seal('runs', 2, { runs }));
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(problem);
+    }
+    await writeFinishedRuns(path(), 2, [run(0, 1)]);
+    writeFileSync(path('done-000001'), seal('runs', 2, { runs: [run(0, 1)] }));
+    expect(read).toThrow(/pile 0 is finished twice/);
+  });
+
+  it('that differ in one place are within the job, or told to be damaged', () => {
+    const runs = [run(0, 2), { ...run(2, 3), regions: [] }, run(5, 9)];
+    fc.assert(
+      fc.property(mutationOf({ runs }), (mutated) => {
+        writeFileSync(path('done-000001'), seal('runs', 2, mutated));
+        const piles = new Set<number>();
+        for (const { first, end, regions } of readOrDamaged(read)?.runs ?? []) {
+          expect(end).toBeLessThanOrEqual(LIMITS.pileCount);
+          for (let pile = first; pile < end; pile++) expect(piles.has(pile) || piles.add(pile)).toBe(piles);
+          for (const { shard, start, end: regionEnd } of regions) {
+            expect(shard).toBeLessThan(LIMITS.mostShards);
+            expect(start).toBeLessThanOrEqual(regionEnd);
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    );
   });
 });

@@ -9,6 +9,7 @@ import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { type JobManifest, readManifest, writeManifest } from '#src/job-directory/manifest.js';
 import { seal } from '#src/job-directory/sealed-file.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
+import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -23,9 +24,12 @@ const manifest: JobManifest = {
   shardPrefix: 'shard',
   output: '/data/out',
   tempDirs: ['/a', '/b c'],
-  inputs: { count: 2, digest: 'ab', fingerprints: 'AAAA' },
-  layout: { pileCount: 65536, stripeCount: 16, splitBytes: 2 ** 36, splitsDigest: 'cd' },
+  inputs: { count: 2, digest: 'ab', fingerprints: Buffer.alloc(64, 7).toString('base64') },
+  layout: { pileCount: 65536, stripeCount: 16, splitBytes: 2 ** 36, splitCount: 3, splitsDigest: 'cd' },
 };
+
+/** Of a job that cannot be resumed, whose inputs are not read at their ends. */
+const unsafe: JobManifest = { ...manifest, isResumable: false, inputs: { ...manifest.inputs, fingerprints: '' } };
 
 beforeEach(() => mkdirSync(path()));
 
@@ -33,7 +37,7 @@ describe('a manifest', () => {
   it.each([true, false])('comes back as it was written, closed to others: resumable %s', async (isResumable) => {
     expect(read()).toBeUndefined();
     for (const [name, changed] of Object.entries({ shards: {}, file: { shards: null, layout: null } })) {
-      const written = { ...manifest, ...changed, isResumable };
+      const written = isResumable ? { ...manifest, ...changed } : { ...unsafe, ...changed };
       mkdirSync(path(name));
       await writeManifest(path(name), written);
       expect(readManifest(path(name))).toEqual(written);
@@ -43,7 +47,7 @@ describe('a manifest', () => {
   });
 
   it.each([true, false])('is written once, and not through a link: resumable %s', async (isResumable) => {
-    await writeManifest(path(), { ...manifest, isResumable });
+    await writeManifest(path(), isResumable ? manifest : unsafe);
     await expect(writeManifest(path(), { ...manifest, isResumable, seed: 'other' })).rejects.toThrow(SystemError);
     expect(read()?.seed).toBe(manifest.seed);
     mkdirSync(path('other'));
@@ -98,13 +102,13 @@ describe('a manifest', () => {
   });
 
   it('of another version is told to be that', () => {
-    writeFileSync(path('manifest'), seal('job', 2, manifest));
+    writeFileSync(path('manifest'), seal('job', 3, manifest));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(
       expect.objectContaining({
         code: 'ERR_JOB_VERSION',
         message: expect.stringMatching(
-          /\/manifest was written by another version of pileshuf \(format 2, expected 1\)/,
+          /\/manifest was written by another version of pileshuf \(format 3, expected 2\)/,
         ),
       }),
     );
@@ -119,14 +123,20 @@ describe('a manifest', () => {
       ],
       [{ layout: { ...layout, pileCount: 0 } }, /: layout\.pileCount: /],
       [{ layout: { ...layout, stripeCount: 2 ** 32 } }, /: layout\.stripeCount: /],
+      [{ layout: { ...layout, stripeCount: 17 } }, /: layout\.stripeCount: expected a whole number from 1 to 16/],
+      [{ layout: { ...layout, pileCount: 15 } }, /: expected at most 15 stripes, one a pile, got 16;/],
       [{ layout: { ...layout, splitBytes: 0 } }, /: layout\.splitBytes: /],
+      [{ layout: { ...layout, splitCount: 2 ** 20 + 1 } }, /: layout\.splitCount: expected a whole number from 0 to /],
+      [{ inputs: { ...manifest.inputs, count: 3 } }, /: expected 96 bytes of fingerprints for its 3 inputs, got 64;/],
+      [{ inputs: { ...manifest.inputs, fingerprints: '' } }, /: expected 64 bytes of fingerprints .*, got 0;/],
+      [{ isResumable: false }, /: expected 0 bytes of fingerprints for its 2 inputs, got 64;/],
       [{ shards: { by: 'count', amount: 0 } }, /: shards\.amount: /],
       [{ shards: { by: 'pile', amount: 1 } }, /: shards\.by: expected one of count, records, bytes, got "pile"/],
       [{ delimiter: 256 }, /: delimiter: /],
       [{ seed: 1 }, /: seed: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 1, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 2, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -136,13 +146,31 @@ describe('a manifest', () => {
     const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
     fc.assert(
       fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
-        writeFileSync(path('manifest'), seal('job', 1, { ...manifest, ...fields }));
+        writeFileSync(path('manifest'), seal('job', 2, { ...manifest, ...fields }));
         try {
           read();
         } catch (error) {
           expect(error).toBeInstanceOf(VerificationError);
         }
       }),
+    );
+  });
+
+  it('that differs in one place is within its bounds, or told to be damaged', () => {
+    fc.assert(
+      fc.property(mutationOf(manifest), (mutated) => {
+        writeFileSync(path('manifest'), seal('job', 2, mutated));
+        const found = readOrDamaged(read);
+        if (found === undefined) return;
+        const { layout, inputs } = found;
+        expect(Buffer.from(inputs.fingerprints, 'base64').byteLength).toBe(found.isResumable ? 32 * inputs.count : 0);
+        if (layout === null) return;
+        expect(layout.pileCount).toBeLessThanOrEqual(65536);
+        expect(layout.stripeCount).toBeLessThanOrEqual(Math.min(16, layout.pileCount));
+        expect(layout.splitCount).toBeLessThanOrEqual(2 ** 20);
+        expect(layout.splitBytes).toBeGreaterThanOrEqual(1);
+      }),
+      { numRuns: 1000 },
     );
   });
 });

@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { seal } from '#src/job-directory/sealed-file.js';
 import { type CommitJournal, readJournal, removeJournal, writeJournal } from '#src/output/commit-journal.js';
+import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -19,7 +20,7 @@ const journal: CommitJournal = {
   intoExisting: true,
   names: ['shard-00000-of-00002', 'shard-00001-of-00002'],
   byteLengths: [0, 2 ** 50],
-  replaced: ['ä b', '-', '...'],
+  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', 'shard.complete.json'],
   records: 5,
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
@@ -91,6 +92,44 @@ describe('a journal', () => {
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
+  });
+
+  it('tells of as many outputs as have names and lengths, and of no file that is not of a shard', () => {
+    const file = { ...journal, intoExisting: false, names: [], byteLengths: [2 ** 50], replaced: [] };
+    write(file);
+    expect(read()).toEqual(file);
+    for (const [value, problem] of [
+      [{ ...journal, byteLengths: [1] }, /: expected as many lengths as outputs, got 1 and 2 names;/],
+      [{ ...file, byteLengths: [] }, /: expected as many lengths as outputs, got 0 and 0 names;/],
+      [{ ...journal, byteLengths: [1, 2 ** 50] }, /: expected outputs of \d+ bytes together, got other lengths;/],
+      [{ ...file, intoExisting: true }, /: expected files that make way only in a directory/],
+      [{ ...journal, intoExisting: false }, /: expected files that make way only in a directory/],
+      [{ ...journal, names: [...journal.names].reverse() }, /: names\[0\]: expected the name of shard 0 of 2;/],
+      [{ ...journal, names: ['a', 'b'] }, /: names\[0\]: expected the name of shard 0 of 2;/],
+      [
+        { ...journal, replaced: ['shard-00000-of-00002', 'precious'] },
+        /: replaced\[1\]: expected the name of a former/,
+      ],
+      [{ ...journal, replaced: ['a-00000-of-00001', 'a-00000-of-00001'] }, /: a name stands in it twice;/],
+    ] as const) {
+      write(value);
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(problem);
+    }
+  });
+
+  it('that differs in one place says of no more than there is, or is told to be damaged', () => {
+    fc.assert(
+      fc.property(mutationOf(journal), (mutated) => {
+        write(mutated);
+        const found = readOrDamaged(read);
+        if (found === undefined) return;
+        expect(found.byteLengths).toHaveLength(Math.max(1, found.names.length));
+        expect(found.byteLengths.reduce((sum, byteLength) => sum + byteLength, 0)).toBe(found.bytes);
+        for (const name of found.replaced) expect(name).toMatch(/-of-\d{5,}|\.complete\.json$/);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('of whatever is in it, is read or told to be damaged', () => {

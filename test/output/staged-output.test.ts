@@ -17,10 +17,15 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 const naming = { prefix: 'shard', extension: '.txt' };
 const MARKER = 'shard.complete.json';
 const cutsOf = (shardCount: number) => ({ by: 'rank' as const, shardCount, totalRecords: 100 });
-const summaryOf = (shardCount: number, bytes: number) => ({ shardCount, records: 2, bytes, checksum: 'ab' });
+const summaryOf = (shardCount: number, bytes: number) => ({
+  shardCount,
+  records: 2,
+  bytes,
+  checksum: '00000000000000ab',
+});
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
-  return { shard, start, end };
+  return { shard, start, end, checksum: '' };
 }
 
 const control = JobControl.create([], 0);
@@ -101,7 +106,9 @@ describe('StagedOutput', () => {
     expect(statSync(staging('2.part')).size).toBe(0);
     expect(statSync(staging('2.part')).mode & 0o777).toBe(0o666 & ~process.umask());
     writeFileSync(staging('1.part'), 'x');
-    expect(() => output.verify([region(0, 1)], 3, 1)).toThrow('output 1 has 1 bytes on disk, expected 0');
+    expect(() => output.verify([region(0, 1)], 3, 1)).toThrow(
+      `the staged output ${staging('1.part')} has 1 bytes on disk, expected 0`,
+    );
   });
 
   it('requires what an earlier run wrote, and takes more', () => {
@@ -176,7 +183,7 @@ describe('StagedOutput', () => {
     expect(shown()).toEqual({
       'shard-00000-of-00002.txt': 'a',
       'shard-00001-of-00002.txt': 'b',
-      [MARKER]: '{"shards":2,"records":2,"bytes":2,"checksum":"ab"}\n',
+      [MARKER]: '{"shards":2,"records":2,"bytes":2,"checksum":"00000000000000ab"}\n',
     });
   });
 
@@ -214,7 +221,7 @@ describe('StagedOutput', () => {
       replaced: ['shard-00001-of-00002.txt'],
       records: 2,
       bytes: 2,
-      checksum: 'ab',
+      checksum: '00000000000000ab',
     } as const;
     await writeJournal(directory.path('job'), noted);
     expect(await output.finish(noted)).toEqual(names.map((name) => out(name)));

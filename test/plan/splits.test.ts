@@ -52,7 +52,7 @@ describe('planSplits', () => {
       fc.property(fc.array(input, { maxLength: 30 }), splitBytes, (inputs, bytes) => {
         const largest = Math.max(0, ...inputs.map(({ decodedBytes }) => decodedBytes));
         fc.pre(largest / bytes < 2000);
-        const splits = planSplits(inputs, bytes);
+        const splits = [...planSplits(inputs, bytes)];
         expect(splits.every((split) => split.length > 0)).toBe(true);
         expectTiled(splits, inputs);
       }),
@@ -63,7 +63,7 @@ describe('planSplits', () => {
   it('groups inputs up to the size of a split and no further', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 100 }), { maxLength: 50 }), (sizes) => {
-        const splits = planSplits(sizes.map(plain), 100);
+        const splits = [...planSplits(sizes.map(plain), 100)];
         const bytesOf = (split: Split) => split.reduce((sum, { inputOrdinal }) => sum + (sizes[inputOrdinal] ?? 0), 0);
         for (const split of splits) expect(bytesOf(split)).toBeLessThanOrEqual(100);
       }),
@@ -71,7 +71,7 @@ describe('planSplits', () => {
   });
 
   it('cuts a plain file in parts of nearly equal size', () => {
-    expect(planSplits([plain(1000)], 300)).toEqual([
+    expect([...planSplits([plain(1000)], 300)]).toEqual([
       [{ inputOrdinal: 0, start: 0, end: 333 }],
       [{ inputOrdinal: 0, start: 333, end: 666 }],
       [{ inputOrdinal: 0, start: 666, end: 1000 }],
@@ -80,7 +80,7 @@ describe('planSplits', () => {
 
   it('leaves compressed files and streams whole, and groups small ones around them', () => {
     const inputs = [plain(1), compressed(900, 4000), plain(2), stream, compressed(3, 9), plain(4)];
-    expect(planSplits(inputs, 100)).toEqual([
+    expect([...planSplits(inputs, 100)]).toEqual([
       [{ inputOrdinal: 0, start: 0, end: 1 }],
       [{ inputOrdinal: 1, start: 0, end: 900 }],
       [{ inputOrdinal: 2, start: 0, end: 2 }],
@@ -93,15 +93,15 @@ describe('planSplits', () => {
   });
 
   it('plans nothing for no inputs, and one part for an empty one', () => {
-    expect(planSplits([], 100)).toEqual([]);
-    expect(planSplits([plain(0)], 100)).toEqual([[{ inputOrdinal: 0, start: 0, end: 0 }]]);
+    expect([...planSplits([], 100)]).toEqual([]);
+    expect([...planSplits([plain(0)], 100)]).toEqual([[{ inputOrdinal: 0, start: 0, end: 0 }]]);
   });
 });
 
 describe('planSplitBytes', () => {
   const splitsOf = (inputs: readonly PlannedInput[], workers: number, pileCount: number) => {
     const total = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
-    return planSplits(inputs, planSplitBytes(total, workers, pileCount));
+    return [...planSplits(inputs, planSplitBytes(total, workers, pileCount))];
   };
 
   it('makes few splits of 20,000 files of 5 KB', () => {
@@ -117,7 +117,7 @@ describe('planSplitBytes', () => {
 
   it('puts no more than 4,096 of the smallest files into one', () => {
     const inputs = Array.from({ length: 100_000 }, () => ({ cuttable: true, byteLength: 28, decodedBytes: 28 }));
-    const splits = planSplits(inputs, 2 ** 20);
+    const splits = [...planSplits(inputs, 2 ** 20)];
     expect(splits.map((split) => split.length)).toEqual([...Array(24).fill(4096), 100_000 - 24 * 4096]);
     expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
   });

@@ -6,7 +6,7 @@ import { recordHash } from './kernel/kernel-twin.js';
 
 const kernel = new Kernel();
 kernel.ensureArena(1000);
-const hasher = new KernelHasher(kernel);
+const hasher = new KernelHasher(kernel, 'segments');
 const bytes = Buffer.from(Array.from({ length: 300 }, (_, i) => (i * 77) % 251));
 kernel.bytes.set(bytes, ARENA_START + 3);
 

@@ -37,9 +37,9 @@ export interface KernelFunctions {
     out: number,
   ): void;
   recordHash(start: number, byteLength: number): bigint;
-  beginHash(): void;
-  addToHash(from: number, to: number): void;
-  hashOfPieces(): bigint;
+  beginHash(lane: number): void;
+  addToHash(lane: number, from: number, to: number): void;
+  hashOfPieces(lane: number): bigint;
   scanDelimiter(
     from: number,
     to: number,

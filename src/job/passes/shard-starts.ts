@@ -2,6 +2,7 @@
  * Where each run of pass 2 begins in the output.
  */
 import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
+import { StagedOutputError } from '../../errors.js';
 import type { FinishedRun } from '../../job-directory/finished-runs.js';
 import type { SinkStart } from '../../output/output-sink.js';
 import type { OutputTarget } from '../../output/output-target.js';
@@ -36,8 +37,11 @@ export async function findStarts(
   const firstByteOfShard = await measureCuts(job, scattered, cuts, unknown, isFinished);
   return runs.map((run, turn) => {
     const shard = shards[turn] ?? 0;
-    const firstByte = firstByteOfShard.get(shard);
-    return { shard, shardByte: firstByte === undefined ? 0 : run.firstByte - firstByte, turn };
+    const shardByte = run.firstByte - (firstByteOfShard.get(shard) ?? run.firstByte);
+    if (shardByte >= 0) return { shard, shardByte, turn };
+    throw new StagedOutputError(
+      `shard ${shard} was begun behind byte ${run.firstByte} of the output, in which it begins`,
+    );
   });
 }
 

@@ -8,6 +8,7 @@ import type { JobOutput } from '../../output/job-output.js';
 import type { OutputTarget, WrittenRegion } from '../../output/output-target.js';
 import { pilesOfStripe, stripeOfPile } from '../../pile-store/store-layout.js';
 import { type PileRun, planPileRuns } from '../../plan/pile-runs.js';
+import { verifyFinishedRuns } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
 import type { JobContext, KeptWork, ScatteredPiles } from './job-context.js';
 import { pass2Task } from './pass2-task.js';
@@ -25,7 +26,7 @@ const RUN_BYTES = 4 * 2 ** 20;
  */
 const FILE_RUNS_PER_THREAD = 8;
 
-/** @throws VerificationError when a pile does not come out as it went in. */
+/** @throws VerificationError when a pile does not come out as it went in, or what was finished before has changed. */
 export async function shufflePiles(
   job: JobContext,
   scattered: ScatteredPiles,
@@ -51,10 +52,8 @@ export async function shufflePiles(
     else commits.add({ first, end, regions: regionsOfRun });
   };
   const regions = finished.flatMap((run) => run.regions);
-  for (const run of finished) {
-    stripes.pilesDone(run);
-    job.control.count('shuffledBytes', bytesOf(run.regions));
-  }
+  await verifyFinishedRuns(job, totals, target);
+  for (const run of finished) stripes.pilesDone(run);
   const take = (result: ShuffleResult, { run }: { run: PileRun }) => {
     verifyRun(totals, run, result);
     regions.push(...result.regions);

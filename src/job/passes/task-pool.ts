@@ -3,12 +3,14 @@
  */
 import type { Piscina } from 'piscina';
 import type { Outcome } from '../../../workers/outcome.js';
+import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
 import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
 import { decodeError, SystemError } from '../../errors.js';
 
 const scatterUrl = new URL('../../../workers/scatter.js', import.meta.url);
 const shuffleUrl = new URL('../../../workers/shuffle.js', import.meta.url);
+const readBackUrl = new URL('../../../workers/read-back.js', import.meta.url);
 
 /** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
 const YOUNG_GENERATION_MIB = 12;
@@ -16,6 +18,7 @@ const YOUNG_GENERATION_MIB = 12;
 export interface TaskPool {
   scatter(task: ScatterTask): Promise<ScatterResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
+  readBack(task: ReadBackTask): Promise<ReadBackResult>;
   readonly threadCount: number;
   /** Ends the threads. Safe to call twice. */
   destroy(): Promise<void>;
@@ -72,6 +75,7 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
     threadCount,
     scatter: (task) => run(scatterUrl.href, task),
     shuffle: (task) => run(shuffleUrl.href, task),
+    readBack: (task) => run(readBackUrl.href, task),
     destroy: () => {
       destroyed ??= piscina.destroy();
       return destroyed;
@@ -95,9 +99,10 @@ function workerError(error: unknown): SystemError {
 }
 
 async function inlinePool(jobName: string): Promise<TaskPool> {
-  const [scatter, shuffle, { forgetJob }] = await Promise.all([
+  const [scatter, shuffle, readBack, { forgetJob }] = await Promise.all([
     import('../../../workers/scatter.js'),
     import('../../../workers/shuffle.js'),
+    import('../../../workers/read-back.js'),
     import('../../../workers/job-share.js'),
   ]);
   // Tasks of a job share one arena: on one thread they must not overlap.
@@ -111,6 +116,7 @@ async function inlinePool(jobName: string): Promise<TaskPool> {
     threadCount: 1,
     scatter: (task) => inTurn(() => scatter.default(task)),
     shuffle: (task) => inTurn(() => shuffle.default(task)),
+    readBack: (task) => inTurn(() => readBack.default(task)),
     destroy: async () => {
       await last;
       forgetJob(jobName);

@@ -11,12 +11,11 @@ import { resolve } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { hashFileEnds } from '../../io/file-ends.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
-import type { JobManifest } from '../../job-directory/manifest.js';
+import { FINGERPRINT_BYTES, type JobManifest } from '../../job-directory/manifest.js';
 import type { JobInput } from './job-inputs.js';
 
 type NotedInputs = JobManifest['inputs'];
 
-const FINGERPRINT_BYTES = 32;
 /** After so many signals are heard, and files that are slow to read do not hold up all else. */
 const INPUTS_AT_ONCE = 256;
 

@@ -108,14 +108,12 @@ function planWork(
   const memory = planMemory(memoryNeed, tuning);
   const splitBytes =
     layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
-  const splits = planSplits(
-    inputs.map((input, ordinal) => ({
-      cuttable: isCuttable(input),
-      byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
-      decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
-    })),
-    splitBytes,
-  );
+  const plannedInputs = inputs.map((input, ordinal) => ({
+    cuttable: isCuttable(input),
+    byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
+    decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
+  }));
+  const splits = takeSplits(planSplits(plannedInputs, splitBytes), layout);
   // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
@@ -136,6 +134,16 @@ function planWork(
   };
 }
 
+/** @throws UsageError ERR_JOB_VERSION when there are more than in the run before, as soon as one is. */
+function takeSplits(planned: Iterable<Split>, before: WorkLayout | undefined): Split[] {
+  const splits: Split[] = [];
+  for (const split of planned) {
+    if (splits.length === before?.splitCount) throw cutOtherwise();
+    splits.push(split);
+  }
+  return splits;
+}
+
 /** @throws UsageError ERR_JOB_VERSION when the splits are not those of the run before. */
 function layoutOf(
   { pileCount, stripeCount }: MemoryPlan,
@@ -144,13 +152,15 @@ function layoutOf(
   before: WorkLayout | undefined,
 ): WorkLayout {
   const splitsDigest = digestSplits(splits);
-  if (before !== undefined && before.splitsDigest !== splitsDigest) {
-    throw new UsageError(
-      'the unfinished job was cut into splits by another version of pileshuf; finish it with that version, or give --force without --resume to discard it',
-      'ERR_JOB_VERSION',
-    );
-  }
-  return { pileCount, stripeCount, splitBytes, splitsDigest };
+  if (before !== undefined && before.splitsDigest !== splitsDigest) throw cutOtherwise();
+  return { pileCount, stripeCount, splitBytes, splitCount: splits.length, splitsDigest };
+}
+
+function cutOtherwise(): UsageError {
+  return new UsageError(
+    'the unfinished job was cut into splits by another version of pileshuf; finish it with that version, or give --force without --resume to discard it',
+    'ERR_JOB_VERSION',
+  );
 }
 
 function digestSplits(splits: readonly Split[]): string {

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../../errors.js';
 import { nameExists } from '../../io/paths.js';
 import { damagedFile } from '../../job-directory/damaged-file.js';
-import { type FinishedRuns, readFinishedRuns } from '../../job-directory/finished-runs.js';
+import { type FinishedRuns, type RunLimits, readFinishedRuns } from '../../job-directory/finished-runs.js';
 import { JobDirectory } from '../../job-directory/job-directory.js';
 import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import { type JobManifest, MANIFEST_NAME, readManifest } from '../../job-directory/manifest.js';
 import { listCommittedSplits } from '../../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../../output/commit-journal.js';
+import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
 
@@ -56,11 +57,18 @@ export async function findStart(request: JobRequest, { output, paths }: FilesPla
         'ERR_JOB_UNFINISHED',
       );
     }
-    const finished = journal === undefined ? readFinishedRuns(paths.jobDirectory) : { runs: [], recordCount: 0 };
+    const finished =
+      journal === undefined ? readFinishedRuns(paths.jobDirectory, limitsOf(manifest)) : { runs: [], recordCount: 0 };
     return { kind: 'continue', directory, manifest, journal, finished };
   } catch (error) {
     return thenRelease(error, directory);
   }
+}
+
+/** What records of finished runs must not go beyond. */
+function limitsOf({ layout, shards }: JobManifest): RunLimits {
+  const mostShards = shards === null ? 1 : shards.by === 'count' ? Math.min(shards.amount, MOST_SHARDS) : MOST_SHARDS;
+  return { pileCount: layout?.pileCount ?? 0, mostShards };
 }
 
 /** Throws `error`, whatever becomes of the release. */

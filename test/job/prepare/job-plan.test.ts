@@ -168,4 +168,15 @@ describe('a job that goes on', () => {
       message: expect.stringMatching(/^the unfinished job was cut into splits by another version of pileshuf; finish /),
     });
   });
+
+  it('is refused before more splits are made than it had, whatever their size is said to be', async () => {
+    const inputs = [sparse(4096 * GIB)];
+    const { manifest } = await plan({ inputs, resume: true });
+    const { layout } = manifest;
+    if (layout === null) return expect.fail('the job lies on disk');
+    const began = performance.now();
+    const cut = plan({ inputs, resume: true }, { ...manifest, layout: { ...layout, splitBytes: 1 } });
+    await expect(cut).rejects.toMatchObject({ code: 'ERR_JOB_VERSION' });
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
 });

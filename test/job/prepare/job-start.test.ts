@@ -52,9 +52,10 @@ const manifest: JobManifest = {
   shardPrefix: 'shard',
   output: '/the/output',
   tempDirs: ['/t'],
-  inputs: { count: 1, digest: '', fingerprints: '' },
-  layout: { pileCount: 8, stripeCount: 2, splitBytes: 100, splitsDigest: '' },
+  inputs: { count: 1, digest: '', fingerprints: Buffer.alloc(32).toString('base64') },
+  layout: { pileCount: 8, stripeCount: 2, splitBytes: 100, splitCount: 1, splitsDigest: '' },
 };
+const unsafe: JobManifest = { ...manifest, isResumable: false, inputs: { ...manifest.inputs, fingerprints: '' } };
 const journal: CommitJournal = {
   phase: 'move-aside',
   intoExisting: false,
@@ -63,9 +64,9 @@ const journal: CommitJournal = {
   replaced: [],
   records: 1,
   bytes: 1,
-  checksum: '',
+  checksum: '0'.repeat(16),
 };
-const run: FinishedRun = { first: 0, end: 1, regions: [{ shard: 0, start: 0, end: 5 }] };
+const run: FinishedRun = { first: 0, end: 1, regions: [{ shard: 0, start: 0, end: 5, checksum: '0'.repeat(16) }] };
 
 interface Left {
   readonly manifest?: JobManifest | 'damaged' | 'of another version';
@@ -120,8 +121,8 @@ describe('where nothing was left', () => {
 describe('what is of no use to anybody', () => {
   it.each([
     ['a job that was killed before it began', {}],
-    ['a job that cannot be resumed', { manifest: { ...manifest, isResumable: false, layout: null } }],
-    ['one that had written to disk', { manifest: { ...manifest, isResumable: false }, index: true }],
+    ['a job that cannot be resumed', { manifest: { ...unsafe, layout: null } }],
+    ['one that had written to disk', { manifest: unsafe, index: true }],
     ['one that was killed while it was removed', { journal }],
   ])('is removed: %s', async (_, left) => {
     for (const options of [{}, { resume: true }]) {
@@ -147,7 +148,7 @@ describe('what can be gone on with', () => {
   const kinds: readonly [string, Left][] = [
     ['a job that can be resumed', { manifest, runs: [run], index: true }],
     ['one that has done nothing yet', { manifest }],
-    ['outputs that have begun to move', { manifest: { ...manifest, isResumable: false, layout: null }, journal }],
+    ['outputs that have begun to move', { manifest: { ...unsafe, layout: null }, journal }],
   ];
 
   it.each(kinds)('is refused, and left as it is, when nobody says whether to: %s', async (_, left) => {

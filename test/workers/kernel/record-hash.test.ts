@@ -114,14 +114,14 @@ describe('recordHash', () => {
 
 /** The kernel's hash of pieces that lie apart, with garbage around each. */
 function hashOfPieces(pieces: readonly Uint8Array[]): bigint {
-  kernel.run.beginHash();
+  kernel.run.beginHash(0);
   for (const [i, piece] of pieces.entries()) {
     const start = ARENA_START + (i % 17);
     kernel.bytes.fill(0xa5, ARENA_START, start + piece.byteLength + 64);
     kernel.bytes.set(piece, start);
-    kernel.run.addToHash(start, start + piece.byteLength);
+    kernel.run.addToHash(0, start, start + piece.byteLength);
   }
-  return BigInt.asUintN(64, kernel.run.hashOfPieces());
+  return BigInt.asUintN(64, kernel.run.hashOfPieces(0));
 }
 
 describe('hashOfPieces', () => {
@@ -168,10 +168,10 @@ describe('hashOfPieces', () => {
   it('is not disturbed by other hashes meanwhile', () => {
     const bytes = noise(100);
     kernel.bytes.set(bytes, ARENA_START);
-    kernel.run.beginHash();
-    kernel.run.addToHash(ARENA_START, ARENA_START + 41);
+    kernel.run.beginHash(0);
+    kernel.run.addToHash(0, ARENA_START, ARENA_START + 41);
     kernel.run.recordHash(ARENA_START + 5, 77);
-    kernel.run.addToHash(ARENA_START + 41, ARENA_START + 100);
-    expect(BigInt.asUintN(64, kernel.run.hashOfPieces())).toBe(recordHash(bytes));
+    kernel.run.addToHash(0, ARENA_START + 41, ARENA_START + 100);
+    expect(BigInt.asUintN(64, kernel.run.hashOfPieces(0))).toBe(recordHash(bytes));
   });
 });

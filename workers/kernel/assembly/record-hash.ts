@@ -106,37 +106,52 @@ export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 
   return finish(sum, byteLength);
 }
 
-/** The bytes behind the last whole block of what was taken in, until the next piece comes. */
-const CARRY: usize = memory.data(16, 16);
+/**
+ * The hashes of bytes that come in pieces, one a lane, in two lanes of 48 bytes: the sum so far, the bytes behind the last
+ * whole block of what was taken in, and how many bytes that was.
+ */
+const LANE_BYTES: usize = 48;
+const LANES: usize = memory.data(96, 16);
+const CARRY: usize = 16;
+const TAKEN: usize = 32;
 
-let takenSum: v128 = i64x2.splat(0);
-let takenBytes: u64 = 0;
+// @ts-ignore: decorator
+@inline
+function laneAt(lane: u32): usize {
+  return LANES + (lane as usize) * LANE_BYTES;
+}
 
-/** Begins the hash of bytes that come in pieces; there is one such hash at a time. */
-export function beginHash(): void {
-  takenSum = i64x2.splat(0);
-  takenBytes = 0;
+/** Begins the hash of bytes that come in pieces; there is one such hash at a time in each lane. */
+export function beginHash(lane: u32): void {
+  memory.fill(laneAt(lane), 0, LANE_BYTES);
 }
 
 /** Takes in the next piece, the bytes in [from, to). */
-export function addToHash(from: usize, to: usize): void {
-  const carried = (takenBytes & 15) as usize;
-  takenBytes += (to - from) as u64;
+export function addToHash(lane: u32, from: usize, to: usize): void {
+  const state = laneAt(lane);
+  let sum = v128.load(state);
+  let taken = load<u64>(state, TAKEN);
+  const carried = (taken & 15) as usize;
+  taken += (to - from) as u64;
+  store<u64>(state, taken, TAKEN);
   if (carried != 0) {
     const count = min<usize>(16 - carried, to - from);
-    memory.copy(CARRY + carried, from, count);
+    memory.copy(state + CARRY + carried, from, count);
     if (carried + count < 16) return;
     from += count;
-    takenSum = addBlock(takenSum, v128.load(CARRY), keyOf(((takenBytes - (to - from)) >> 4) - 1));
+    sum = addBlock(sum, v128.load(state + CARRY), keyOf(((taken - (to - from)) >> 4) - 1));
   }
-  takenSum = addBlocks(takenSum, from, to, (takenBytes - (to - from)) >> 4);
+  v128.store(state, addBlocks(sum, from, to, (taken - (to - from)) >> 4));
   const rest = (to - from) & 15;
-  memory.copy(CARRY, to - rest, rest);
+  memory.copy(state + CARRY, to - rest, rest);
 }
 
 /** `recordHash` of all bytes taken in since `beginHash`, however they were cut. */
-export function hashOfPieces(): u64 {
-  const rest = (takenBytes & 15) as usize;
-  const sum = rest == 0 ? takenSum : addLast(takenSum, v128.load(CARRY), rest, keyOf(takenBytes >> 4));
-  return finish(sum, takenBytes);
+export function hashOfPieces(lane: u32): u64 {
+  const state = laneAt(lane);
+  const taken = load<u64>(state, TAKEN);
+  const rest = (taken & 15) as usize;
+  let sum = v128.load(state);
+  if (rest != 0) sum = addLast(sum, v128.load(state + CARRY), rest, keyOf(taken >> 4));
+  return finish(sum, taken);
 }

@@ -1,0 +1,61 @@
+/**
+ * Before pass 2 goes on: reads regions of staged outputs back that an earlier run of the job wrote, and gives
+ * their checksums as they are now.
+ *
+ * The default export is what a worker thread runs; the coordinator calls it directly when a job is
+ * small enough for one thread.
+ */
+import { type OpenFile, openForRead, readAt, withFile } from '../src/io/files.js';
+import type { GateNumber } from '../src/io/job-control.js';
+import { checksumTextOf, stagedPath, type WrittenRegion } from '../src/output/output-target.js';
+import { ArenaLayout } from './arena.js';
+import { type JobShare, type ThreadState, threadStateOf } from './job-share.js';
+import { type Outcome, outcomeOf } from './outcome.js';
+
+export interface ReadBackTask {
+  readonly job: JobShare;
+  readonly stagingDirectory: string;
+  readonly gate: GateNumber;
+  readonly regions: readonly WrittenRegion[];
+}
+
+/** Checksums of the regions, as they are noted of what is written. */
+export type ReadBackResult = readonly string[];
+
+export default function runReadBackTask(task: ReadBackTask): Promise<Outcome<ReadBackResult>> {
+  return outcomeOf(async () => readBack(task));
+}
+
+function readBack({ job, stagingDirectory, gate, regions }: ReadBackTask): ReadBackResult {
+  const state = threadStateOf(job);
+  return regions.map((region) => {
+    const path = stagedPath(stagingDirectory, region.shard);
+    return withFile(openForRead(path, 'output'), (file) => hashRegion(file, region, gate, job.readBytes, state));
+  });
+}
+
+/** A region that ends early has the checksum of what there is of it. */
+function hashRegion(
+  file: OpenFile,
+  { start, end }: WrittenRegion,
+  gate: GateNumber,
+  pieceBytes: number,
+  { control, arena, outputHasher }: ThreadState,
+): string {
+  const layout = new ArenaLayout();
+  const address = layout.take(pieceBytes);
+  // No more than the read window of pass 1, which every arena has room for.
+  arena.reserve(layout.end);
+  outputHasher.begin();
+  for (let position = start; position < end; ) {
+    control.throwIfAborted();
+    const { bytes } = arena.kernel;
+    const wanted = Math.min(pieceBytes, end - position);
+    const count = control.during(gate, () => readAt(file, bytes, address, wanted, position));
+    if (count === 0) break;
+    outputHasher.add(bytes, address, count);
+    control.count('shuffledBytes', count);
+    position += count;
+  }
+  return checksumTextOf(outputHasher.checksum());
+}
