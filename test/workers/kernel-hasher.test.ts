@@ -24,6 +24,21 @@ describe('KernelHasher', () => {
     expect(hasher.checksum()).toBe(recordHash(bytes));
   });
 
+  it('hashes pieces of segments and of output at one time', () => {
+    const output = new KernelHasher(kernel, 'output');
+    hasher.begin();
+    output.begin();
+    for (let at = 0; at < 300; at += 25) {
+      hasher.add(kernel.bytes, ARENA_START + 3 + at, 25);
+      output.add(kernel.bytes, ARENA_START + 3 + at, at < 100 ? 25 : 7);
+    }
+    const written = [0, 25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 275].map((at) =>
+      bytes.subarray(at, at + (at < 100 ? 25 : 7)),
+    );
+    expect(hasher.checksum()).toBe(recordHash(bytes));
+    expect(output.checksum()).toBe(recordHash(Buffer.concat(written)));
+  });
+
   it('refuses bytes that the kernel does not see', () => {
     expect(() => hasher.hash(bytes, 0, 10)).toThrow(RangeError);
     expect(() => hasher.add(Uint8Array.from(kernel.bytes.subarray(0, 9)), 0, 9)).toThrow(RangeError);

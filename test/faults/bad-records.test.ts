@@ -1,0 +1,89 @@
+/**
+ * Records of a job that are whole, sealed as they should be, and say what no job would: the run that reads them
+ * ends with an error, or with the right bytes, and soon.
+ */
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { PileshufError } from '#src/index.js';
+import { seal, unseal } from '#src/job-directory/sealed-file.js';
+import { mutationOf } from '../fixtures/mutated-values.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { stopWithFinishedRuns } from './stopped-job.js';
+import { type Content, RESUMABLE_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+
+const SOON_MILLISECONDS = 20_000;
+const RUNS = 60;
+
+const jobs = useTinyJobs();
+const fileCalls = useFileCalls();
+
+describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
+  let job: TinyJob;
+  let expected: Content;
+  let record: string;
+  let stopped: string;
+  beforeEach(async () => {
+    job = jobs.of(kind);
+    expected = await job.expectedContent();
+    record = await stopWithFinishedRuns(job, fileCalls);
+    stopped = `${job.root}-stopped`;
+    rmSync(stopped, { recursive: true, force: true });
+    cpSync(job.root, stopped, { recursive: true });
+  });
+
+  /** Seals `value` in place of what a file of the stopped job holds. */
+  function reseal(path: string, sealedKind: string, value: object): void {
+    rmSync(job.root, { recursive: true });
+    cpSync(stopped, job.root, { recursive: true });
+    writeFileSync(path, seal(sealedKind, 2, value));
+  }
+
+  const sealedValue = (path: string, sealedKind: string) => Object(unseal(readFileSync(path), sealedKind, 2, path));
+
+  it.each([
+    ['more piles than there are', { first: 0, end: 3e8 }],
+    ['piles behind all numbers', { first: 2 ** 53 - 2, end: 2 ** 53 - 1 }],
+    ['piles from their end to their beginning', { first: 3, end: 1 }],
+  ])('refuses runs of %s', async (_, range) => {
+    reseal(record, 'runs', { runs: [{ ...range, regions: [] }] });
+    await expect(job.run()).rejects.toMatchObject({
+      code: 'ERR_VERIFICATION',
+      message: expect.stringMatching(/done-000001 is damaged: expected a range of the 4 piles, got /),
+    });
+  });
+
+  it('refuses runs that hold other bytes than their piles', async () => {
+    const { runs } = sealedValue(record, 'runs');
+    reseal(record, 'runs', { runs: [{ ...runs[0], regions: [] }] });
+    await expect(job.run()).rejects.toMatchObject({
+      code: 'ERR_VERIFICATION',
+      message: expect.stringMatching(/^verification failed: 0 bytes in .* are said to hold piles \d to \d, which have/),
+      unfinishedJob: undefined,
+    });
+  });
+
+  it.each([
+    ['done-000001', 'runs'],
+    ['manifest', 'job'],
+  ])('ends soon and right, or with an error, when its %s is another', async (name, sealedKind) => {
+    const path = join(record, '..', name);
+    const good = sealedValue(path, sealedKind);
+    await fc.assert(
+      fc.asyncProperty(mutationOf(good), async (mutated) => {
+        reseal(path, sealedKind, mutated);
+        const began = performance.now();
+        const failure = await job.run().then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        expect(performance.now() - began).toBeLessThan(SOON_MILLISECONDS);
+        if (failure !== undefined) expect(failure).toBeInstanceOf(PileshufError);
+        expect(failure).not.toMatchObject({ code: 'ERR_WORKER' });
+        expect(job.content()).toEqual(failure === undefined ? expected : {});
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

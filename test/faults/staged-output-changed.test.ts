@@ -1,0 +1,112 @@
+/**
+ * What an earlier run of a job wrote of the output is read back before the job relies on it: any other byte there
+ * ends the job, and nothing appears.
+ */
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { exitCodeOf } from '#src/cli/exit-code.js';
+import type { PileshufError } from '#src/index.js';
+import { readFinishedRuns } from '#src/job-directory/finished-runs.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { jobDirectoryOf, stopWithFinishedRuns } from './stopped-job.js';
+import { type Content, LARGE_JOB, RESUMABLE_JOBS, type TinyJob, type TinyJobKind, useTinyJobs } from './tiny-job.js';
+
+const jobs = useTinyJobs();
+const fileCalls = useFileCalls();
+
+const LARGE_RESUMABLE_JOB: TinyJobKind = {
+  ...LARGE_JOB,
+  name: 'a large file, written directly where that can be, resumable',
+  tuning: { ...LARGE_JOB.tuning, keepInRam: false, stripeCount: 2, pileCount: 4 },
+  resumable: true,
+};
+
+describe(LARGE_RESUMABLE_JOB.name, () => {
+  it('goes on from what it had written', async () => {
+    const job = jobs.of(LARGE_RESUMABLE_JOB);
+    const expected = await job.expectedContent();
+    await stopWithFinishedRuns(job, fileCalls);
+    expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(2 ** 20);
+    expect(job.content()).toEqual(expected);
+  });
+});
+
+describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
+  let job: TinyJob;
+  let expected: Content;
+  beforeEach(async () => {
+    job = jobs.of(kind);
+    expected = await job.expectedContent();
+    await stopWithFinishedRuns(job, fileCalls);
+  });
+
+  const finishedRegions = () =>
+    readFinishedRuns(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 }).runs.flatMap((run) => run.regions);
+
+  function staged(shard: number): string {
+    const name = readdirSync(job.outputDirectory).find((entry) => entry.endsWith('.out')) ?? '';
+    return join(job.outputDirectory, name, `${shard}.part`);
+  }
+
+  it('goes on where nothing changed', async () => {
+    const bytes = finishedRegions().reduce((sum, { start, end }) => sum + end - start, 0);
+    expect((await job.run()).resumed?.outputBytes).toBe(bytes);
+    expect(job.content()).toEqual(expected);
+    expect(job.leftovers()).toEqual([]);
+  });
+
+  it('is told of the first and of the last byte of each region, each time, until it is forced', async () => {
+    for (const { shard, start, end } of finishedRegions()) {
+      for (const position of [start, end - 1]) {
+        const path = staged(shard);
+        const bytes = readFileSync(path);
+        const former = bytes[position] ?? 0;
+        for (const [byte, isRight] of [
+          [former ^ 1, false],
+          [former, true],
+        ] as const) {
+          bytes[position] = byte;
+          writeFileSync(path, bytes);
+          if (!isRight) await expectRefused(`bytes ${start} to ${end} of the staged output ${path} are not what`);
+        }
+      }
+    }
+    expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(0);
+    expect(job.content()).toEqual(expected);
+  });
+
+  it('begins anew with --force', async () => {
+    const [{ shard, start } = expect.fail('there is one')] = finishedRegions();
+    const path = staged(shard);
+    const bytes = readFileSync(path);
+    bytes[start] = (bytes[start] ?? 0) ^ 1;
+    writeFileSync(path, bytes);
+    await expectRefused(path);
+    await job.run({ resume: false, force: true });
+    expect(job.content()).toEqual(expected);
+    expect(job.leftovers()).toEqual([]);
+  });
+
+  it('is told of an output that is shorter or gone', async () => {
+    const [{ shard, end } = expect.fail('there is one')] = finishedRegions();
+    const path = staged(shard);
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, end - 1));
+    await expectRefused(`the staged output ${path} has ${statSync(path).size} bytes, expected at least the `);
+    rmSync(path);
+    await expectRefused(`the staged output ${path} has 0 bytes, expected at least the `);
+  });
+
+  /** All is left as it is, and nobody is told to go on. */
+  async function expectRefused(message: string) {
+    const before = job.leftovers();
+    const failure = (await job.run().catch((error: unknown) => error)) as PileshufError;
+    expect(failure).toMatchObject({ code: 'ERR_VERIFICATION', unfinishedJob: undefined });
+    expect(failure.message).toContain(message);
+    expect(failure.message).toMatch(/; give --force without --resume to begin anew$/);
+    expect(exitCodeOf(failure, undefined)).toBe(4);
+    expect(job.leftovers()).toEqual(before);
+    expect(job.content()).toEqual({});
+  }
+});
