@@ -36,8 +36,11 @@ function digitsOf(split: number): string {
 /** The splits whose pile sets are committed. */
 export function listCommittedSplits(jobDirectory: string): number[] {
   return listNames(jobDirectory, 'temp')
-    .flatMap((name) => COMMITTED_INDEX.exec(name)?.[1] ?? [])
-    .map(Number)
+    .flatMap((name) => {
+      const digits = COMMITTED_INDEX.exec(name)?.[1];
+      // The one name that a split's index has.
+      return digits !== undefined && digitsOf(Number(digits)) === digits ? Number(digits) : [];
+    })
     .sort((a, b) => a - b);
 }
 

@@ -7,6 +7,7 @@ import {
   addCleanupErrors,
   InputError,
   PileshufError,
+  StagedOutputError,
   setUnfinishedJob,
   UsageError,
   VerificationError,
@@ -84,7 +85,7 @@ async function openFilesWork(
   releases.push(() => directory.end());
   const goOn = (error: unknown) => {
     directory.isKept = true;
-    if (error instanceof PileshufError) setUnfinishedJob(error, { directory: jobDirectory });
+    if (error instanceof PileshufError && !isSameAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
   };
   const manifest = await describeJob(prepared.request, prepared.inputs, prepared.plan, places);
   const output = new StagedOutput(places.output, paths, prepared.outputGate, {
@@ -175,9 +176,9 @@ function stripesWithout(
 /** @param keepsPileSets whether there may be some that are committed. */
 async function isWorthKeeping(error: unknown, jobDirectory: string, keepsPileSets: boolean): Promise<boolean> {
   try {
-    if (readJournal(jobDirectory) !== undefined) return true;
+    if (readJournal(jobDirectory) !== undefined || error instanceof StagedOutputError) return true;
     if (!keepsPileSets || isForGood(error)) return false;
-    const damaged = error instanceof VerificationError ? error.pileSetName : undefined;
+    const damaged = error instanceof PileshufError ? error.pileSetName : undefined;
     const split = damaged === undefined ? undefined : splitOfPileSet(damaged);
     if (split !== undefined) await revokePileSet(jobDirectory, split);
     return listCommittedSplits(jobDirectory).length > 0;
@@ -188,7 +189,15 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, keepsPileSet
   }
 }
 
-/** Whether a job that ended so can never be gone on with: it would not be the same inputs. */
+/**
+ * Whether a job that ended so can never be gone on with: it would not be the same inputs, or what it has is not
+ * to be trusted, and nobody knows which part of it.
+ */
 function isForGood(error: unknown): boolean {
-  return error instanceof InputError && error.code === 'ERR_INPUT_CHANGED';
+  return (error instanceof InputError && error.code === 'ERR_INPUT_CHANGED') || isSameAgain(error);
+}
+
+/** Whether a run that goes on would find the same wrong again, because nothing is made again for it. */
+function isSameAgain(error: unknown): boolean {
+  return error instanceof VerificationError && error.pileSetName === undefined;
 }

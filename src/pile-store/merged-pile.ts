@@ -7,7 +7,7 @@ import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { thenAlwaysAsync } from '../then-always.js';
-import { damagedPileSet, openPileSetFile } from './pile-set-file.js';
+import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import type { PileEntry, Segment } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
@@ -157,7 +157,9 @@ export class MergedPileReader {
     return {
       name: file.path,
       load: async (place, { target, offset, byteLength }) => {
-        const count = await this.#control.duringAsync(gate, () => readAt(file, target, offset, byteLength, place));
+        const count = await this.#control.duringAsync(gate, () =>
+          readingPileSet(file.path, pileSetName, () => readAt(file, target, offset, byteLength, place)),
+        );
         if (count !== byteLength) {
           throw damaged(`${file.path} ends at byte ${place + count}, expected ${place + byteLength}`);
         }

@@ -1,17 +1,63 @@
 /**
- * Opening the files of a complete pile set, and the error for one that is not what was written.
+ * Opening and reading the files of a complete pile set, and the errors for one that is not what was written or
+ * that its disk does not give any more: either way the pile set has to be made again.
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { errnoOf } from '../io/errno.js';
 import { type OpenFile, openTempForRead } from '../io/files.js';
-import { statPath } from '../io/paths.js';
+import { listNames, statPath } from '../io/paths.js';
+
+const ADVICE = 'check the disk; a job that can be resumed goes on with --resume';
+
+/**
+ * What a disk or its file system says of a part of it that it cannot read; the two without names are EBADMSG and
+ * EUCLEAN. Not what another try may give: a lack of memory or descriptors, a permission, a server that is away.
+ */
+const UNREADABLE = new Set([
+  'EIO',
+  'EILSEQ',
+  'ENODATA',
+  'EREMOTEIO',
+  'Unknown system error -74',
+  'Unknown system error -117',
+]);
 
 /** @param pileSetName undefined where the caller does not know it yet. */
 export function damagedPileSet(what: string, pileSetName: string | undefined): VerificationError {
-  return new VerificationError(`${what}; check the disk; a job that can be resumed goes on with --resume`, {
-    pileSetName,
-  });
+  return new VerificationError(`${what}; ${ADVICE}`, { pileSetName });
+}
+
+/**
+ * Whether the disk says that it cannot read something, and not for a lack of the whole disk: its directories
+ * still answer.
+ */
+export function isUnreadable(error: unknown, directories: readonly string[]): error is SystemError {
+  return (
+    error instanceof SystemError && UNREADABLE.has(errnoOf(error.cause)) && directories.every((path) => answers(path))
+  );
+}
+
+function answers(directory: string): boolean {
+  try {
+    listNames(directory, 'temp');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Reads of a file of a pile set; an error that making the pile set again would mend names it.
+ * @throws SystemError
+ */
+export function readingPileSet<T>(path: string, pileSetName: string | undefined, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isUnreadable(error, [dirname(path)])) throw error;
+    throw new SystemError('ERR_IO', `${error.message}; ${ADVICE}`, { cause: error.cause, pileSetName });
+  }
 }
 
 /**
@@ -20,7 +66,7 @@ export function damagedPileSet(what: string, pileSetName: string | undefined): V
  */
 export function openPileSetFile(path: string, pileSetName: string | undefined): OpenFile {
   try {
-    return openTempForRead(path);
+    return readingPileSet(path, pileSetName, () => openTempForRead(path));
   } catch (error) {
     const errno = error instanceof SystemError ? errnoOf(error.cause) : '';
     if (errno === 'ELOOP') throw damagedPileSet(`${path} is a symbolic link`, pileSetName);

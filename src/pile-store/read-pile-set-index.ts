@@ -6,7 +6,7 @@
 import { crc32 } from 'node:zlib';
 import type { VerificationError } from '../errors.js';
 import { readAt, versionOf, withFile } from '../io/files.js';
-import { damagedPileSet, openPileSetFile } from './pile-set-file.js';
+import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import {
   DATA_FILE_ENTRY_BYTES,
   type DataFileSize,
@@ -74,12 +74,15 @@ function withIndex<T>(source: IndexSource, pileSetName: string | undefined, use:
     const read: Read = (offset, byteLength) => Buffer.from(bytes.buffer, bytes.byteOffset + offset, byteLength);
     return use(new OpenIndex(read, bytes.byteLength, 'in memory', pileSetName));
   }
-  return withFile(openPileSetFile(source.path, pileSetName), (file) => {
+  const { path } = source;
+  return withFile(openPileSetFile(path, pileSetName), (file) => {
     const read: Read = (offset, byteLength) => {
       const bytes = Buffer.allocUnsafe(byteLength);
-      return bytes.subarray(0, readAt(file, bytes, 0, byteLength, offset));
+      const count = readingPileSet(path, pileSetName, () => readAt(file, bytes, 0, byteLength, offset));
+      return bytes.subarray(0, count);
     };
-    return use(new OpenIndex(read, versionOf(file).byteLength, source.path, pileSetName));
+    const { byteLength } = readingPileSet(path, pileSetName, () => versionOf(file));
+    return use(new OpenIndex(read, byteLength, path, pileSetName));
   });
 }
 

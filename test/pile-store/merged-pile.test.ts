@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSy
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
+import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-store/merged-pile.js';
 import { type PileSet, PileSetWriter } from '#src/pile-store/pile-set-writer.js';
@@ -14,7 +15,9 @@ import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool, RamPool } from '#src/pile-store/ram-pool.js';
 import { readPileSetDescription, readPileTallies } from '#src/pile-store/read-pile-set-index.js';
 import { dataFilePath, indexFilePath, pileSetFiles, type StoreLayout } from '#src/pile-store/store-layout.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { unreadable } from '../fixtures/unreadable-files.js';
 import { DigestHasher } from './digest-hasher.js';
 
 type Append = readonly [pile: number, byteLength: number];
@@ -84,6 +87,7 @@ const plenty = JobControl.create([], 2 ** 40);
 
 describe('mergePiles and MergedPileReader', () => {
   const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
   const layoutOf = (disks: number): StoreLayout => ({
     pileCount: PILES,
     stripeCount: 2,
@@ -264,6 +268,44 @@ describe('mergePiles and MergedPileReader', () => {
       const pileSets = writeSets([appends], onLost, undefined);
       rmSync(lost, { recursive: true });
       await expect(read(pileSets, onLost, 4)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
+    });
+
+    describe('what cannot be read', () => {
+      const names = ['set-0.1.pile', 'set-0.index'];
+
+      it.each(names)('as the pile set that has to be made again: %s', async (name) => {
+        const layout = layoutOf(1);
+        const pileSets = writeSets([appends], layout, undefined);
+        for (const errno of ['EIO', 'ENODATA', 'Unknown system error -117']) {
+          fileCalls.replace(unreadable((path) => path.endsWith(name), errno));
+          await expect(read(pileSets, layout, 4)).rejects.toMatchObject({
+            code: 'ERR_IO',
+            message: expect.stringMatching(
+              /^cannot read at byte \d+ of temp file .*; check the disk; a job that can be/,
+            ),
+            pileSetName: 'set-0',
+          });
+        }
+        fileCalls.replace({ open: failOn(name, 'EIO') });
+        await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: 'set-0' });
+      });
+
+      it.each(names)('but not what another try may give, nor a whole disk: %s', async (name) => {
+        const layout = layoutOf(1);
+        const pileSets = writeSets([appends], layout, undefined);
+        for (const errno of ['ENOMEM', 'EACCES', 'ESTALE']) {
+          fileCalls.replace(unreadable((path) => path.endsWith(name), errno));
+          await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: undefined });
+        }
+        fileCalls.replace({ open: failOn(name, 'EMFILE') });
+        await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: undefined });
+        fileCalls.replace({ ...unreadable((path) => path.endsWith(name)), list: failWith('EIO') });
+        await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: undefined });
+      });
+
+      function failOn(name: string, errno: string): FileCalls['open'] {
+        return (path, ...how) => (path.endsWith(name) ? failWith(errno)() : systemFileCalls.open(path, ...how));
+      }
     });
 
     describe('a receiver that refuses a piece', () => {

@@ -3,10 +3,12 @@
  * what else that run left, removed.
  */
 import { basename, join } from 'node:path';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { ScatterResult } from '../../../workers/scatter.js';
 import type { SplitReport } from '../../../workers/split-report.js';
-import { VerificationError } from '../../errors.js';
+import { type SystemError, VerificationError } from '../../errors.js';
 import { removeFile } from '../../io/files.js';
+import type { JobControl } from '../../io/job-control.js';
 import { listNames, statPath } from '../../io/paths.js';
 import { isNameOfAttempt } from '../../io/small-file.js';
 import { list, object, optional, readShape, type Shape, wholeNumber } from '../../job-directory/json-shape.js';
@@ -16,6 +18,7 @@ import {
   revokePileSet,
   splitOfPileSet,
 } from '../../job-directory/pile-set-commits.js';
+import { isUnreadable } from '../../pile-store/pile-set-file.js';
 import { readPileSetDescription, readPileTallies } from '../../pile-store/read-pile-set-index.js';
 import { dataFilePath, type StoreLayout } from '../../pile-store/store-layout.js';
 
@@ -43,34 +46,50 @@ const reportShape: Shape<SplitReport> = object({
   longestRecordBytes: wholeNumber(),
 });
 
-/**
- * Reads them one by one. A pile set that is damaged is taken back, so that it is made again.
- * @param isRemoved whether the data of a stripe is not needed any more, and may be gone.
- * @param onDamage told, in one line, of what is to be made again and why.
- */
-export async function* readCommittedSplits(
-  layout: StoreLayout,
-  { splitCount, inputCount }: JobSize,
-  isRemoved: (stripe: number) => boolean,
-  onDamage: (line: string) => void,
-): AsyncGenerator<CommittedSplit> {
-  for (const split of listCommittedSplits(layout.indexDirectory)) {
-    try {
-      yield { split, result: readCommitted(layout, split, { splitCount, inputCount }, isRemoved) };
-    } catch (error) {
-      if (!(error instanceof VerificationError)) throw error;
-      onDamage(`${error.message}; this part is made again`);
-      await revokePileSet(layout.indexDirectory, split);
-    }
-  }
+/** Where they are, and what is to be known of them. */
+export interface CommittedSplitsQuery {
+  readonly layout: StoreLayout;
+  readonly size: JobSize;
+  /** Whether the data of a stripe is not needed any more, and may be gone. */
+  readonly isRemoved: (stripe: number) => boolean;
+  /** Told, in one line, of what is to be made again and why. */
+  readonly onDamage: (line: string) => void;
+  readonly control: JobControl;
 }
 
-function readCommitted(
-  layout: StoreLayout,
-  split: number,
-  { splitCount, inputCount }: JobSize,
-  isRemoved: (stripe: number) => boolean,
-): ScatterResult {
+/**
+ * Reads them one by one. A pile set that is damaged or cannot be read is taken back, so that it is made again; but
+ * where none of several can be read it is their disk that cannot, and they may be whole.
+ * @throws AbortedError when the job was asked to stop.
+ */
+export async function* readCommittedSplits(query: CommittedSplitsQuery): AsyncGenerator<CommittedSplit> {
+  const { layout, onDamage, control } = query;
+  const directories = [layout.indexDirectory, ...layout.tempPlaces.map(({ directory }) => directory)];
+  const unreadable: { split: number; error: SystemError }[] = [];
+  const splits = listCommittedSplits(layout.indexDirectory);
+  const takeBack = async (split: number, error: Error) => {
+    onDamage(`${error.message}; this part is made again`);
+    await revokePileSet(layout.indexDirectory, split);
+  };
+  for (const split of splits) {
+    // Signals are heard.
+    await eventLoopTurn();
+    control.throwIfAborted();
+    try {
+      yield { split, result: readCommitted(query, split) };
+    } catch (error) {
+      if (error instanceof VerificationError) await takeBack(split, error);
+      else if (isUnreadable(error, directories)) unreadable.push({ split, error });
+      else throw error;
+    }
+  }
+  const [first] = unreadable;
+  if (first !== undefined && unreadable.length > 1 && unreadable.length === splits.length) throw first.error;
+  for (const { split, error } of unreadable) await takeBack(split, error);
+}
+
+function readCommitted({ layout, size, isRemoved }: CommittedSplitsQuery, split: number): ScatterResult {
+  const { splitCount, inputCount } = size;
   const path = committedIndexPath(layout.indexDirectory, split);
   const index = { path };
   const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);

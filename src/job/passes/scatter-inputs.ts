@@ -32,7 +32,8 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
   if (job.kept !== undefined) {
     const { isRemoved } = job.kept;
     const size = { splitCount: splits.length, inputCount: job.inputs.length };
-    for await (const { split, result } of readCommittedSplits(layout, size, isRemoved, job.onWarning)) {
+    const query = { layout, size, isRemoved, onDamage: job.onWarning, control: job.control };
+    for await (const { split, result } of readCommittedSplits(query)) {
       gathered.add(split, result);
       names.add(result.pileSet.name);
       job.control.count('scatteredBytes', storedBytesOf(splits[split] ?? []));

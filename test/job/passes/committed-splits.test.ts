@@ -13,7 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PileshufError } from '#src/errors.js';
+import { AbortedError, PileshufError } from '#src/errors.js';
+import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type CommittedSplit, readCommittedSplits, removeLeftovers } from '#src/job/passes/committed-splits.js';
 import {
@@ -26,6 +27,7 @@ import { PileSetWriter } from '#src/pile-store/pile-set-writer.js';
 import { dataFilePath, type StoreLayout } from '#src/pile-store/store-layout.js';
 import { failWith, useFileCalls } from '../../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
+import { unreadable } from '../../fixtures/unreadable-files.js';
 import { DigestHasher } from '../../pile-store/digest-hasher.js';
 
 const directory = useTestDirectory();
@@ -64,7 +66,8 @@ function write(split: number, report: unknown = reportOf(split), name = pileSetN
 async function read(layout = layoutOf(), isRemoved: (stripe: number) => boolean = isKept, size = SIZE) {
   const lines: string[] = [];
   const splits: CommittedSplit[] = [];
-  for await (const split of readCommittedSplits(layout, size, isRemoved, (line) => lines.push(line))) {
+  const query = { layout, size, isRemoved, onDamage: (line: string) => lines.push(line), control };
+  for await (const split of readCommittedSplits(query)) {
     splits.push(split);
   }
   return { splits, lines, numbers: splits.map(({ split }) => split) };
@@ -175,6 +178,55 @@ describe('readCommittedSplits', () => {
     await expect(read()).rejects.toThrow(PileshufError);
     fileCalls.replace({});
     expect(await read()).toMatchObject({ numbers: [0, 2], lines: [] });
+  });
+});
+
+describe('readCommittedSplits, of what cannot be read', () => {
+  it('takes back the one pile set that is it, and tells', async () => {
+    fileCalls.replace(unreadable((path) => path === indexOf(0)));
+    const { numbers, lines } = await read();
+    expect(numbers).toEqual([2]);
+    expect(lines).toEqual([expect.stringMatching(/^cannot read at byte 0 of .*set-000000\.index: .*made again$/)]);
+    expect(listCommittedSplits(directory.path('job'))).toEqual([2]);
+  });
+
+  it('takes back the only one that there is', async () => {
+    rmSync(indexOf(2));
+    fileCalls.replace(unreadable((path) => path === indexOf(0)));
+    expect(await read()).toMatchObject({ numbers: [], lines: [expect.any(String)] });
+    expect(listCommittedSplits(directory.path('job'))).toEqual([]);
+  });
+
+  it.each(['ENOMEM', 'EACCES', 'ESTALE'])('takes nothing back for what another try may give: %s', async (errno) => {
+    fileCalls.replace(unreadable((path) => path === indexOf(0), errno));
+    await expect(read()).rejects.toMatchObject({ code: 'ERR_IO' });
+    expect(listCommittedSplits(directory.path('job'))).toEqual([0, 2]);
+  });
+
+  it('takes nothing back when a disk is gone', async () => {
+    const bad = unreadable((path) => path === indexOf(0));
+    const list: FileCalls['list'] = (path) =>
+      path === directory.path('disk-1') ? failWith('EIO')() : systemFileCalls.list(path);
+    fileCalls.replace({ ...bad, list });
+    await expect(read()).rejects.toMatchObject({ code: 'ERR_IO' });
+    expect(listCommittedSplits(directory.path('job'))).toEqual([0, 2]);
+  });
+});
+
+describe('readCommittedSplits, while the job is asked to stop', () => {
+  it('hears it between two of them', async () => {
+    const stopped = JobControl.create([], 0);
+    const query = { layout: layoutOf(), size: SIZE, isRemoved: isKept, onDamage: expect.fail, control: stopped };
+    const numbers: number[] = [];
+    const readAll = async () => {
+      for await (const { split } of readCommittedSplits(query)) {
+        numbers.push(split);
+        // As a signal would, in a turn of the event loop.
+        setImmediate(() => stopped.abort());
+      }
+    };
+    await expect(readAll()).rejects.toThrow(AbortedError);
+    expect(numbers).toEqual([0]);
   });
 });
 

@@ -1,0 +1,78 @@
+/**
+ * Temp data that its disk does not give any more: the job says so, and goes on by making the one pile set again
+ * that the data was of, while the blocks stay as bad as they are.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { exitCodeOf } from '#src/cli/exit-code.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { unreadable } from '../fixtures/unreadable-files.js';
+import { stopAtOutput } from './stopped-job.js';
+import { type Content, RESUMABLE_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+
+const [kind = expect.fail('there is one')] = RESUMABLE_JOBS;
+const jobs = useTinyJobs();
+const fileCalls = useFileCalls();
+let job: TinyJob;
+let expected: Content;
+
+beforeEach(async () => {
+  job = jobs.of(kind);
+  expected = await job.expectedContent();
+  await stopAtOutput(job, fileCalls, 1);
+});
+
+/** Paths of the files whose names end so, of all temp directories. */
+function tempFiles(ending: string): string[] {
+  return readdirSync(job.root, { recursive: true })
+    .map((name) => join(job.root, String(name)))
+    .filter((path) => /temp-\d\//.test(path) && path.endsWith(ending))
+    .sort();
+}
+
+const indexCount = () => tempFiles('.index').length;
+
+describe('a data file that cannot be read', () => {
+  it('costs the pile set that it is of, and no other', async () => {
+    const [bad = expect.fail('there is one')] = tempFiles('.pile').filter((path) => statSync(path).size > 0);
+    const before = indexCount();
+    fileCalls.replace(unreadable((path) => path === bad));
+    const failure = await job.run().catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'ERR_IO',
+      message: expect.stringMatching(/^cannot read at byte \d+ of temp file .*\.pile: the device reports .*--resume$/),
+      unfinishedJob: {},
+    });
+    expect(exitCodeOf(failure, undefined)).toBe(1);
+    expect(indexCount()).toBe(before - 1);
+    const report = await job.run();
+    expect(report.resumed?.pileSets).toBe(before - 1);
+    expect(job.content()).toEqual(expected);
+    expect(job.leftovers()).toEqual([]);
+  });
+});
+
+describe('an index that cannot be read', () => {
+  it('costs the pile set that it is of, at once', async () => {
+    const before = indexCount();
+    const [bad] = tempFiles('.index');
+    const { ino } = statSync(bad ?? '');
+    fileCalls.replace(unreadable((path) => existsSync(path) && statSync(path).ino === ino));
+    const report = await job.run();
+    expect(report.resumed?.pileSets).toBe(before - 1);
+    const lines = job.warnings.filter((line) => !line.includes('lies in memory'));
+    expect(lines).toEqual([expect.stringMatching(/^cannot read at byte 0 of .*; this part is made again$/)]);
+    expect(job.content()).toEqual(expected);
+  });
+
+  it('costs nothing when it is the disk', async () => {
+    const before = tempFiles('.index').map((path) => readFileSync(path, 'latin1'));
+    fileCalls.replace(unreadable((path) => path.endsWith('.index')));
+    await expect(job.run()).rejects.toMatchObject({ code: 'ERR_IO', unfinishedJob: {} });
+    expect(tempFiles('.index').map((path) => readFileSync(path, 'latin1'))).toEqual(before);
+    fileCalls.replace({});
+    expect((await job.run()).resumed?.pileSets).toBe(before.length);
+    expect(job.content()).toEqual(expected);
+  });
+});
