@@ -9,6 +9,8 @@ import type { GateNumber, JobControl } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
 import { removeDirectory } from '../io/private-directory.js';
 import { severalAtOnce } from '../io/several-at-once.js';
+import { damagedFile } from '../job-directory/damaged-file.js';
+import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
@@ -128,6 +130,7 @@ export class StagedOutput implements JobOutput {
    * @throws VerificationError when something that it had moved is not there any more.
    */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
+    this.#requireOwn(journal);
     await moveOutputs(this.#place, this.#directories, journal);
     this.#dropFormerFiles();
     return this.#pathsOf(journal);
@@ -145,6 +148,18 @@ export class StagedOutput implements JobOutput {
     const [appeared] = replaced;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
     return { ...common, intoExisting: place.exists, names, replaced };
+  }
+
+  /** @throws VerificationError when the journal is whole and tells of other outputs than these. */
+  #requireOwn({ names }: CommitJournal): void {
+    const place = this.#place;
+    const isOwn =
+      place.kind === 'file'
+        ? names.length === 0
+        : names.length > 0 && names.every((name, shard) => name === shardName(place.naming, shard, names.length));
+    if (isOwn) return;
+    const path = join(this.#directories.jobDirectory, JOURNAL_NAME);
+    throw damagedFile(path, `expected the outputs of ${place.path}, got others`);
   }
 
   /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */

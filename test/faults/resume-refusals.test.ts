@@ -226,7 +226,7 @@ describe('an unfinished job', () => {
 
   it('is not gone on with when it was begun by another version', async () => {
     const manifest = join(job.job, 'manifest');
-    const value = unseal(readFileSync(manifest), 'job', 1, manifest);
+    const value = unseal(readFileSync(manifest), 'job', 2, manifest);
     writeFileSync(manifest, seal('job', 3, Object(value)));
     const message =
       /manifest was written by another version of pileshuf \(format 3, expected 2\); finish the job with that version or give --force to discard it$/;

@@ -207,6 +207,23 @@ describe('StagedOutput', () => {
     }
   });
 
+  it('finishes nothing that was noted of other outputs', async () => {
+    const noted = { phase: 'move-aside', intoExisting: false, replaced: [], records: 1, bytes: 1 } as const;
+    const checksum = '00000000000000ab';
+    const one = { ...noted, checksum, names: [], byteLengths: [1] };
+    const shards = { ...noted, checksum, names: ['shard-00000-of-00001.txt'], byteLengths: [1] };
+    const others = { ...shards, names: ['other-00000-of-00001.txt'] };
+    for (const [output, journalOfOthers] of [
+      [shardsOutput(false), one],
+      [shardsOutput(false), others],
+      [fileOutput(), shards],
+    ] as const) {
+      stage(output, 'a');
+      await expect(output.finish(journalOfOthers)).rejects.toThrow(/\/commit is damaged: expected the outputs of /);
+      expect(existsSync(out())).toBe(false);
+    }
+  });
+
   it('finishes what was noted', async () => {
     mkdirSync(out());
     const output = shardsOutput(true, true, true);
