@@ -45,7 +45,7 @@ function hashRegion(
   const layout = new ArenaLayout();
   const address = layout.take(pieceBytes);
   // No more than the read window of pass 1, which every arena has room for.
-  arena.reserve(layout.end);
+  if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${pieceBytes} bytes of a read`);
   outputHasher.begin();
   for (let position = start; position < end; ) {
     control.throwIfAborted();
