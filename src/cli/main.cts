@@ -12,6 +12,15 @@ process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism() + 4);
 // Until the command says otherwise: a job that lost its last event must not end with 0.
 process.exitCode = 1;
 
+/** The modules cannot be loaded: for want of descriptors, say, which several of them find at one time. */
+function refuseToStart(error: unknown): never {
+  const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+  process.stderr.write(`pileshuf: cannot start: ${reason}\n`);
+  process.exit(1);
+}
+
+process.on('unhandledRejection', refuseToStart);
 import('./run-command.js').then(async ({ runCommand }) => {
+  process.off('unhandledRejection', refuseToStart);
   process.exitCode = await runCommand(process.argv.slice(2));
-});
+}, refuseToStart);

@@ -98,6 +98,14 @@ describe('256 open files', () => {
   });
 });
 
+it('too few descriptors even for the program itself are told in one line', async () => {
+  const result = await runShell('ulimit -n 30; exec "$@"', [...options(), ...writeInputs(directory)], {});
+  expect(seen(result)).toEqual({
+    exitCode: 1,
+    lines: [expect.stringMatching(/^pileshuf: cannot start: EMFILE: too many open files/)],
+  });
+});
+
 describe('an output that is no file', () => {
   it.each([true, false])('is written in place when it is a named pipe (inline: %s)', async (inline) => {
     const pipe = directory.path('pipe');
