@@ -14,7 +14,8 @@ process.exitCode = 1;
 
 /** The modules cannot be loaded: for want of descriptors, say, which several of them find at one time. */
 function refuseToStart(error: unknown): never {
-  const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  const reason = line.startsWith('EMFILE') ? 'too many open files (raise `ulimit -n`)' : line;
   process.stderr.write(`pileshuf: cannot start: ${reason}\n`);
   process.exit(1);
 }
