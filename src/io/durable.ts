@@ -141,10 +141,18 @@ function removeFormerName(from: string, to: string): void {
   }
 }
 
-/** Gives the directory `from` the name `to`, which must not exist, with the mode that the umask gives. */
+/** Gives a private directory the mode that the umask gives. */
+export function openToOthers(path: string): void {
+  try {
+    fileCalls.chmod(path, 0o777 & ~process.umask());
+  } catch (error) {
+    throw ioError('open to others', 'output', path, error);
+  }
+}
+
+/** Gives the directory `from` the name `to`, which must not exist. */
 export function moveDirectoryIntoPlace(from: string, to: string): void {
   try {
-    fileCalls.chmod(from, 0o777 & ~process.umask());
     fileCalls.rename(from, to);
   } catch (error) {
     const errno = errnoOf(error);

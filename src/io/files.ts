@@ -37,9 +37,24 @@ export function openForRead(path: string, role: FileRole): OpenFile {
   return open(path, role, constants.O_RDONLY);
 }
 
-/** Opens a temp file for reading; never follows a symbolic link planted under its name. */
+/**
+ * Opens a temp file for reading; never follows a symbolic link planted under its name, nor waits for the writer
+ * of a pipe.
+ */
 export function openTempForRead(path: string): OpenFile {
-  return open(path, 'temp', constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = open(path, 'temp', constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  let failure: unknown = new Error('it is not a regular file');
+  try {
+    if (fileCalls.statOpen(file.fd).isFile()) return file;
+  } catch (error) {
+    failure = error;
+  }
+  return thenAlways(
+    () => {
+      throw ioError('examine', 'temp', path, failure);
+    },
+    () => closeFile(file),
+  );
 }
 
 /** Creates a file that must not exist; never follows a symbolic link planted under its name. */

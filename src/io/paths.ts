@@ -61,13 +61,13 @@ export function realPathOf(path: string, role: FileRole): string {
 
 /** Whether this process may make something in a directory. */
 export function isWritable(directory: string, role: FileRole): boolean {
-  return findWriteObstacle(directory, role) === undefined;
+  return findObstacle(directory, 'write', role) === undefined;
 }
 
-/** Why this process may not make something in a directory; undefined when it may. */
-export function findWriteObstacle(directory: string, role: FileRole): string | undefined {
+/** Why this process may not make something in a directory, or list what is in it; undefined when it may. */
+export function findObstacle(directory: string, to: 'read' | 'write', role: FileRole): string | undefined {
   try {
-    fileCalls.access(directory, constants.W_OK | constants.X_OK);
+    fileCalls.access(directory, constants.X_OK | (to === 'read' ? constants.R_OK : constants.W_OK));
     return undefined;
   } catch (error) {
     const errno = errnoOf(error);

@@ -88,6 +88,15 @@ export function readSmallFile(path: string, role: FileRole, mostBytes: number): 
   return file === undefined ? undefined : withFile(file, () => readWhole(file, mostBytes));
 }
 
+/** The first bytes of a file, at most so many. @throws SystemError also when it is a symbolic link. */
+export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
+  const bytes = Buffer.alloc(mostBytes);
+  const file = openToReadWhole(path, role);
+  return file === undefined
+    ? bytes.subarray(0, 0)
+    : withFile(file, () => bytes.subarray(0, readAt(file, bytes, 0, mostBytes, 0)));
+}
+
 function openToReadWhole(path: string, role: FileRole): OpenFile | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {

@@ -32,9 +32,9 @@ export class HeldDirectory {
     this.#lock = acquireJobLock(this.path);
   }
 
-  /** Makes it, and takes hold of it, unless it is held. @throws UsageError ERR_JOB_LOCKED */
-  makeIfMissing(purpose: DirectoryPurpose): void {
-    if (this.isHeld) return;
+  /** Makes it, and takes hold of it, unless it is held. @returns whether it was made. @throws UsageError ERR_JOB_LOCKED */
+  makeIfMissing(purpose: DirectoryPurpose): boolean {
+    if (this.isHeld) return false;
     if (!makeOwnDirectory(this.path, purpose)) {
       throw new UsageError(
         `another job of the same output began at the same time: ${this.path} exists; wait for it or stop it`,
@@ -47,6 +47,7 @@ export class HeldDirectory {
       removeIfEmpty(this.path);
       throw error;
     }
+    return true;
   }
 
   /** Lets go of it, and removes it when nothing is in it. Safe to call twice. */

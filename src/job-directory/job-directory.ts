@@ -6,21 +6,15 @@ import { dirname, join } from 'node:path';
 import { addCleanupErrors, PileshufError, SystemError } from '../errors.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { listNames, lstatPath, nameExists } from '../io/paths.js';
+import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
-import { isNameOfAttempt } from '../io/small-file.js';
 import { finishedRunNames } from './finished-runs.js';
 import { HeldDirectory } from './held-directory.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
 import { MANIFEST_NAME } from './manifest.js';
-import { noteStagingOwner, OWNER_NAME, readStagingOwner } from './staging-owner.js';
-
-/** What a job writes into its job directory, beside locks and attempts. */
-const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
-/** A data directory in a job directory that the user named. */
-const DATA_DIRECTORY_NAME = /^disk-\d+$/;
-const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
+import { isNameOfDataDirectory, isOwnName, requireNothingForeign } from './own-names.js';
+import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from './staging-owner.js';
 
 export class JobDirectory {
   readonly paths: JobPaths;
@@ -32,6 +26,8 @@ export class JobDirectory {
   #isDurable = true;
   #isKept = false;
   #dropsFormerFiles = false;
+  /** Whether a job directory that is empty in the end goes, too. */
+  #removesJobDirectory: boolean;
   /** A data directory in which others could do something while it is being removed. */
   #refused: string | undefined;
 
@@ -43,14 +39,15 @@ export class JobDirectory {
    */
   constructor(paths: JobPaths) {
     this.paths = paths;
+    this.#removesJobDirectory = !paths.isNamed;
     this.#job = new HeldDirectory(paths.jobDirectory, paths.isNamed ? 'anyone' : 'owner');
     this.#staging = new HeldDirectory(paths.stagingDirectory, 'owner');
     try {
       this.#job.holdIfThere();
-      if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory);
+      if (this.#job.isHeld) requireNothingForeign(paths.jobDirectory, paths.isNamed);
       this.#staging.holdIfThere();
     } catch (error) {
-      this.#job.release(paths.isNamed);
+      this.#job.release(!this.#removesJobDirectory);
       throw error;
     }
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
@@ -61,11 +58,25 @@ export class JobDirectory {
     return this.#job.isHeld;
   }
 
-  /** The job directory of another job, whose outputs are staged where those of this one would be. */
-  get otherOwner(): string | undefined {
-    if (!this.#staging.isHeld) return undefined;
-    const owner = readStagingOwner(this.paths.stagingDirectory);
-    return owner === this.paths.jobDirectory ? undefined : owner;
+  /** The job whose outputs are staged where those of this one would be: this one, or one with other directories. */
+  readStagingOwner(): StagingOwner | undefined {
+    return this.#staging.isHeld ? readStagingOwner(this.paths.stagingDirectory) : undefined;
+  }
+
+  /** Whether something is staged. */
+  get hasStagedOutputs(): boolean {
+    if (!this.#staging.isHeld) return false;
+    const { stagingDirectory } = this.paths;
+    return listNames(stagingDirectory, 'output').some((name) => !looksLikeLock(name) && name !== OWNER_NAME);
+  }
+
+  /** Whether it was a job, this run or an earlier one, that made the job directory, and that removes it. */
+  get removesJobDirectory(): boolean {
+    return this.#removesJobDirectory;
+  }
+
+  set removesJobDirectory(removesJobDirectory: boolean) {
+    this.#removesJobDirectory = removesJobDirectory;
   }
 
   /**
@@ -75,11 +86,11 @@ export class JobDirectory {
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
-    this.#job.makeIfMissing(isNamed ? 'job' : 'temp');
+    if (this.#job.makeIfMissing(isNamed ? 'job' : 'temp')) this.#removesJobDirectory = true;
     // Outputs that are staged for a job directory that is not there would be taken for those of another job.
     if (isDurable) await syncDirectory(dirname(jobDirectory), 'temp');
     this.#staging.makeIfMissing('output');
-    noteStagingOwner(stagingDirectory, jobDirectory);
+    noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: isDurable });
     for (const directory of dataDirectories) this.#ensureDataDirectory(directory);
     if (isDurable) await this.syncNames();
   }
@@ -106,6 +117,7 @@ export class JobDirectory {
   /** Waits until the names of all its directories, and what is in them, would survive a power failure. */
   async syncNames(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
+    noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: true });
     await syncFile(join(stagingDirectory, OWNER_NAME), 'output');
     for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncDirectory(directory, 'output');
     const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
@@ -129,7 +141,7 @@ export class JobDirectory {
       if (!this.#isKept) await this.clear();
     } finally {
       this.#staging.release();
-      this.#job.release(this.#isKept);
+      this.#job.release(this.#isKept || !this.#removesJobDirectory);
     }
   }
 
@@ -145,7 +157,7 @@ export class JobDirectory {
     const inJob = this.#job.isHeld ? [jobDirectory] : [];
     const inStaging = this.#staging.isHeld ? [stagingDirectory] : [];
     const dataDirectories = this.#job.isHeld ? this.paths.dataDirectories.filter((path) => path !== this.#refused) : [];
-    if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(stagingDirectory);
+    if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(this.paths);
     const failures: unknown[] = [];
     const attempt = async (step: () => void | Promise<void>) => {
       try {
@@ -187,46 +199,17 @@ export class JobDirectory {
   /** Lets go of it, whatever is there. Safe to call twice. */
   release(): void {
     this.#staging.release();
-    this.#job.release(this.paths.isNamed);
+    this.#job.release(!this.#removesJobDirectory);
   }
 }
 
-function requireNoFormerFiles(stagingDirectory: string): void {
+function requireNoFormerFiles({ stagingDirectory, outputPath }: JobPaths): void {
   const aside = join(stagingDirectory, ASIDE_NAME);
   if (!nameExists(aside, 'output')) return;
-  // Those with another name were put back.
-  if (listNames(aside, 'output').every((name) => (lstatPath(join(aside, name), 'output')?.nlink ?? 2n) > 1n)) return;
+  const wasPutBack = (name: string) => isSameEntry(join(aside, name), join(outputPath, name), 'output');
+  if (listNames(aside, 'output').every(wasPutBack)) return;
   throw new SystemError(
     'ERR_IO',
     `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,
   );
-}
-
-/** Refuses a directory that has another use: a user may have named it. */
-function requireNothingForeign(jobDirectory: string): void {
-  const foreign = findForeignName(jobDirectory);
-  if (foreign === undefined) return;
-  throw new SystemError(
-    'ERR_TEMP_DIR',
-    `cannot use the directory ${jobDirectory}: it holds ${foreign}, which is not from a job; name one that is empty or does not exist`,
-  );
-}
-
-/** Something that no job puts into its job directory, where a user may have named one that has another use. */
-function findForeignName(jobDirectory: string): string | undefined {
-  for (const name of listNames(jobDirectory, 'temp')) {
-    if (!isOwnName(name)) return name;
-    if (!isNameOfDataDirectory(name)) continue;
-    const foreign = listNames(join(jobDirectory, name), 'temp').find((file) => !DATA_FILE_NAME.test(file));
-    if (foreign !== undefined) return join(name, foreign);
-  }
-  return undefined;
-}
-
-function isOwnName(name: string): boolean {
-  return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
-}
-
-function isNameOfDataDirectory(name: string): boolean {
-  return DATA_DIRECTORY_NAME.test(name);
 }

@@ -71,7 +71,7 @@ export function acquireJobLock(directory: string): JobLock {
   };
   heldTokens.add(own.token);
   try {
-    closeFile(createTempFile(join(directory, ownName)));
+    createLockFile(directory, ownName);
     return { takenOver: takeOver(directory, own, ownName), release };
   } catch (error) {
     releaseIfPossible(release);
@@ -83,6 +83,21 @@ export function acquireJobLock(directory: string): JobLock {
 export function findJobHolder(directory: string): LockHolder | undefined {
   return judgeLocks(directory, lockNamesIn(directory), identifyLock()).find(({ state }) => state !== 'left over')
     ?.holder;
+}
+
+function createLockFile(directory: string, name: string): void {
+  try {
+    closeFile(createTempFile(join(directory, name)));
+  } catch (error) {
+    throw error instanceof Error && errnoOf(error.cause) === 'ENOENT' ? vanished(directory) : error;
+  }
+}
+
+function vanished(directory: string): SystemError {
+  return new SystemError(
+    'ERR_TEMP_DIR',
+    `the job directory ${directory} was removed or replaced while this job began; start it again`,
+  );
 }
 
 function identifyLock(): LockOwner {
@@ -100,12 +115,7 @@ function releaseIfPossible(release: () => void): void {
 /** Removes the locks that are left over. @throws when any other lock is not. */
 function takeOver(directory: string, own: LockOwner, ownName: string): readonly LockHolder[] {
   const names = lockNamesIn(directory);
-  if (!names.includes(ownName)) {
-    throw new SystemError(
-      'ERR_TEMP_DIR',
-      `the job directory ${directory} was removed or replaced while this job began; start it again`,
-    );
-  }
+  if (!names.includes(ownName)) throw vanished(directory);
   const others = names.filter((name) => name !== ownName);
   const locks = judgeLocks(directory, others, own);
   for (const { state, holder } of locks) if (state !== 'left over') throw heldBy(holder, state, directory);

@@ -15,17 +15,22 @@ export const JOURNAL_NAME = 'commit';
 export const ASIDE_NAME = 'replaced';
 
 export interface JobPaths {
+  /** Part of all names that are derived. */
+  readonly id: string;
   readonly jobDirectory: string;
   /** Whether the user named it; else its name is derived. */
   readonly isNamed: boolean;
   /** One a temp disk. */
   readonly dataDirectories: readonly string[];
   readonly stagingDirectory: string;
+  /** Of the file, or of the directory of shards. */
+  readonly outputPath: string;
 }
 
 export interface JobPlacement {
   /** What tells this job from others: the real path of its output, and the prefix of its shards. */
   readonly outputIdentity: string;
+  readonly outputPath: string;
   /** Existing directory in which the output appears. */
   readonly outputDirectory: string;
   readonly tempDirs: readonly string[];
@@ -36,18 +41,25 @@ export interface JobPlacement {
 }
 
 export function deriveJobPaths(placement: JobPlacement): JobPaths {
-  const { outputIdentity, outputDirectory, tempDirs, jobDir } = placement;
-  const name = `.pileshuf-${idOf(jobDir ?? outputIdentity)}`;
-  const jobDirectory = jobDir ?? join(tempDirs[0] ?? outputDirectory, `${name}.job`);
+  const { outputIdentity, outputPath, outputDirectory, tempDirs, jobDir } = placement;
+  const id = idOf(jobDir ?? outputIdentity);
+  const jobDirectory = jobDir ?? join(tempDirs[0] ?? outputDirectory, `.pileshuf-${id}.job`);
   return {
+    id,
     jobDirectory,
     isNamed: jobDir !== undefined,
     dataDirectories: tempDirs.map((directory, disk) =>
-      placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : join(directory, `${name}.disk-${disk}`),
+      placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : dataDirectoryIn(directory, { id }, disk),
     ),
     // After the output alone: jobs of one output meet here, wherever their job directories are.
     stagingDirectory: join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`),
+    outputPath,
   };
+}
+
+/** Where a job keeps the data of a temp disk, in a temp directory that others may use, too. */
+export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, disk: number): string {
+  return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
 }
 
 function idOf(text: string): string {

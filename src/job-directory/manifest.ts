@@ -30,6 +30,8 @@ const shape = object({
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
   output: text,
+  /** Whether the job directory is removed in the end: not one that was there before the job. */
+  removesJobDirectory: flag,
   tempDirs: list(text),
   inputs: object({
     count: wholeNumber(),

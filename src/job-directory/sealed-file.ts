@@ -17,6 +17,8 @@ const FIRST_LINE = new RegExp(
   '^(?<told>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +
     '(?<digest>[0-9a-f]{64})$',
 );
+/** Whatever the kind. */
+export const FIRST_BYTES_OF_SEALED_FILES = Buffer.from('pileshuf ', 'latin1');
 /** No first line is longer. */
 const LONGEST_FIRST_LINE_BYTES = 160;
 const NEWLINE = 10;

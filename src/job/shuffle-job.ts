@@ -8,7 +8,7 @@
  *     commit    verify what was written, make it durable and visible  output/staged-output.ts
  *
  * Every step is verified before anything is deleted or becomes visible. Nothing stays behind but what a job
- * that can be resumed needs to go on: its start is found in prepare/job-start.ts, what it has is opened in open-work.ts.
+ * that can be resumed needs to go on: its start is found in prepare/job-start.ts, what it has is in files-work.ts.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
@@ -20,7 +20,8 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import { type Release, releasingAll } from '../release-all.js';
 import { JobProgress } from './job-progress.js';
-import { type JobWork, openWork } from './open-work.js';
+import type { JobWork } from './job-work.js';
+import { openWork } from './open-work.js';
 import { fitPass2 } from './passes/fit-pass2.js';
 import type { JobContext } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
@@ -44,17 +45,16 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     const stop = new JobStop(prepared.control, prepared.request.signal);
     releases.push(() => stop.release());
     const work = await openWork(prepared, releases);
-    try {
-      const done = await carryOut(prepared, work, stop, releases);
-      await work.succeeded();
-      return done;
-    } catch (thrown) {
+    const done = await carryOut(prepared, work, stop, releases).catch(async (thrown: unknown) => {
       // A stream cannot be taken back.
       const isStream = prepared.site.kind === 'stream';
       const error = thrown instanceof AbortedError && isStream ? new AbortedError('incomplete') : thrown;
       await work.failed(error);
       throw error;
-    }
+    });
+    // The output is there: what cannot be tidied up any more is told, and fails nothing.
+    await work.succeeded().catch(warnOfLeftover);
+    return done;
   }, warnOfLeftover);
   return { ...report, seconds: { total: secondsSince(began), ...report.seconds } };
 }

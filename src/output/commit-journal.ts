@@ -17,6 +17,7 @@ import {
   object,
   oneOf,
   readShape,
+  text,
   type ValueOf,
   wholeNumber,
 } from '../job-directory/json-shape.js';
@@ -30,6 +31,8 @@ const VERSION = 1;
 const MOST_BYTES = 2 ** 28;
 
 const shape = object({
+  /** See `outputIdentityOf`. */
+  outputIdentity: text,
   /**
    * `move-aside`: former files may have been moved. `move-in`: all of them were, and outputs may have got their
    * names. `moved`: all outputs have, and former files may have been removed.

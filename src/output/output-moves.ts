@@ -9,15 +9,15 @@
  *                     appears that says that they are complete; the journal tells how far it came
  */
 import { join } from 'node:path';
-import { VerificationError } from '../errors.js';
-import { addName, moveDirectoryIntoPlace, moveIntoPlace, syncParent, syncPath } from '../io/durable.js';
+import { SystemError, VerificationError } from '../errors.js';
+import { addName, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncParent, syncPath } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { isSameEntry, nameExists, statPath } from '../io/paths.js';
 import { makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { writeCompletionMarker } from './completion-marker.js';
-import type { FilesPlace, ShardsPlace } from './output-place.js';
+import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName } from './shard-names.js';
 
@@ -35,6 +35,7 @@ export async function moveOutputs(
   journal: CommitJournal,
 ): Promise<void> {
   const { stagingDirectory } = directories;
+  requireJournalOf(place, journal);
   if (place.kind === 'file') {
     const give = place.mayReplace ? moveIntoPlace : addName;
     nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.bytes, give);
@@ -55,6 +56,7 @@ async function moveAsDirectory(place: ShardsPlace, stagingDirectory: string, jou
   if (!isMoved) makeOwnDirectory(gathered, 'output');
   for (const { staged, name, byteLength } of shards) nameOnce(staged, join(directory, name), byteLength, addName);
   if (!isMoved) {
+    openToOthers(gathered);
     await syncPath(gathered);
     moveDirectoryIntoPlace(gathered, place.path);
   }
@@ -76,6 +78,7 @@ async function moveIntoExisting(
       if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
       else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to);
     }
+    await syncPath(aside);
     await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
   }
@@ -98,6 +101,7 @@ export async function takeBack(
   { stagingDirectory, jobDirectory }: MoveDirectories,
   journal: CommitJournal,
 ): Promise<void> {
+  requireJournalOf(place, journal);
   if (place.kind === 'shards' && journal.intoExisting) {
     if (journal.phase === 'move-in') {
       removeFile(join(place.path, completionMarkerName(place.naming)), 'output');
@@ -119,6 +123,21 @@ export async function takeBack(
     removeDirectory(aside);
   }
   await removeJournal(jobDirectory);
+}
+
+/**
+ * What the journal tells of belongs to this output, and can be where it was.
+ * @throws VerificationError, SystemError
+ */
+function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: CommitJournal): void {
+  if (outputIdentity !== outputIdentityOf(place)) {
+    throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
+  }
+  if (place.kind !== 'shards' || !intoExisting || nameExists(place.path, 'output')) return;
+  throw new SystemError(
+    'ERR_IO',
+    `the output directory ${place.path}, into which shards had begun to move, is gone; make it again (mkdir) and run the same command`,
+  );
 }
 
 /** Holds former files while they make way. */

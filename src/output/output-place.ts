@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
-import { findWriteObstacle, isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { findObstacle, isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
 
@@ -26,6 +26,15 @@ export interface ShardsPlace {
   readonly exists: boolean;
   readonly naming: ShardNaming;
   readonly mayReplace: boolean;
+}
+
+/** What tells jobs of this output from others. */
+export function outputIdentityOf(place: FilesPlace): string {
+  return formatOutputIdentity(place.kind, place.path, place.kind === 'shards' ? place.naming.prefix : '');
+}
+
+export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, prefix: string): string {
+  return JSON.stringify([kind, path, prefix]);
 }
 
 const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
@@ -99,7 +108,10 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
  */
 export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
   if (place.kind === 'file') {
-    if (place.mayReplace || statPath(place.path, 'output') === undefined) return;
+    if (place.mayReplace || statPath(place.path, 'output') === undefined) {
+      requireReadable(dirname(place.path));
+      return;
+    }
     throw new UsageError(
       inputPaths.some((input) => isSameFile(input, place.path, 'output'))
         ? `the output ${output} is one of the inputs; give --force to replace it at the end`
@@ -107,8 +119,10 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
       'ERR_OUTPUT_EXISTS',
     );
   }
+  if (place.exists) requireWritable(place.path);
+  requireReadable(dirname(place.path));
   if (!place.exists) return;
-  requireWritable(place.path);
+  requireReadable(place.path);
   const { path, naming, mayReplace } = place;
   const former = findFormerFiles(place);
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
@@ -128,11 +142,21 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
 }
 
 function requireWritable(directory: string): void {
-  const obstacle = findWriteObstacle(directory, 'output');
+  const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle === undefined) return;
   throw new SystemError(
     'ERR_IO',
     `cannot make the output in ${directory}: ${obstacle}; expected a directory that can be written`,
+  );
+}
+
+/** A directory is opened to make the names in it durable, which is done last of all. */
+function requireReadable(directory: string): void {
+  const obstacle = findObstacle(directory, 'read', 'output');
+  if (obstacle === undefined) return;
+  throw new SystemError(
+    'ERR_IO',
+    `cannot make the output in ${directory} durable, since that directory cannot be read: ${obstacle}; expected one that can be read and written`,
   );
 }
 

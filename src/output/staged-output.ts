@@ -15,7 +15,7 @@ import type { ShardCuts } from '../plan/shard-cuts.js';
 import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
-import type { FilesPlace } from './output-place.js';
+import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, shardName } from './shard-names.js';
 
@@ -141,7 +141,8 @@ export class StagedOutput implements JobOutput {
   #describeMoves({ records, bytes, checksum }: OutputSummary, shards: readonly number[]): CommitJournal {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
-    const common = { phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
+    const outputIdentity = outputIdentityOf(place);
+    const common = { outputIdentity, phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
     if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
     const names = shards.map((shard) => shardName(place.naming, shard, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];

@@ -25,6 +25,8 @@ import { createTempFile, withFile, writeAt } from '../io/files.js';
 import type { SegmentLog } from './segment-log.js';
 
 export const MAGIC = Buffer.from('pileset2', 'latin1');
+/** Of all versions. */
+export const FIRST_BYTES_OF_INDEXES = MAGIC.subarray(0, -1);
 export const HEADER_BYTES = 44;
 export const DATA_FILE_ENTRY_BYTES = 8;
 export const PILE_ENTRY_BYTES = 48;

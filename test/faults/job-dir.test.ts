@@ -150,8 +150,8 @@ describe('--job-dir', () => {
     expect(refused).toMatchObject({
       exitCode: 2,
       failure: {
-        code: 'ERR_JOB_DIFFERS',
-        message: expect.stringMatching(/was begun with another output \(".*\/out", now ".*\/other"\)/),
+        code: 'ERR_JOB_UNFINISHED',
+        message: expect.stringMatching(/job holds an unfinished job of another output, .*\/out: go on with that one/),
       },
     });
     expect(await runJob(directory, other)).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_UNFINISHED' } });
@@ -195,7 +195,7 @@ describe('a job without temp directories of its own', () => {
       exitCode: 2,
       failure: {
         code: 'ERR_JOB_UNFINISHED',
-        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir that it had, and --resume, to go on, or --force to discard it`,
+        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
       },
     });
     expect(readdirSync(directory.path('new'))).toEqual([]);

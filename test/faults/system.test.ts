@@ -2,7 +2,9 @@
  * What the system allows and what it offers as an output: few open files, devices and pipes, which
  * are written in place and never renamed over.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { seen, sortLines } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -95,6 +97,16 @@ describe('256 open files', () => {
     expect(shards).toHaveLength(600);
     const all = shards.map((name) => readFileSync(`${output}/${name}`, 'utf8')).join('');
     expect(sortLines(all)).toEqual([...lines, ''].sort());
+  });
+});
+
+it.each([20, 35, 50])('too few descriptors even for the program itself are told in one line: %s', (limit) => {
+  const command = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
+  const words = ['-c', 'ulimit -n "$0"; exec "$@"', String(limit), process.execPath, command, '--help'];
+  const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: 'pileshuf: cannot start: too many open files (raise `ulimit -n`)\n',
   });
 });
 

@@ -23,6 +23,7 @@ import {
   moveDirectoryIntoPlace,
   moveIntoPlace,
   NameTakenError,
+  openToOthers,
   syncDirectory,
   syncFile,
   syncParent,
@@ -177,7 +178,8 @@ describe('moveDirectoryIntoPlace', () => {
   it('gives a directory its name and the mode that the umask gives', () => {
     const umask = process.umask(0o027);
     try {
-      moveDirectoryIntoPlace(makeShards(), directory.path('to'));
+      openToOthers(makeShards());
+      moveDirectoryIntoPlace(directory.path('from'), directory.path('to'));
     } finally {
       process.umask(umask);
     }

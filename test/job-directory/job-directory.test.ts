@@ -41,6 +41,7 @@ function pathsOf(jobDir?: string, keepsDataInJobDir = false): JobPaths {
   for (const name of ['t', 'u', 'o']) mkdirSync(directory.path(name), { recursive: true });
   return deriveJobPaths({
     outputIdentity: 'output',
+    outputPath: directory.path('o'),
     outputDirectory: directory.path('o'),
     tempDirs: keepsDataInJobDir && jobDir !== undefined ? [jobDir] : [directory.path('t'), directory.path('u')],
     jobDir,
@@ -82,7 +83,13 @@ function fill({ jobDirectory, dataDirectories, stagingDirectory }: JobPaths): vo
 
 describe('deriveJobPaths', () => {
   it('gives the same names for the same output, and others for others', () => {
-    const placement = { outputIdentity: 'a', outputDirectory: '/o', tempDirs: ['/t', '/u'], keepsDataInJobDir: false };
+    const placement = {
+      outputIdentity: 'a',
+      outputPath: '/o/x',
+      outputDirectory: '/o',
+      tempDirs: ['/t', '/u'],
+      keepsDataInJobDir: false,
+    };
     const derive = (changed: object) => deriveJobPaths({ ...placement, jobDir: undefined, ...changed });
     const paths = derive({});
     expect(derive({})).toEqual(paths);
@@ -103,7 +110,7 @@ describe('deriveJobPaths', () => {
 describe('a job directory', () => {
   it('is made closed to others, with all that belongs to it, and is gone when the job ends', async () => {
     const paths = pathsOf();
-    expect(open(paths)).toMatchObject({ wasThere: false, hasJobDirectory: false, otherOwner: undefined });
+    expect(open(paths)).toMatchObject({ wasThere: false, hasJobDirectory: false, hasStagedOutputs: false });
     expect(everything()).toEqual([]);
     const umask = process.umask(0);
     let made: JobDirectory;
@@ -130,7 +137,7 @@ describe('a job directory', () => {
     first.release();
     first.release();
     expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
-    expect(open(paths)).toMatchObject({ wasThere: true, hasJobDirectory: true, otherOwner: undefined });
+    expect(open(paths)).toMatchObject({ wasThere: true, hasJobDirectory: true, hasStagedOutputs: true });
     expect(findJobHolder(paths.jobDirectory)?.pid).toBe(process.pid);
   });
 
@@ -275,9 +282,12 @@ describe('a named directory of another use', () => {
     const before = pathsOf(jobDir, true);
     const made = await make(before);
     fill(before);
+    writeFileSync(join(jobDir, 'manifest'), seal('job', 1, {}));
     made.isKept = true;
     await made.end();
-    await open(pathsOf(jobDir)).end();
+    const next = open(pathsOf(jobDir));
+    next.removesJobDirectory = true;
+    await next.end();
     expect(existsSync(jobDir)).toBe(false);
     expect(everything()).toEqual([]);
   });
@@ -295,7 +305,7 @@ describe('clearing', () => {
     }
     expect(paths.dataDirectories.some((path) => existsSync(path))).toBe(false);
     await made.makeDirectories(true);
-    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
+    expect(readStagingOwner(paths.stagingDirectory)?.jobDirectory).toBe(paths.jobDirectory);
   });
 
   it('removes records of runs before what they tell of, the last one first, and the manifest behind all else', async () => {
@@ -402,15 +412,15 @@ describe('the staging directory', () => {
   it('tells whose it is, as far as it is known', async () => {
     const paths = pathsOf();
     const made = await make(paths);
-    const owner = join(paths.stagingDirectory, 'job');
-    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
+    const owner = join(paths.stagingDirectory, 'owner');
+    expect(readStagingOwner(paths.stagingDirectory)?.jobDirectory).toBe(paths.jobDirectory);
     expect(statSync(owner).mode & 0o777).toBe(0o600);
     await made.makeDirectories(false);
-    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
+    expect(readStagingOwner(paths.stagingDirectory)?.jobDirectory).toBe(paths.jobDirectory);
     writeFileSync(owner, readFileSync(owner).subarray(0, 50));
     expect(readStagingOwner(paths.stagingDirectory)).toBeUndefined();
     await made.makeDirectories(false);
-    expect(readStagingOwner(paths.stagingDirectory)).toBe(paths.jobDirectory);
+    expect(readStagingOwner(paths.stagingDirectory)?.jobDirectory).toBe(paths.jobDirectory);
     systemFileCalls.unlink(owner);
     expect(readStagingOwner(paths.stagingDirectory)).toBeUndefined();
     symlinkSync(directory.path('o'), owner);
@@ -421,10 +431,12 @@ describe('the staging directory', () => {
     const paths = pathsOf();
     const other = { ...paths, jobDirectory: directory.path('u', 'other'), dataDirectories: [] };
     (await make(other)).release();
-    expect(open(paths)).toMatchObject({ wasThere: true, hasJobDirectory: false, otherOwner: other.jobDirectory });
+    const found = open(paths);
+    expect(found).toMatchObject({ wasThere: true, hasJobDirectory: false, hasStagedOutputs: false });
+    expect(found.readStagingOwner()).toEqual({ jobDirectory: other.jobDirectory, isResumable: false });
     held.pop()?.release();
-    writeFileSync(join(paths.stagingDirectory, 'job'), seal('owner', 2, { jobDirectory: '/x' }));
-    expect(() => open(paths).otherOwner).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
+    writeFileSync(join(paths.stagingDirectory, 'owner'), seal('owner', 2, { jobDirectory: '/x' }));
+    expect(() => open(paths).readStagingOwner()).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
   });
 });
 
@@ -441,7 +453,7 @@ describe('makeDirectories', () => {
         () => made.makeDirectories(isDurable),
       );
       const parents = ['t', 'u', 'o'].map((name) => directory.path(name));
-      const inside = [paths.jobDirectory, paths.stagingDirectory, join(paths.stagingDirectory, 'job')];
+      const inside = [paths.jobDirectory, paths.stagingDirectory, join(paths.stagingDirectory, 'owner')];
       expect([...new Set(synced)].toSorted()).toEqual(isDurable ? [...inside, ...parents].toSorted() : []);
       await made.end();
     }

@@ -119,7 +119,7 @@ describe('acquireJobLock', () => {
   it('says why it cannot make a lock', () => {
     rmdirSync(job());
     expect(acquire).toThrow(SystemError);
-    expect(acquire).toThrow(/^cannot create temp file .*\/job\/lock.*: no such file or directory$/);
+    expect(acquire).toThrow(/^the job directory .*\/job was removed or replaced while this job began; start it again$/);
     expect(existsSync(job())).toBe(false);
     mkdirSync(job());
     expect(acquire().takenOver).toEqual([]);

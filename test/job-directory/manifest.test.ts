@@ -22,6 +22,7 @@ const manifest: JobManifest = {
   delimiter: 10,
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',
+  removesJobDirectory: true,
   output: '/data/out',
   tempDirs: ['/a', '/b c'],
   inputs: { count: 2, digest: 'ab', fingerprints: Buffer.alloc(64, 7).toString('base64') },

@@ -6,17 +6,18 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
 import { seal } from '#src/job-directory/sealed-file.js';
-import { noteStagingOwner, OWNER_NAME, readStagingOwner } from '#src/job-directory/staging-owner.js';
+import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from '#src/job-directory/staging-owner.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
+const OWNER: StagingOwner = { jobDirectory: '/temp/a job', isResumable: true };
 const staging = () => directory.path('staging');
 const write = (bytes: Uint8Array) => writeFileSync(directory.path('staging', OWNER_NAME), bytes);
 
 beforeEach(() => mkdirSync(staging()));
 
-function readOrRefused(): string | undefined {
+function readOrRefused(): StagingOwner | undefined {
   try {
     return readStagingOwner(staging());
   } catch (error) {
@@ -27,20 +28,20 @@ function readOrRefused(): string | undefined {
 
 describe('the note of whose outputs are staged', () => {
   it('gives what was noted', () => {
-    noteStagingOwner(staging(), '/temp/a job');
-    expect(readStagingOwner(staging())).toBe('/temp/a job');
+    noteStagingOwner(staging(), OWNER);
+    expect(readStagingOwner(staging())).toEqual(OWNER);
   });
 
-  it('gives a text or nothing, whatever is in it', () => {
+  it('gives what it says or nothing, whatever is in it', () => {
     const sealed = fc
-      .tuple(fc.constantFrom('owner', 'job', 'runs'), fc.constantFrom(1, 2), mutationOf({ jobDirectory: '/temp/job' }))
+      .tuple(fc.constantFrom('owner', 'job', 'runs'), fc.constantFrom(1, 2), mutationOf(OWNER))
       .map(([kind, version, value]) => seal(kind, version, value));
     const cut = sealed.chain((bytes) => fc.nat(bytes.byteLength).map((end) => bytes.subarray(0, end)));
     fc.assert(
       fc.property(fc.oneof(sealed, cut, fc.uint8Array({ maxLength: 300 })), (bytes) => {
         write(bytes);
         const owner = readOrRefused();
-        expect(owner === undefined || owner.length <= bytes.byteLength).toBe(true);
+        expect(owner === undefined || owner.jobDirectory.length <= bytes.byteLength).toBe(true);
       }),
       { numRuns: 1000 },
     );

@@ -16,6 +16,7 @@ const path = (...names: string[]) => directory.path('job', ...names);
 const read = () => readJournal(path());
 
 const journal: CommitJournal = {
+  outputIdentity: 'out',
   phase: 'move-in',
   intoExisting: true,
   names: ['shard-00000-of-00002', 'shard-00001-of-00002'],

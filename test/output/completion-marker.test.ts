@@ -14,6 +14,7 @@ const directory = useTestDirectory();
 const out = (...names: string[]) => directory.path('out', ...names);
 
 const journal: CommitJournal = {
+  outputIdentity: 'out',
   phase: 'move-in',
   intoExisting: true,
   names: ['part-00000-of-00002', 'part-00001-of-00002'],

@@ -23,7 +23,7 @@ import { PileshufError, SystemError, UsageError, VerificationError } from '#src/
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/output/commit-journal.js';
 import { moveOutputs, takeBack } from '#src/output/output-moves.js';
-import type { FilesPlace } from '#src/output/output-place.js';
+import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -47,13 +47,14 @@ interface Kind {
   readonly place: () => FilesPlace;
   /** Makes what is there before the job. */
   readonly prepare: () => void;
-  readonly journal: CommitJournal;
+  readonly journal: () => CommitJournal;
 }
 
 const totals = { records: 2, bytes: 10, checksum: '00000000000000ab' };
 const byteLengths = NEW.map((text) => text.length);
 const out = (...names: string[]) => directory.path('out', ...names);
 const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): CommitJournal => ({
+  outputIdentity: formatOutputIdentity('shards', out(), naming.prefix),
   phase: 'move-aside',
   intoExisting,
   names: NAMES,
@@ -61,7 +62,8 @@ const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): Comm
   replaced,
   ...totals,
 });
-const fileJournal: CommitJournal = {
+const fileJournal = (): CommitJournal => ({
+  outputIdentity: formatOutputIdentity('file', out(), ''),
   phase: 'move-aside',
   intoExisting: false,
   names: [],
@@ -69,7 +71,7 @@ const fileJournal: CommitJournal = {
   replaced: [],
   ...totals,
   bytes: 5,
-};
+});
 const shardsPlace = (exists: boolean): FilesPlace => ({
   kind: 'shards',
   path: out(),
@@ -102,7 +104,7 @@ const KINDS: readonly Kind[] = [
     name: 'a new directory',
     place: () => shardsPlace(existsSync(out())),
     prepare: () => {},
-    journal: shardsJournal(false, []),
+    journal: () => shardsJournal(false, []),
   },
   {
     name: 'a directory that exists',
@@ -111,13 +113,13 @@ const KINDS: readonly Kind[] = [
       mkdirSync(out());
       for (const name of FOREIGN) writeFileSync(out(name), `foreign ${name}`);
     },
-    journal: shardsJournal(true, []),
+    journal: () => shardsJournal(true, []),
   },
   {
     name: 'a directory that holds former shards',
     place: () => shardsPlace(true),
     prepare: makeFormer,
-    journal: shardsJournal(true, [...FORMER, DANGLING]),
+    journal: () => shardsJournal(true, [...FORMER, DANGLING]),
   },
 ];
 const [newFile, otherFile, newDirectory, existing, replacing] = KINDS as [Kind, Kind, Kind, Kind, Kind];
@@ -153,7 +155,7 @@ async function quickly(work: () => Promise<void>): Promise<void> {
 }
 /** What a run does that goes on: the moves are taken up where they are, or begin anew. */
 const moveOrBegin = async (kind: Kind) => {
-  if (readJournal(directory.path('job')) === undefined) await writeJournal(directory.path('job'), kind.journal);
+  if (readJournal(directory.path('job')) === undefined) await writeJournal(directory.path('job'), kind.journal());
   await move(kind);
 };
 /** What a run does that discards the one before. */
@@ -166,9 +168,9 @@ async function begin(kind: Kind): Promise<void> {
   for (const name of ['out', 'staging', 'job']) rmSync(directory.path(name), { recursive: true, force: true });
   for (const name of ['staging', 'job']) mkdirSync(directory.path(name), { mode: 0o700 });
   kind.prepare();
-  const staged = kind.journal.names.length === 0 ? ['first'] : NEW;
+  const staged = kind.journal().names.length === 0 ? ['first'] : NEW;
   for (const [shard, text] of staged.entries()) writeFileSync(stagedPath(staging(), shard), text);
-  await quickly(() => writeJournal(directory.path('job'), kind.journal));
+  await quickly(() => writeJournal(directory.path('job'), kind.journal()));
 }
 
 function expectComplete(kind: Kind): void {
@@ -271,7 +273,7 @@ describe.each(KINDS)('moving outputs: $name', (kind) => {
   });
 
   it('finishes what lies under both names', async () => {
-    const [staged, final] = [stagedPath(staging(), 0), kind.journal.names.length === 0 ? out() : out(NAMES[0] ?? '')];
+    const [staged, final] = [stagedPath(staging(), 0), kind.journal().names.length === 0 ? out() : out(NAMES[0] ?? '')];
     if (kind === newFile || kind === existing) linkSync(staged, final);
     await move(kind);
     expectComplete(kind);
@@ -282,7 +284,7 @@ describe.each(KINDS)('moving outputs: $name', (kind) => {
     rmSync(staging(), { recursive: true });
     mkdirSync(staging(), { mode: 0o700 });
     await move(kind);
-    const final = kind.journal.names.length === 0 ? out() : out(NAMES[2] ?? '');
+    const final = kind.journal().names.length === 0 ? out() : out(NAMES[2] ?? '');
     for (const damage of [
       () => writeFileSync(final, 'shorter or longer'),
       () => rmSync(final),

@@ -9,6 +9,7 @@ import { AbortedError, SystemError, UsageError, VerificationError } from '#src/e
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { readJournal, writeJournal } from '#src/output/commit-journal.js';
+import { formatOutputIdentity } from '#src/output/output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { StagedOutput } from '#src/output/staged-output.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -208,7 +209,14 @@ describe('StagedOutput', () => {
   });
 
   it('finishes nothing that was noted of other outputs', async () => {
-    const noted = { phase: 'move-aside', intoExisting: false, replaced: [], records: 1, bytes: 1 } as const;
+    const noted = {
+      outputIdentity: 'out',
+      phase: 'move-aside',
+      intoExisting: false,
+      replaced: [],
+      records: 1,
+      bytes: 1,
+    } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };
     const shards = { ...noted, checksum, names: ['shard-00000-of-00001.txt'], byteLengths: [1] };
@@ -231,6 +239,7 @@ describe('StagedOutput', () => {
     writeFileSync(out('shard-00001-of-00002.txt'), 'former');
     const names = [0, 1].map((shard) => `shard-0000${shard}-of-00002.txt`);
     const noted = {
+      outputIdentity: formatOutputIdentity('shards', out(), 'shard'),
       phase: 'move-aside',
       intoExisting: true,
       names,

@@ -1,16 +1,28 @@
+import { AbortedError, addCleanupErrors, PileshufError } from '../../errors.js';
+
+/** A commit that failed. */
+interface CommitFailure {
+  readonly error: unknown;
+  /** Whether nothing had failed before it. */
+  readonly isFirst: boolean;
+}
+
 /**
  * Makes things durable in the background, all that wait at one time together, because a commit costs the
  * same for one as for many.
  */
 export class GroupCommit<Item> {
   readonly #commit: (items: readonly Item[]) => Promise<void>;
-  readonly #onFailure: () => void;
+  readonly #onFailure: () => boolean;
   #waiting: Item[] = [];
   #underWay: Promise<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  #failure: CommitFailure | undefined;
 
-  /** @param onFailure called once, when a commit fails; `finish` throws what it threw. */
-  constructor(commit: (items: readonly Item[]) => Promise<void>, onFailure: () => void) {
+  /**
+   * @param onFailure called once, when a commit fails, to stop the work; `finish` throws what the commit threw.
+   *   It says whether the work was not being stopped already.
+   */
+  constructor(commit: (items: readonly Item[]) => Promise<void>, onFailure: () => boolean) {
     this.#commit = commit;
     this.#onFailure = onFailure;
   }
@@ -20,7 +32,7 @@ export class GroupCommit<Item> {
     this.#underWay ??= this.#commitAll();
   }
 
-  get failure(): { readonly error: unknown } | undefined {
+  get failure(): CommitFailure | undefined {
     return this.#failure;
   }
 
@@ -35,8 +47,7 @@ export class GroupCommit<Item> {
       try {
         await this.#commit(this.#waiting.splice(0));
       } catch (error) {
-        this.#failure = { error };
-        this.#onFailure();
+        this.#failure = { error, isFirst: this.#onFailure() };
       }
     }
     this.#underWay = undefined;
@@ -45,7 +56,7 @@ export class GroupCommit<Item> {
 
 /**
  * Does work that adds to `commits`, and waits until all of it is durable, whatever becomes of the work. What
- * failed first is thrown.
+ * failed first is thrown, with what failed after it attached.
  */
 export async function committing(
   commits: Pick<GroupCommit<never>, 'failure' | 'finish'> | undefined,
@@ -54,10 +65,13 @@ export async function committing(
   try {
     await work();
   } catch (error) {
-    // A commit that failed has stopped the work.
-    const failure = commits?.failure ?? { error };
     await commits?.finish().catch(() => {});
-    throw failure.error;
+    const failure = commits?.failure;
+    if (failure === undefined) throw error;
+    const [first, second] = failure.isFirst ? [failure.error, error] : [error, failure.error];
+    // Work that was stopped has nothing to say.
+    if (first instanceof PileshufError && !(second instanceof AbortedError)) addCleanupErrors(first, [second]);
+    throw first;
   }
   await commits?.finish();
 }

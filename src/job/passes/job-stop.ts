@@ -28,10 +28,13 @@ export class JobStop {
     return this.#isRequested;
   }
 
-  request(): void {
+  /** @returns whether nobody had asked for it before. */
+  request(): boolean {
+    const isFirst = !this.#isRequested;
     this.#isRequested = true;
     this.#control.abort();
     this.#wake();
+    return isFirst;
   }
 
   /** Leaves the caller's signal alone from now on. */

@@ -2,11 +2,10 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
-import { resolve } from 'node:path';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
-import type { FilesPlaces } from './job-places.js';
+import { type FilesPlaces, realTempDirsOf } from './job-places.js';
 import type { JobPlan } from './job-plan.js';
 import type { JobRequest } from './job-request.js';
 import type { ShardRule } from './shuffle-options.js';
@@ -17,6 +16,7 @@ export async function describeJob(
   inputs: readonly JobInput[],
   plan: JobPlan,
   places: FilesPlaces,
+  removesJobDirectory: boolean,
 ): Promise<JobManifest> {
   return {
     isResumable: plan.isResumable,
@@ -25,6 +25,7 @@ export async function describeJob(
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     output: places.output.path,
+    removesJobDirectory,
     tempDirs: describeTempDirs(places),
     inputs: await noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
@@ -32,8 +33,8 @@ export async function describeJob(
 }
 
 /** Nothing where they follow from the job directory. */
-export function describeTempDirs({ tempDirs, keepsDataInJobDir }: FilesPlaces): string[] {
-  return keepsDataInJobDir ? [] : tempDirs.map((path) => resolve(path));
+export function describeTempDirs({ paths, keepsDataInJobDir }: FilesPlaces): string[] {
+  return keepsDataInJobDir ? [] : realTempDirsOf(paths);
 }
 
 /** What is noted of the shards asked for; null: one output. */

@@ -10,6 +10,7 @@ import { deriveJobPaths, type JobPaths } from '../../job-directory/job-paths.js'
 import {
   type FilesPlace,
   type OutputPlace,
+  outputIdentityOf,
   requireOutside,
   resolveOutput,
   stagingParentOf,
@@ -54,6 +55,7 @@ export function choosePlaces(request: JobRequest, { inputs, directories }: JobIn
   if (places.kind === 'files') {
     requireOutside(places.output.path, 'the output', directories);
     requireOutside(places.paths.jobDirectory, 'the job directory', directories);
+    requireApartFromJobDir(places);
   }
   return places;
 }
@@ -80,11 +82,12 @@ function filesPlaces(request: JobRequest, output: FilesPlace): FilesPlaces {
   const tempDirs = keepsDataInJobDir
     ? [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)]
     : tempDirsOf(request, outputDirectory);
-  const prefix = output.kind === 'shards' ? output.naming.prefix : '';
   const paths = deriveJobPaths({
-    outputIdentity: JSON.stringify([output.kind, output.path, prefix]),
+    outputIdentity: outputIdentityOf(output),
+    outputPath: output.path,
     outputDirectory,
-    tempDirs,
+    // However they are written, they are the same to a later run.
+    tempDirs: tempDirs.map((path) => (statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'))),
     jobDir,
     keepsDataInJobDir,
   });
@@ -101,6 +104,28 @@ function tempDirsOf(request: JobRequest, otherwise: string): readonly string[] {
 /** A disk where /tmp may be memory. */
 function varTmp(): string {
   return statPath('/var/tmp', 'temp')?.isDirectory() === true ? '/var/tmp' : tmpdir();
+}
+
+/** Absolute, without symbolic links. */
+export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
+  return dataDirectories.map((path) => dirname(path));
+}
+
+/** A job directory holds what the job puts there and nothing else. */
+function requireApartFromJobDir({ paths, output, keepsDataInJobDir }: FilesPlaces): void {
+  if (!paths.isNamed) return;
+  const { jobDirectory } = paths;
+  const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
+  if (isInside(output.path)) {
+    throw new UsageError(
+      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with --job-dir`,
+    );
+  }
+  const tempDir = keepsDataInJobDir ? undefined : realTempDirsOf(paths).find(isInside);
+  if (tempDir === undefined) return;
+  throw new UsageError(
+    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out --temp-dir to have temp data there, or name another place`,
+  );
 }
 
 function realPathOfJobDir(path: string): string {

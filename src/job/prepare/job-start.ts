@@ -7,10 +7,11 @@ import { nameExists } from '../../io/paths.js';
 import { damagedFile } from '../../job-directory/damaged-file.js';
 import { type FinishedRuns, type RunLimits, readFinishedRuns } from '../../job-directory/finished-runs.js';
 import { JobDirectory } from '../../job-directory/job-directory.js';
-import { JOURNAL_NAME } from '../../job-directory/job-paths.js';
+import { dataDirectoryIn, JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import { type JobManifest, MANIFEST_NAME, readManifest } from '../../job-directory/manifest.js';
 import { listCommittedSplits } from '../../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../../output/commit-journal.js';
+import { formatOutputIdentity, outputIdentityOf } from '../../output/output-place.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
@@ -31,23 +32,24 @@ export interface Continuation {
 /**
  * Finds what an earlier run left, and takes hold of it; the caller releases `directory`.
  * @throws UsageError ERR_JOB_UNFINISHED when a job was left that may be gone on with, and nobody said
- *   whether to; ERR_JOB_LOCKED when a process is at it now.
+ *   whether to, or it cannot be reached from here; ERR_JOB_LOCKED when a process is at it now.
  */
-export async function findStart(request: JobRequest, { output, paths }: FilesPlaces): Promise<JobStart> {
+export async function findStart(request: JobRequest, places: FilesPlaces): Promise<JobStart> {
+  const { paths } = places;
   const directory = new JobDirectory(paths);
   try {
-    if (!directory.wasThere || (request.force && !request.resume)) return { kind: 'fresh', directory };
-    const { otherOwner } = directory;
-    if (otherOwner !== undefined) {
-      throw new UsageError(
-        `an unfinished job of ${output.path} exists in ${otherOwner}: give the --temp-dir or --job-dir that it had, and --resume, to go on, or --force to discard it`,
-        'ERR_JOB_UNFINISHED',
-      );
+    if (!directory.wasThere) return { kind: 'fresh', directory };
+    const discards = request.force && !request.resume;
+    requireWithinReach(directory, places, discards, request.onWarning);
+    const { manifest, journal } = directory.hasJobDirectory ? readRecords(places, request, discards) : NO_RECORDS;
+    if (manifest !== undefined) directory.removesJobDirectory = manifest.removesJobDirectory;
+    if (discards) {
+      warnOfLeftData(manifest, places, request.onWarning);
+      return { kind: 'fresh', directory };
     }
-    const manifest = directory.hasJobDirectory ? readManifestIfNeeded(paths.jobDirectory, request) : undefined;
-    const journal = manifest === undefined ? undefined : readJournal(paths.jobDirectory);
     // What a job left that was killed and not resumable is of no use to anybody.
     if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
+      warnOfLeftData(manifest, places, request.onWarning);
       await directory.clear();
       return { kind: 'fresh', directory };
     }
@@ -62,6 +64,94 @@ export async function findStart(request: JobRequest, { output, paths }: FilesPla
     return { kind: 'continue', directory, manifest, journal, finished };
   } catch (error) {
     return thenRelease(error, directory);
+  }
+}
+
+/**
+ * Outputs may be staged for a job with other directories than this one's, or with directories on a disk that
+ * is not there now.
+ */
+function requireWithinReach(
+  directory: JobDirectory,
+  { output, paths }: FilesPlaces,
+  discards: boolean,
+  onWarning: (line: string) => void,
+): void {
+  const owner = directory.readStagingOwner();
+  if (owner === undefined) return;
+  const isOther = owner.jobDirectory !== paths.jobDirectory;
+  const isThere = isOther ? nameExists(owner.jobDirectory, 'temp') : hasManifest(directory, paths.jobDirectory);
+  if (!owner.isResumable) {
+    if (isOther && isThere) onWarning(`${owner.jobDirectory} was left by a job that was killed; remove it`);
+    return;
+  }
+  if (isOther && isThere) {
+    throw new UsageError(
+      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
+      'ERR_JOB_UNFINISHED',
+    );
+  }
+  if (isThere || discards || !(isOther || directory.hasStagedOutputs)) return;
+  throw new UsageError(
+    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is not there; check that its disk is mounted, or give --force without --resume to begin anew`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+function hasManifest(directory: JobDirectory, jobDirectory: string): boolean {
+  return directory.hasJobDirectory && nameExists(join(jobDirectory, MANIFEST_NAME), 'temp');
+}
+
+/** What an earlier run noted, as far as it can be read. */
+interface Records {
+  readonly manifest: JobManifest | undefined;
+  readonly journal: CommitJournal | undefined;
+}
+
+const NO_RECORDS: Records = { manifest: undefined, journal: undefined };
+
+/**
+ * @param discards whether damaged records do not matter.
+ * @throws UsageError ERR_JOB_UNFINISHED when they are of another output: whoever runs that is to decide.
+ */
+function readRecords({ output, paths }: FilesPlaces, request: JobRequest, discards: boolean): Records {
+  const { jobDirectory } = paths;
+  const ifWhole = <T>(read: () => T): T | undefined => (discards ? readIfWhole(read) : read());
+  const manifest = ifWhole(() => readManifestIfNeeded(jobDirectory, request));
+  const journal = ifWhole(() => readJournal(jobDirectory));
+  const isOther =
+    (manifest !== undefined && identityIn(manifest) !== outputIdentityOf(output)) ||
+    (journal !== undefined && journal.outputIdentity !== outputIdentityOf(output));
+  if (!isOther) return { manifest, journal };
+  throw new UsageError(
+    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: go on with that one, or discard it, with its own command, or name another --job-dir`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+function identityIn({ output, shards, shardPrefix }: JobManifest): string {
+  return formatOutputIdentity(shards === null ? 'file' : 'shards', output, shards === null ? '' : shardPrefix);
+}
+
+function readIfWhole<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof VerificationError || error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+/** Where the former job had other disks: a path that a file names is nothing to remove by. */
+function warnOfLeftData(
+  manifest: JobManifest | undefined,
+  { paths }: FilesPlaces,
+  onWarning: (line: string) => void,
+): void {
+  for (const [disk, tempDir] of manifest?.tempDirs.entries() ?? []) {
+    const left = dataDirectoryIn(tempDir, paths, disk);
+    if (paths.dataDirectories.includes(left)) continue;
+    if (nameExists(left, 'temp')) onWarning(`temp data of the job that was discarded is left in ${left}; remove it`);
   }
 }
 

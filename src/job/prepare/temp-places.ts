@@ -3,7 +3,7 @@
  */
 import { SystemError } from '../../errors.js';
 import { statPath } from '../../io/paths.js';
-import { makePrivateDirectory, removeDirectory } from '../../io/private-directory.js';
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../../job-directory/private-temp-directory.js';
 import type { TempPlace } from '../../pile-store/store-layout.js';
 import type { Release } from '../../release-all.js';
 import type { DeviceGates } from './device-gates.js';
@@ -38,13 +38,12 @@ export class TempPlaces {
     return this.#parents.map((parent, disk) => ({ ...parent, directory: dataDirectories[disk] ?? parent.directory }));
   }
 
-  /** Makes a directory on each disk, of a name that nobody else has. Last made, first removed. */
+  /**
+   * Makes a directory on each disk, of a name that nobody else has; last made, first removed. Those of jobs that
+   * were killed are removed.
+   */
   makePrivate(releases: Release[]): readonly TempPlace[] {
-    const directories = this.#parents.map((parent) => {
-      const directory = makePrivateDirectory(parent.directory, '.pileshuf-', 'temp');
-      releases.push(() => removeDirectory(directory));
-      return directory;
-    });
-    return this.in(directories);
+    for (const { directory } of this.#parents) removeLeftOverTempDirectories(directory);
+    return this.in(this.#parents.map(({ directory }) => makePrivateTempDirectory(directory, releases)));
   }
 }

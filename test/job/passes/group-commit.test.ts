@@ -3,6 +3,7 @@
  * it and is told, and whoever waits for the end has all of it.
  */
 import { describe, expect, it, vi } from 'vitest';
+import { AbortedError, SystemError } from '#src/errors.js';
 import { committing, GroupCommit } from '#src/job/passes/group-commit.js';
 
 /** A commit that takes until it is told to end. */
@@ -26,7 +27,7 @@ function heldCommit() {
 describe('GroupCommit', () => {
   it('commits what is there at once, and what comes meanwhile together', async () => {
     const { batches, commit, end } = heldCommit();
-    const commits = new GroupCommit(commit, () => {});
+    const commits = new GroupCommit(commit, () => true);
     commits.add('a');
     expect(batches).toEqual([['a']]);
     for (const item of ['b', 'c', 'd']) commits.add(item);
@@ -43,7 +44,7 @@ describe('GroupCommit', () => {
 
   it('is finished when all is committed, also what comes while it is waited for', async () => {
     const { batches, commit, end } = heldCommit();
-    const commits = new GroupCommit(commit, () => {});
+    const commits = new GroupCommit(commit, () => true);
     await commits.finish();
     commits.add('a');
     let isFinished = false;
@@ -60,14 +61,14 @@ describe('GroupCommit', () => {
 
   it('tells of the first failure, once, and commits nothing after it', async () => {
     const { batches, commit, end } = heldCommit();
-    const onFailure = vi.fn();
+    const onFailure = vi.fn(() => true);
     const commits = new GroupCommit(commit, onFailure);
     commits.add('a');
     commits.add('b');
     expect(commits.failure).toBeUndefined();
     await end(new Error('full'));
     expect(onFailure).toHaveBeenCalledTimes(1);
-    expect(commits.failure).toEqual({ error: new Error('full') });
+    expect(commits.failure).toEqual({ error: new Error('full'), isFirst: true });
     commits.add('c');
     expect(batches).toEqual([['a']]);
     for (let time = 0; time < 2; time++) await expect(commits.finish()).rejects.toThrow('full');
@@ -79,7 +80,7 @@ describe('GroupCommit', () => {
       () => {
         throw new Error('at once');
       },
-      () => {},
+      () => true,
     );
     commits.add('a');
     commits.add('b');
@@ -90,7 +91,7 @@ describe('GroupCommit', () => {
 describe('committing', () => {
   it('waits for what the work added', async () => {
     const { commit, end } = heldCommit();
-    const commits = new GroupCommit(commit, () => {});
+    const commits = new GroupCommit(commit, () => true);
     let isDone = false;
     const done = committing(commits, async () => commits.add('a')).then(() => {
       isDone = true;
@@ -104,7 +105,7 @@ describe('committing', () => {
   it('throws what a commit threw when the work did not fail by itself, or was stopped because of it', async () => {
     for (const work of [async () => {}, () => Promise.reject(new Error('stopped'))]) {
       const { commit, end } = heldCommit();
-      const commits = new GroupCommit(commit, () => {});
+      const commits = new GroupCommit(commit, () => true);
       const done = committing(commits, async () => {
         commits.add('a');
         await end(new Error('full'));
@@ -114,14 +115,14 @@ describe('committing', () => {
     }
   });
 
-  it('throws what the work threw, when all that it added is durable or cannot be', async () => {
+  it('throws what the work threw first, with what a commit threw later attached', async () => {
     for (const failure of [undefined, new Error('full')]) {
       const { commit, end } = heldCommit();
-      const commits = new GroupCommit(commit, () => {});
+      const commits = new GroupCommit(commit, () => false);
       let isDone = false;
       const done = committing(commits, async () => {
         commits.add('a');
-        throw new Error('broken');
+        throw new SystemError('ERR_IO', 'broken');
       }).catch((error: unknown) => {
         isDone = true;
         return error;
@@ -129,7 +130,24 @@ describe('committing', () => {
       await new Promise((resolve) => setImmediate(resolve));
       expect(isDone).toBe(false);
       await end(failure);
-      expect(await done).toEqual(new Error('broken'));
+      const cleanupErrors = failure === undefined ? [] : [failure];
+      expect(await done).toMatchObject({ message: 'broken', cleanupErrors });
+    }
+  });
+
+  it('throws what a commit threw first, with what the work threw by itself attached', async () => {
+    for (const [then, cleanupErrors] of [
+      [new AbortedError(), []],
+      [new Error('broken'), [new Error('broken')]],
+    ] as const) {
+      const { commit, end } = heldCommit();
+      const commits = new GroupCommit(commit, () => true);
+      const done = committing(commits, async () => {
+        commits.add('a');
+        await end(new SystemError('ERR_NO_SPACE', 'full'));
+        throw then;
+      }).catch((error: unknown) => error);
+      expect(await done).toMatchObject({ message: 'full', cleanupErrors });
     }
   });
 

@@ -50,7 +50,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const nature = { hasFiles: places.kind === 'files', manifest: before };
   const planned = planJob(request, jobInputs.inputs, tempPlaces, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
-  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, planned, places) };
+  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, planned, places, true) };
 }
 
 describe('a job that can be resumed', () => {

@@ -17,6 +17,7 @@ import { looksLikeLock } from '#src/job-directory/lock-name.js';
 import { type JobManifest, writeManifest } from '#src/job-directory/manifest.js';
 import { seal } from '#src/job-directory/sealed-file.js';
 import { type CommitJournal, writeJournal } from '#src/output/commit-journal.js';
+import { outputIdentityOf } from '#src/output/output-place.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -50,13 +51,15 @@ const manifest: JobManifest = {
   delimiter: 10,
   shards: null,
   shardPrefix: 'shard',
-  output: '/the/output',
+  output: '',
+  removesJobDirectory: true,
   tempDirs: ['/t'],
   inputs: { count: 1, digest: '', fingerprints: Buffer.alloc(32).toString('base64') },
   layout: { pileCount: 8, stripeCount: 2, splitBytes: 100, splitCount: 1, splitsDigest: '' },
 };
 const unsafe: JobManifest = { ...manifest, isResumable: false, inputs: { ...manifest.inputs, fingerprints: '' } };
 const journal: CommitJournal = {
+  outputIdentity: '',
   phase: 'move-aside',
   intoExisting: false,
   names: [],
@@ -80,12 +83,14 @@ interface Left {
 async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise<FilesPlaces> {
   const places = placesOf(options);
   const made = new JobDirectory(places.paths);
-  await made.makeDirectories(false);
+  await made.makeDirectories(typeof left.manifest === 'object' && left.manifest.isResumable);
   const { jobDirectory } = places.paths;
-  if (typeof left.manifest === 'object') await writeManifest(jobDirectory, left.manifest);
+  const { output } = places;
+  if (typeof left.manifest === 'object') await writeManifest(jobDirectory, { ...left.manifest, output: output.path });
   else if (left.manifest === 'damaged') writeFileSync(join(jobDirectory, 'manifest'), '');
   else if (left.manifest !== undefined) writeFileSync(join(jobDirectory, 'manifest'), seal('job', 99, manifest));
-  if (typeof left.journal === 'object') await writeJournal(jobDirectory, left.journal);
+  if (typeof left.journal === 'object')
+    await writeJournal(jobDirectory, { ...left.journal, outputIdentity: outputIdentityOf(output) });
   else if (left.journal !== undefined) writeFileSync(join(jobDirectory, 'commit'), 'x');
   if (typeof left.runs === 'object') await writeFinishedRuns(jobDirectory, 1, left.runs);
   else if (left.runs !== undefined) writeFileSync(join(jobDirectory, 'done-000001'), 'x');
@@ -95,6 +100,12 @@ async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise
   made.release();
   return places;
 }
+
+/** As it was written for those places. */
+const asLeft = (left: Left, { output }: FilesPlaces) => ({
+  manifest: left.manifest && { ...manifest, ...Object(left.manifest), output: output.path },
+  journal: left.journal && { ...Object(left.journal), outputIdentity: outputIdentityOf(output) },
+});
 
 const ATTEMPT = 'manifest.0123456789abcdef.attempt';
 const namesIn = (path: string) => readdirSync(path).filter((name) => !looksLikeLock(name));
@@ -137,7 +148,7 @@ describe('what is of no use to anybody', () => {
   it('is removed from a directory that the user named, which stays in hand', async () => {
     const options = { jobDir: directory.path('named') };
     const places = await leave({}, options);
-    writeFileSync(join(places.paths.jobDirectory, 'set-000001-ab.index'), '');
+    writeFileSync(join(places.paths.jobDirectory, 'set-000001-ab.index'), 'pileset2');
     expect(await start(options)).toMatchObject({ kind: 'fresh', directory: expect.any(JobDirectory) });
     expect(namesIn(places.paths.jobDirectory)).toEqual([]);
     expect(isHeld(places)).toBe(true);
@@ -158,7 +169,7 @@ describe('what can be gone on with', () => {
     await expect(started).rejects.toThrow(UsageError);
     await expect(started).rejects.toMatchObject({
       code: 'ERR_JOB_UNFINISHED',
-      message: `an unfinished or kept job of /the/output exists in ${places.paths.jobDirectory}: give --resume to go on, or --force to discard it`,
+      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give --resume to go on, or --force to discard it`,
     });
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
@@ -168,7 +179,7 @@ describe('what can be gone on with', () => {
     const places = await leave(left);
     for (const force of [false, true]) {
       const started = await start({ resume: true, force });
-      expect(started).toMatchObject({ kind: 'continue', manifest: left.manifest, journal: left.journal });
+      expect(started).toMatchObject({ kind: 'continue', ...asLeft(left, places) });
       const runs = left.journal === undefined ? (left.runs ?? []) : [];
       expect(started).toMatchObject({ finished: { runs, recordCount: runs.length } });
       expect(isHeld(places)).toBe(true);
@@ -222,7 +233,7 @@ describe('what is damaged', () => {
 
   it('is not told of records that the moves make superfluous', async () => {
     await leave({ manifest, journal, runs: 'damaged' });
-    expect(await start({ resume: true })).toMatchObject({ kind: 'continue', journal });
+    expect(await start({ resume: true })).toMatchObject({ kind: 'continue', journal: { checksum: journal.checksum } });
   });
 
   it('is told from what another version wrote', async () => {
@@ -241,15 +252,20 @@ describe('outputs that are staged by a job with another job directory', () => {
 
   it('are those of an unfinished job, which is named', async () => {
     const places = await leave({ manifest }, elsewhere());
-    for (const options of [{}, { resume: true }, { resume: true, force: true }, { jobDir: directory.path('named') }]) {
+    for (const options of [
+      {},
+      { resume: true },
+      { resume: true, force: true },
+      { force: true },
+      { jobDir: directory.path('named') },
+    ]) {
       await expect(start(options)).rejects.toMatchObject({
         code: 'ERR_JOB_UNFINISHED',
         message: expect.stringContaining(
-          `exists in ${places.paths.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume, to go on`,
+          `exists in ${places.paths.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
         ),
       });
     }
-    expect(await start({ force: true })).toMatchObject({ kind: 'fresh', directory: { hasJobDirectory: false } });
     expect(existsSync(join(places.paths.jobDirectory, 'manifest'))).toBe(true);
   });
 
@@ -268,7 +284,7 @@ describe('outputs that are staged by a job with another job directory', () => {
 
   it('are nobody’s when they do not say whose they are', async () => {
     const { paths } = await leave({ manifest }, elsewhere());
-    writeFileSync(join(paths.stagingDirectory, 'job'), '');
+    writeFileSync(join(paths.stagingDirectory, 'owner'), '');
     expect(await start()).toMatchObject({ kind: 'fresh' });
     expect(namesIn(paths.stagingDirectory)).toEqual([]);
   });

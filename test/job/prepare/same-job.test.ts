@@ -49,7 +49,7 @@ async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = t
   const { request, inputs, places } = await jobOf(changed);
   const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
   const plan = planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
-  return describeJob(request, inputs, { ...plan, isResumable }, places);
+  return describeJob(request, inputs, { ...plan, isResumable }, places, true);
 }
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {

@@ -1,0 +1,281 @@
+/**
+ * Unfinished jobs that are looked for with other directories than they had, or where others left theirs: no job
+ * touches what is not its own, none is taken for another, and what is said leads to the end.
+ */
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
+import type { Sabotage } from './sabotage.js';
+import { isTiny, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+
+let inputs: string[] = [];
+let output = '';
+beforeEach(() => {
+  inputs = writeInputs(directory);
+  output = directory.path('out');
+});
+
+const shards = { by: 'count', shardCount: 3 } as const;
+const KILLED_IN_PASS_2: Sabotage = {
+  act: 'signal',
+  signal: 'SIGKILL',
+  at: 'output-write',
+  nth: isTiny ? 200 : 36,
+};
+const KILLED_IN_PASS_1: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: isTiny ? 400 : 250 };
+/** Behind the first shard that gets its name. */
+const KILLED_WHILE_MOVING: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-move', nth: 6, afterwards: true };
+
+const run = (to: string, words: readonly string[], more: JobRun = {}) =>
+  runJob(directory, [...inputs, '-o', to, '--workers', '2', ...words], more);
+const seed = (number: number) => ['--seed', String(number)];
+const THREE = ['--shards', '3'];
+const expected = (number: number, options = {}) => undisturbed(directory, { inputs, seed: String(number), ...options });
+
+async function expectKilled(to: string, words: readonly string[], sabotage: Sabotage): Promise<void> {
+  expect((await run(to, words, { sabotage })).signal).toBe('SIGKILL');
+}
+
+/** Without the marker that they are complete. */
+const shardsIn = (path: string) => Object.values(contentOf(path)).filter(([name]) => !name?.endsWith('.json'));
+
+/** But for locks. */
+const filesOf = (job: string) => namesBelow(job).filter((name) => !name.startsWith('lock'));
+
+/** Three shards of this seed. */
+async function makeShards(path: string, number: number) {
+  expect((await run(path, [...THREE, ...seed(number), '-T', directory.temp])).exitCode).toBe(0);
+  return contentOf(path);
+}
+
+describe('a job directory that holds the job of another output', () => {
+  it.each(['output-move', 'pass 1'])(
+    'is nothing to discard by this one: the other was killed in its %s',
+    async (when) => {
+      const job = directory.path('job');
+      const other = directory.path('other');
+      const formerOther = await makeShards(other, 10);
+      const former = await makeShards(output, 20);
+      const sabotage = when === 'pass 1' ? KILLED_IN_PASS_1 : KILLED_WHILE_MOVING;
+      await expectKilled(other, [...THREE, ...seed(11), '--force', '--job-dir', job], sabotage);
+      const before = filesOf(job);
+      for (const words of [[], ['--force'], ['--resume'], ['--prefix', 'x', '--force']]) {
+        expect(await run(output, [...THREE, ...seed(21), '--job-dir', job, ...words])).toMatchObject({
+          exitCode: 2,
+          failure: {
+            code: 'ERR_JOB_UNFINISHED',
+            message: expect.stringMatching(
+              /job holds an unfinished job of another output, .*other: go on with that one/,
+            ),
+          },
+        });
+      }
+      expect(filesOf(job)).toEqual(before);
+      expect(contentOf(output)).toEqual(former);
+
+      if (when === 'pass 1') expect(contentOf(other)).toEqual(formerOther);
+      const done = await run(other, [...THREE, ...seed(11), '--force', '--resume', '--job-dir', job]);
+      expect(done).toMatchObject({ exitCode: 0, failure: undefined });
+      expect(shardsIn(other)).toEqual(await expected(11, { shards }));
+    },
+  );
+});
+
+describe('a job directory that is not there', () => {
+  it('is told of, when outputs are staged that it knows of', async () => {
+    const [job, away] = [directory.path('job'), directory.path('away')];
+    await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
+    renameSync(job, away);
+    for (const words of [['--resume'], []]) {
+      expect(await run(output, [...seed(1), '--job-dir', job, ...words])).toMatchObject({
+        exitCode: 2,
+        failure: {
+          code: 'ERR_JOB_UNFINISHED',
+          message: `the job directory ${job} of an unfinished job of ${output} is not there; check that its disk is mounted, or give --force without --resume to begin anew`,
+        },
+      });
+    }
+    renameSync(away, job);
+    const done = await run(output, [...seed(1), '--resume', '--job-dir', job]);
+    expect(done).toMatchObject({ exitCode: 0, report: { resumed: { pileSets: expect.any(Number) } } });
+    expect(contentOf(output)).toBe(await expected(1));
+  });
+
+  it('may be forgotten by force', async () => {
+    const job = directory.path('job');
+    await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
+    rmSync(job, { recursive: true });
+    expect(await run(output, [...seed(1), '--job-dir', job, '--force'])).toMatchObject({ exitCode: 0 });
+    expect(contentOf(output)).toBe(await expected(1));
+    expect(existsSync(job)).toBe(false);
+  });
+
+  it('is no loss to a job that could not be resumed', async () => {
+    await expectKilled(output, [...seed(1), '-T', directory.temp], KILLED_IN_PASS_2);
+    rmSync(directory.temp, { recursive: true });
+    mkdirSync(directory.temp);
+    expect(await run(output, [...seed(1), '-T', directory.temp])).toMatchObject({ exitCode: 0, warnings: [] });
+  });
+});
+
+describe('--force with other directories than the unfinished job had', () => {
+  it('says which ones it had, and leaves all of it', async () => {
+    const job = directory.path('job');
+    await expectKilled(output, [...THREE, ...seed(1), '--job-dir', job], KILLED_IN_PASS_1);
+    const before = filesOf(job);
+    expect(await run(output, [...THREE, ...seed(1), '--force', '-T', directory.temp])).toMatchObject({
+      exitCode: 2,
+      failure: { code: 'ERR_JOB_UNFINISHED', message: expect.stringContaining(`exists in ${job}: give the`) },
+    });
+    expect(filesOf(job)).toEqual(before);
+    expect(await run(output, [...THREE, ...seed(1), '--force', '--job-dir', job])).toMatchObject({ exitCode: 0 });
+    expect(existsSync(job)).toBe(false);
+  });
+
+  it('leaves nothing unsaid of a job that could not be resumed', async () => {
+    mkdirSync(directory.path('old'));
+    await expectKilled(output, [...seed(1), '-T', directory.path('old')], KILLED_IN_PASS_1);
+    const { job, data } = findJobPaths(directory.path('old'), directory.path());
+    const done = await run(output, [...seed(1), '-T', directory.temp]);
+    expect(done).toMatchObject({ exitCode: 0, warnings: [`${job} was left by a job that was killed; remove it`] });
+    expect(existsSync(data)).toBe(true);
+  });
+
+  it('names temp data on disks that are given no more', async () => {
+    mkdirSync(directory.path('old'));
+    const named = ['--job-dir', directory.path('job')];
+    await expectKilled(output, [...seed(1), ...named, '-T', directory.path('old')], KILLED_IN_PASS_1);
+    const [left] = readdirSync(directory.path('old'));
+    expect(await run(output, [...seed(1), ...named, '-T', directory.temp, '--force'])).toMatchObject({
+      exitCode: 0,
+      warnings: [`temp data of the job that was discarded is left in ${directory.path('old', left ?? '')}; remove it`],
+    });
+  });
+});
+
+describe('a job directory', () => {
+  it.each([
+    ['the output', (job: string) => ['-o', job]],
+    ['the place of the output', (job: string) => ['-o', join(job, 'out')]],
+    ['the temp directory', (job: string) => ['-o', output, '-T', job]],
+    ['above the temp directory', (job: string) => ['-o', output, '-T', join(job, 't')]],
+  ])('must not be %s', async (_, words) => {
+    const job = directory.path('job');
+    mkdirSync(join(job, 't'), { recursive: true, mode: 0o700 });
+    const result = await runJob(directory, [...inputs, ...THREE, '--job-dir', job, ...words(job)]);
+    expect(result).toMatchObject({
+      exitCode: 2,
+      failure: { message: expect.stringMatching(/ is the job directory .*job or lies in it; /) },
+    });
+    expect(readdirSync(job)).toEqual(['t']);
+  });
+
+  it('stays when it was there before, and goes when a job made it', async () => {
+    const [own, made] = [directory.path('own'), directory.path('made')];
+    mkdirSync(own, { mode: 0o700 });
+    for (const [job, stays] of [
+      [own, true],
+      [made, false],
+    ] as const) {
+      expect((await run(output, [...seed(1), '--job-dir', job])).exitCode).toBe(0);
+      expect(existsSync(job)).toBe(stays);
+      rmSync(output);
+      await expectKilled(output, [...seed(1), '--job-dir', job], KILLED_IN_PASS_1);
+      expect((await run(output, [...seed(1), '--job-dir', job, '--resume'])).exitCode).toBe(0);
+      expect(existsSync(job)).toBe(stays);
+      rmSync(output);
+    }
+    expect(readdirSync(own)).toEqual([]);
+  });
+
+  it.each([
+    ['manifest', 'mine\n'],
+    ['commit', ''],
+    ['done-000001', 'mine\n'],
+    ['photos.index', 'mine\n'],
+    ['disk-1/a.1.pile', 'mine\n'],
+  ])('is not one because of a name in it, not even by force: %s', async (name, text) => {
+    const job = directory.path('job');
+    mkdirSync(join(job, 'disk-1'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(job, name), text);
+    for (const words of [[], ['--force'], ['--resume']]) {
+      expect(await run(output, [...seed(1), '--job-dir', job, ...words])).toMatchObject({
+        exitCode: 1,
+        failure: {
+          message: `cannot use the directory ${job}: it holds ${name}, which is not from a job; name one that is empty or does not exist`,
+        },
+      });
+    }
+    expect(readFileSync(join(job, name), 'utf8')).toBe(text);
+  });
+});
+
+describe('a temp directory', () => {
+  it('is the same however it is written', async () => {
+    const cwd = directory.path('here');
+    mkdirSync(cwd);
+    const relative = ['-T', '../temp'];
+    await expectKilled(output, [...seed(1), '--resume', '-T', directory.temp], KILLED_IN_PASS_1);
+    const done = await run(output, [...seed(1), '--resume', ...relative], { cwd });
+    expect(done).toMatchObject({ exitCode: 0, report: { resumed: { pileSets: expect.any(Number) } } });
+    expect(contentOf(output)).toBe(await expected(1));
+  });
+});
+
+describe('the output directory', () => {
+  it('that is gone while shards move into it is asked for', async () => {
+    await makeShards(output, 1);
+    const words = [...THREE, ...seed(2), '--force', '-T', directory.temp];
+    await expectKilled(output, words, KILLED_WHILE_MOVING);
+    const away = directory.path('away');
+    renameSync(output, away);
+    for (const more of [['--resume'], []]) {
+      expect(await run(output, [...words, ...more])).toMatchObject({
+        exitCode: 1,
+        failure: {
+          message: `the output directory ${output}, into which shards had begun to move, is gone; make it again (mkdir) and run the same command`,
+        },
+      });
+    }
+    renameSync(away, output);
+    expect(await run(output, [...words, '--resume'])).toMatchObject({ exitCode: 0 });
+    expect(shardsIn(output)).toEqual(await expected(2, { shards }));
+  });
+
+  it('does not lose former shards that have other names elsewhere', async () => {
+    await makeShards(output, 1);
+    const former = namesBelow(output);
+    const backup = directory.path('backup');
+    mkdirSync(backup);
+    for (const name of readdirSync(output)) linkSync(join(output, name), join(backup, name));
+    const words = [...THREE, ...seed(2), '--force', '-T', directory.temp];
+    await expectKilled(output, words, KILLED_WHILE_MOVING);
+    rmSync(directory.temp, { recursive: true });
+    mkdirSync(directory.temp);
+    const [staged] = readdirSync(directory.path()).filter((name) => name.endsWith('.out'));
+    const staging = directory.path(staged ?? '');
+    expect((await run(output, [...words, '--resume'])).exitCode).toBe(2);
+    expect(await run(output, words)).toMatchObject({
+      exitCode: 1,
+      failure: { message: expect.stringContaining('holds files that a job had moved out of the way') },
+    });
+    expect(namesBelow(join(staging, 'replaced'))).toEqual(former);
+    rmSync(staging, { recursive: true });
+  });
+});
+
+it('a pipe in place of temp data is told, and waited for by nobody', async () => {
+  await expectKilled(output, [...seed(1), '--resume', '-T', directory.temp], KILLED_IN_PASS_2);
+  const { job } = findJobPaths(directory.temp, directory.path());
+  const [index] = readdirSync(job).filter((name) => /^set-\d+\.index$/.test(name));
+  rmSync(join(job, index ?? ''));
+  makePipe(join(job, index ?? ''));
+  const refused = await run(output, [...seed(1), '--resume', '-T', directory.temp]);
+  expect(refused).toMatchObject({ failure: { message: expect.stringContaining('it is not a regular file') } });
+  expect((await run(output, [...seed(1), '--force', '-T', directory.temp])).exitCode).toBe(0);
+});
