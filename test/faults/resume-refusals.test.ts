@@ -171,18 +171,12 @@ describe('an unfinished job', () => {
   it('is found from other temp directories, too, and says which it has', async () => {
     const more = directory.path('more');
     mkdirSync(more);
-    const message = `^an unfinished job of ${output} exists in ${job.job}: give the --temp-dir or --job-dir that it had, and --resume, to go on, or --force to discard it$`;
+    const message = `^an unfinished job of ${output} exists in ${job.job}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it$`;
     await expectRefused(() => resume({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
-    await expectGoesOn(interrupted);
-  });
-
-  it('leaves the temp data that it has elsewhere when it is discarded from other temp directories', async () => {
-    const more = directory.path('more');
-    mkdirSync(more);
-    await expectDiscarded({ temp: [more] });
+    await expectRefused(() => run({ temp: [more], more: ['--force'] }), 2, 'ERR_JOB_UNFINISHED', message);
     expect(fingerprintOf(more)).toEqual([]);
-    for (const path of [job.job, job.data]) rmSync(path, { recursive: true });
+    await expectGoesOn(interrupted);
   });
 
   const changed = (how: string) =>

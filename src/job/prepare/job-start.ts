@@ -122,7 +122,8 @@ function readRecords({ output, paths }: FilesPlaces, request: JobRequest, discar
   const isOther =
     (manifest !== undefined && identityIn(manifest) !== outputIdentityOf(output)) ||
     (journal !== undefined && journal.outputIdentity !== outputIdentityOf(output));
-  if (!isOther) return { manifest, journal };
+  // A name that is derived from this output holds no other job, unless somebody changed a file.
+  if (!isOther || (discards && !paths.isNamed)) return { manifest, journal };
   throw new UsageError(
     `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: go on with that one, or discard it, with its own command, or name another --job-dir`,
     'ERR_JOB_UNFINISHED',
@@ -137,7 +138,7 @@ function readIfWhole<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof VerificationError || error instanceof UsageError) return undefined;
+    if (error instanceof PileshufError) return undefined;
     throw error;
   }
 }
