@@ -13,6 +13,7 @@ import {
   VerificationError,
 } from '../errors.js';
 import { removeFile } from '../io/files.js';
+import { nameExists } from '../io/paths.js';
 import { removeContents } from '../io/private-directory.js';
 import { type FinishedRuns, finishedRunNames } from '../job-directory/finished-runs.js';
 import type { JobDirectory } from '../job-directory/job-directory.js';
@@ -176,6 +177,7 @@ function stripesWithout(
 /** @param keepsPileSets whether there may be some that are committed. */
 async function isWorthKeeping(error: unknown, jobDirectory: string, keepsPileSets: boolean): Promise<boolean> {
   try {
+    if (!nameExists(jobDirectory, 'temp')) return false;
     if (readJournal(jobDirectory) !== undefined || error instanceof StagedOutputError) return true;
     if (!keepsPileSets || isForGood(error)) return false;
     const damaged = error instanceof PileshufError ? error.pileSetName : undefined;
