@@ -10,7 +10,7 @@ import { OUTPUT_BYTES, smallSizes, writeInputs } from '../../faults/small-job.js
 import { DONE, seen } from '../../fixtures/command-outcome.js';
 import { runCommand } from '../../fixtures/run-command.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
-import type { Sighting } from '../stripe-witness.mjs';
+import type { Sighting } from './stripe-witness.mjs';
 
 const directory = useTestDirectory();
 
