@@ -172,3 +172,6 @@ export const LARGE_JOB: TinyJobKind = {
   tuning: { keepInRam: true, inline: true, outputBytes: 2 ** 22, pileCount: 2 },
   makeInputs: () => makeTexts(MEBIBYTES.lineCounts, MEBIBYTES.rest),
 };
+
+/** Whose output goes where a test says. */
+export const PIPED_JOB: TinyJobKind = { ...FILE, name: 'a pipe' };
