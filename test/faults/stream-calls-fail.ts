@@ -57,7 +57,11 @@ export function testStreamCallsFail(step: number): void {
       }
       expect(problems).toEqual([]);
       expect(totals.faults).toBeGreaterThan(0);
+    });
+
+    it('is how many calls failed', (context) => {
       if (step === 1) console.info(`${totals.faults} calls of a job that writes into a pipe failed`);
+      else if (totals.faults < 20) context.skip('not all of the tests were run');
     });
   });
 }
