@@ -6,7 +6,9 @@
  *   may be there, or not, or its first sectors, or zeros in its place.
  * - A name (made, linked, moved, removed) is sure to be so when its directory was synced after it; the sync
  *   of the file itself does not help. Before, the changes of a directory survive up to one of them.
- * - A move between two directories happens as a whole or not at all; the sync of either makes it sure.
+ * - A move never loses what is moved: that has the old name or the new one. The new one is sure when the
+ *   directory of the new name was synced; that the old one is gone, when that of the old name was synced as
+ *   well. In between a file may have both.
  * - Modes are as they were last set.
  */
 
@@ -174,16 +176,20 @@ export class DiskModel {
   ): Map<Inode, Map<string, Inode>> {
     const isSynced = (directory: Inode, i: number) => i < (syncedAt.get(directory) ?? -1);
     const unsynced = new Map<Inode, number[]>();
-    const kept = new Set<number>();
+    const kept = new Map<Inode, Set<number>>();
+    const keep = (directory: Inode, i: number) => kept.set(directory, (kept.get(directory) ?? new Set()).add(i));
     for (const [i, change] of changes.entries()) {
       if (change.kind !== 'enter' && change.kind !== 'leave' && change.kind !== 'move') continue;
-      const { directory } = change.at;
-      if (isSynced(directory, i) || (change.kind === 'move' && isSynced(change.from.directory, i))) kept.add(i);
-      else unsynced.set(directory, [...(unsynced.get(directory) ?? []), i]);
+      const from = change.kind === 'move' ? [change.from.directory] : [];
+      for (const directory of new Set([change.at.directory, ...from])) {
+        if (isSynced(directory, i)) keep(directory, i);
+        else unsynced.set(directory, [...(unsynced.get(directory) ?? []), i]);
+      }
     }
-    for (const indexes of unsynced.values()) {
-      for (const i of indexes.slice(0, survival.changesKept(indexes.length))) kept.add(i);
+    for (const [directory, indexes] of unsynced) {
+      for (const i of indexes.slice(0, survival.changesKept(indexes.length))) keep(directory, i);
     }
+    const isKept = ({ directory }: Place, i: number) => kept.get(directory)?.has(i) === true;
 
     const entries = new Map<Inode, Map<string, Inode>>();
     for (const [inode, names] of this.#formerEntries) entries.set(inode, new Map(names));
@@ -194,13 +200,14 @@ export class DiskModel {
     };
     for (const inode of this.#entries.keys()) namesIn(inode);
     for (const [i, change] of changes.entries()) {
-      if (!kept.has(i)) continue;
-      if (change.kind === 'enter') namesIn(change.at.directory).set(change.at.name, change.inode);
-      else if (change.kind === 'leave') namesIn(change.at.directory).delete(change.at.name);
-      else if (change.kind === 'move') {
+      if (change.kind !== 'enter' && change.kind !== 'leave' && change.kind !== 'move') continue;
+      if (!isKept(change.at, i)) continue;
+      // Without its new name it keeps the old one, whatever was synced.
+      if (change.kind === 'move' && (this.#entries.has(change.inode) || isKept(change.from, i))) {
         namesIn(change.from.directory).delete(change.from.name);
-        namesIn(change.at.directory).set(change.at.name, change.inode);
       }
+      if (change.kind === 'leave') namesIn(change.at.directory).delete(change.at.name);
+      else namesIn(change.at.directory).set(change.at.name, change.inode);
     }
     return entries;
   }

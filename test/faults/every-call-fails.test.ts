@@ -1,4 +1,4 @@
-/** The N-th call failing: with some faults every third N, with others every fifteenth; `*.slow.ts` has all. */
+/** The N-th call failing: with some faults every fourth N, with others every twentieth; `*.slow.ts` has all. */
 import { testEveryCallFails } from './every-call-fails.js';
 
-testEveryCallFails(15);
+testEveryCallFails(20);

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import type { FileCalls } from '#src/io/file-calls.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { type FileCall, type WatchedFileCalls, watchFileCalls } from './watched-file-calls.js';
+import { type Around, type FileCall, type WatchedFileCalls, watchFileCalls } from './watched-file-calls.js';
 
 export type Errno =
   | 'EACCES'
@@ -127,21 +127,24 @@ export class FaultyFileCalls {
   /**
    * @param nth from 1 on.
    * @param onFault called when the fault has happened and before the job learns of it.
+   * @param system makes the calls.
    */
   constructor(
     fault: Fault,
     nth: number,
     watches: (path: string) => boolean,
     onFault: (call: FileCall) => void = () => {},
+    system: FileCalls = systemFileCalls,
   ) {
     this.#fault = fault;
     this.#nth = nth;
     this.#onFault = onFault;
-    this.calls = watchFileCalls(watches, (call, make) => {
+    const around: Around = (call, make) => {
       const made = this.#around(call, make);
       if (made instanceof Promise) this.#follow(made);
       return made;
-    });
+    };
+    this.calls = watchFileCalls(watches, around, system);
   }
 
   #follow(made: Promise<unknown>): void {

@@ -6,14 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { isTiny } from './small-job.js';
-import { canGoOn, TINY_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { type TinyJob, useTinyJobs } from './tiny-job.js';
+import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const killer = new URL('killer.mjs', import.meta.url).href;
 
 /** In new names and in place of others; on disk. */
-const KINDS = TINY_JOBS.filter(
-  ({ name, resumable = false }) => /^a file, on disk|^shards that replace/.test(name) && resumable === canGoOn,
-);
+const KINDS = RESUMABLE_JOBS.filter(({ name }) => /^a file, on disk|^shards that replace/.test(name));
 
 /** @param step every so many-th call is tried. */
 export function testKillAtCall(step: number): void {
@@ -31,7 +30,6 @@ export function testKillAtCall(step: number): void {
       let kills = 0;
       for (let nth = 1; ; nth += step) {
         job.prepare();
-        const former = job.content();
         const killed = await runProcess(job, nth);
         if (killed.signal === null) {
           expect(seen(killed)).toEqual({ exitCode: 0, lines: [] });
@@ -40,11 +38,11 @@ export function testKillAtCall(step: number): void {
         kills += 1;
         const what = `killed at call ${nth}`;
         expect(killed.signal, what).toBe('SIGKILL');
-        job.expectNothingHalf(former, expected);
-        const { exitCode, stderr } = await runProcess(job, undefined, canGoOn ? '--resume' : '--force');
+        job.expectNothingHalf(expected);
+        const { exitCode, stderr } = await runProcess(job, undefined, '--resume');
         expect({ exitCode, stderr }, what).toEqual({ exitCode: 0, stderr: '' });
         expect(job.content(), what).toEqual(expected);
-        if (canGoOn) expect(job.leftovers(), what).toEqual([]);
+        expect(job.leftovers(), what).toEqual([]);
       }
       expect(kills).toBeGreaterThan(5);
       if (step === 1) console.info(`${kind.name}: killed at ${kills} calls`);

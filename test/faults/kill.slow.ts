@@ -13,7 +13,6 @@ import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { testKillAtCall } from './kill-at-call.js';
-import { canGoOn } from './tiny-job.js';
 
 testKillAtCall(1);
 
@@ -27,7 +26,6 @@ const NEEDED_BYTES = 4.5 * INPUT_BYTES;
 const main = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
 
 function reasonNotToRun(): string | undefined {
-  if (!canGoOn) return '(jobs cannot be gone on with)';
   const { bavail, bsize } = statfsSync(tmpdir());
   if (bavail * bsize >= NEEDED_BYTES) return undefined;
   return `(${NEEDED_BYTES / MIB} MiB are needed in ${tmpdir()})`;

@@ -1,19 +1,22 @@
 /**
  * The process is killed at every single file call of a job: nothing that it did is lost, and nothing is
- * cleaned up. What can be seen of the output is complete, and the job can be done to its end. So it can when
- * what goes on is killed again and again.
+ * cleaned up. What can be seen of the output is complete, and the job can be done to its end, from where it
+ * was and anew. So it can when what goes on is killed again and again.
  */
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
 import { isTiny } from './small-job.js';
-import { canGoOn, TINY_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { DISCARDING_JOBS, TINY_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
 
 const KILLS: readonly (readonly [string, Fault])[] = [
   ['before a call', { kind: 'kills', part: 'nothing' }],
   ['inside a write', { kind: 'kills', part: 'half' }],
 ];
+
+const KINDS: readonly TinyJobKind[] = [...TINY_JOBS, ...DISCARDING_JOBS];
 
 /** @returns whether there were that many calls. */
 async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean): Promise<boolean> {
@@ -33,11 +36,20 @@ async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean):
   return faulty.struck !== undefined;
 }
 
+async function expectItCanEnd(job: TinyJob, expected: Content, ending: Ending): Promise<void> {
+  job.expectNothingHalf(expected);
+  if (job.kind.resumable && ending === '--resume') await job.finishQuietly(expected);
+  else await job.finish(expected, ending);
+  expect(job.content()).toEqual(expected);
+  expect(job.leftovers()).toEqual([]);
+}
+
 /** @param step every so many-th call is tried. */
 export function testKilled(step: number): void {
   // The sizes are tiny as it is.
-  describe.skipIf(isTiny).each(TINY_JOBS)('$name', (kind) => {
+  describe.skipIf(isTiny).each(KINDS)('$name', (kind) => {
     const jobs = useTinyJobs();
+    const endings: readonly Ending[] = kind.force ? ['--resume', '--force'] : ['--resume'];
 
     it.each(KILLS)('can be done to its end when it is killed %s', async (_, fault) => {
       const job = jobs.of(kind);
@@ -45,28 +57,28 @@ export function testKilled(step: number): void {
       const problems: string[] = [];
       let kills = 0;
       for (let nth = 1; ; nth += step) {
-        job.prepare();
-        const former = job.content();
-        if (!(await killAt(job, fault, nth, false))) break;
-        kills += 1;
-        try {
-          job.expectNothingHalf(former, expected);
-          await job.finish(expected);
-          expect(job.content()).toEqual(expected);
-          if (canGoOn && job.kind.resumable) expect(job.leftovers()).toEqual([]);
-        } catch (error) {
-          problems.push(`kill at call ${nth}: ${error}`);
+        const ending = endings[kills % endings.length] ?? '--resume';
+        // All in the slow tier, one after the other in the ordinary one.
+        for (const one of step === 1 ? endings : [ending]) {
+          job.prepare();
+          if (!(await killAt(job, fault, nth, false))) {
+            expect(problems).toEqual([]);
+            expect(kills).toBeGreaterThan(1);
+            if (step === 1) console.info(`${kind.name}: killed at ${kills} calls`);
+            return;
+          }
+          await expectItCanEnd(job, expected, one).catch((error: unknown) =>
+            problems.push(`kill at call ${nth}, then ${one}: ${error}`),
+          );
         }
+        kills += 1;
       }
-      expect(problems).toEqual([]);
-      expect(kills).toBeGreaterThan(1);
-      if (step === 1) console.info(`${kind.name}: killed at ${kills} calls`);
     });
 
-    it.runIf(canGoOn && kind.resumable)('comes to its end when it is killed again and again', async () => {
+    it.runIf(kind.resumable)('comes to its end when it is killed again and again', async () => {
       const job = jobs.of(kind);
       const expected = await job.expectedContent();
-      for (const stride of [40, 60, 90]) {
+      for (const stride of step === 1 ? [40, 60, 90] : [90]) {
         job.prepare();
         // Each run gets a bit further than the one before: it has less to do.
         let kills = 0;

@@ -1,4 +1,4 @@
 /** The power fails after every change, in many ways. */
 import { testPowerLoss } from './power-loss.js';
 
-testPowerLoss(40);
+testPowerLoss({ mixtures: 40, endings: 2, step: 1 });

@@ -1,21 +1,63 @@
 /**
  * The power fails after every single change that a job makes on its disks. Whatever the disks may hold
  * then: what can be seen of the output is complete, and the job can be done to its end, with the same
- * bytes as ever. A job that ended well has its output on the disk.
+ * bytes as ever. A job that ended well has its output on the disk, one that failed what was there before.
  */
 import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
-import { replaceFileCalls } from '#src/io/file-calls.js';
+import { type FileCalls, replaceFileCalls } from '#src/io/file-calls.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
+import { FaultyFileCalls } from './faulty-file-calls.js';
 import { isTiny } from './small-job.js';
-import { type Content, canGoOn, RESUMABLE_JOBS, TINY_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { expectOwnerOfStaged } from './staged-owner.js';
+import { callsOf } from './stopped-run.js';
+import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
+import {
+  CALL_AT,
+  CONTINUING_JOBS,
+  DISCARDING_JOBS,
+  MOVING_JOBS,
+  RESUMABLE_JOBS,
+  type TinyJobKind,
+} from './tiny-job-kinds.js';
+import type { FileCall } from './watched-file-calls.js';
 
-const KINDS = canGoOn ? RESUMABLE_JOBS : TINY_JOBS;
+interface PowerLoss {
+  readonly name: string;
+  readonly kind: TinyJobKind;
+  /** Whether what the job does before its outputs move is much like what others do. */
+  readonly beginsAlike?: boolean;
+  /** The call that fails, so that the job takes back what it had moved; the last of which that is true. */
+  readonly fails?: (call: FileCall) => boolean;
+}
+
+const isMarker = ({ name, to = '' }: FileCall) => name !== 'open' && to.endsWith('.complete.json');
+
+const whole = (kind: TinyJobKind): PowerLoss => ({ name: kind.name, kind });
+const takenBack = (kind: TinyJobKind): PowerLoss[] => [
+  { name: `${kind.name}, the last move fails`, kind, beginsAlike: true, fails: CALL_AT['while outputs move'] },
+  { name: `${kind.name}, the marker fails`, kind, beginsAlike: true, fails: isMarker },
+];
+
+const REPLACING = [...MOVING_JOBS, ...RESUMABLE_JOBS].filter(({ force, shards }) => force && shards);
+const LOSSES: readonly PowerLoss[] = [
+  ...[...RESUMABLE_JOBS, ...CONTINUING_JOBS].map(whole),
+  ...[...MOVING_JOBS, ...DISCARDING_JOBS].map((kind) => ({ ...whole(kind), beginsAlike: true })),
+  ...REPLACING.flatMap(takenBack),
+];
 
 const totals = { states: 0, resumed: 0 };
 
-/** @param mixtures random ones that are tried after each change. */
-export function testPowerLoss(mixtures: number): void {
+export interface Thoroughness {
+  /** Random ones that are tried after each change. */
+  readonly mixtures: number;
+  /** Of the ways to end what was stopped, how many are tried in each state. */
+  readonly endings: 1 | 2;
+  /** Of what many jobs do alike, every so many-th change is tried. */
+  readonly step: number;
+}
+
+export function testPowerLoss({ mixtures, endings, step }: Thoroughness): void {
   // The sizes are tiny as it is.
   if (isTiny) {
     it.skip('is tested with sizes of its own');
@@ -23,18 +65,21 @@ export function testPowerLoss(mixtures: number): void {
   }
   const jobs = useTinyJobs();
 
-  it.each(KINDS)('$name', async (kind) => {
+  it.each(LOSSES)('$name', async ({ name: lossName, kind, beginsAlike = false, fails }) => {
     const job = jobs.of(kind);
     const expected = await job.expectedContent();
+    const nth = fails === undefined ? undefined : await numberOf(job, fails);
     job.prepare();
-    const former = job.content();
-    const model = await runOnModel(job);
+    const model = await runOnModel(job, nth);
     expect(model.changeCount).toBeGreaterThan(10);
 
-    const draw = seedrandom(kind.name);
+    const movesBegin = Array.from({ length: model.changeCount }, (_, i) => model.describe(i)).indexOf('enter replaced');
+    const isTried = (count: number) => !beginsAlike || count % step === 0 || (movesBegin >= 0 && count > movesBegin);
+    const draw = seedrandom(lossName);
     const tried = new Set<string>();
     const problems: string[] = [];
     for (let count = 0; count <= model.changeCount; count++) {
+      if (!isTried(count)) continue;
       const survivals: readonly (readonly [string, Survival])[] = [
         ['all is lost that was not synced', ALL_LOST],
         ['names without data', NAMES_KEPT],
@@ -47,11 +92,16 @@ export function testPowerLoss(mixtures: number): void {
         const isEnd = count === model.changeCount;
         if (tried.has(digest) && !isEnd) continue;
         tried.add(digest);
-        state.writeTo(job.root);
-        job.disownLocks();
-        await expectSound(job, former, expected, isEnd).catch((problem: Error) =>
-          problems.push(`${count} changes, the last is ${model.describe(count - 1)}; ${name}: ${problem.message}`),
-        );
+        const both: readonly Ending[] = tried.size % 2 === 0 ? ['--resume', '--force'] : ['--force', '--resume'];
+        for (const ending of job.movesSeveral ? both.slice(0, endings) : ['--resume' as const]) {
+          state.writeTo(job.root);
+          job.disownLocks();
+          const atEnd = isEnd ? (fails === undefined ? expected : job.former) : undefined;
+          await expectSound(job, expected, atEnd, ending).catch((problem: Error) => {
+            const where = `${count} changes, the last is ${model.describe(count - 1)}; ${name}, then ${ending}`;
+            problems.push(`${where}: ${problem.message}`);
+          });
+        }
       }
     }
     expect(problems).toEqual([]);
@@ -62,30 +112,49 @@ export function testPowerLoss(mixtures: number): void {
     it('many states were tried, and in some of them there was something to go on with', (context) => {
       if (totals.states < 500) context.skip('not all of the tests were run');
       if (mixtures > 2) console.info(`the power failed in ${totals.states} ways; ${totals.resumed} jobs went on`);
-      if (canGoOn) expect(totals.resumed).toBeGreaterThan(totals.states / 10);
+      expect(totals.resumed).toBeGreaterThan(totals.states / 10);
     });
   });
 }
 
-async function runOnModel(job: TinyJob): Promise<DiskModel> {
+async function numberOf(job: TinyJob, isIt: (call: FileCall) => boolean): Promise<number> {
+  job.prepare();
+  const nth = (await callsOf(job.watches, () => job.run())).findLastIndex(isIt) + 1;
+  expect(nth).toBeGreaterThan(0);
+  return nth;
+}
+
+/** @param failing number of the call that fails; undefined: none. */
+async function runOnModel(job: TinyJob, failing: number | undefined): Promise<DiskModel> {
   const model = new DiskModel(job.root);
-  const former = replaceFileCalls(model.calls);
+  const faulty = failing === undefined ? undefined : failingOn(model.calls, failing, job);
+  const former = replaceFileCalls(faulty?.calls ?? model.calls);
   try {
-    await job.run();
+    const error = await job.run().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (faulty?.struck === undefined && error !== undefined) throw error;
+    expect(error !== undefined, 'the job failed').toBe(failing !== undefined);
   } finally {
     replaceFileCalls(former);
   }
   return model;
 }
 
-async function expectSound(job: TinyJob, former: Content, expected: Content, isEnd: boolean): Promise<void> {
-  if (isEnd) expect(job.content(), 'the job ended well').toEqual(expected);
-  job.expectNothingHalf(former, expected);
+function failingOn(calls: FileCalls, nth: number, job: TinyJob): FaultyFileCalls {
+  return new FaultyFileCalls({ kind: 'fails', errno: 'EIO' }, nth, job.watches, () => {}, calls);
+}
 
-  // A job that has ended well is not done again.
-  if (isEnd && !canGoOn) return;
-  const report = await job.finish(expected);
+/** @param atEnd what must be there when the job has ended. */
+async function expectSound(job: TinyJob, expected: Content, atEnd: Content | undefined, ending: Ending): Promise<void> {
+  if (atEnd !== undefined) expect(job.content(), 'when the job had ended').toEqual(atEnd);
+  job.expectNothingHalf(expected);
+  if (job.kind.resumable) expectOwnerOfStaged(job);
+
+  const isResumed = ending === '--resume';
+  const report = await (isResumed && job.kind.resumable ? job.finishQuietly(expected) : job.finish(expected, ending));
   if (report?.resumed !== undefined) totals.resumed += 1;
   expect(job.content(), 'when it had gone on').toEqual(expected);
-  if (canGoOn) expect(job.leftovers(), 'when it had gone on').toEqual([]);
+  expect(job.leftovers(), 'when it had gone on').toEqual([]);
 }

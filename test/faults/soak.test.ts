@@ -1,4 +1,4 @@
-/** A hundred random jobs one after the other; `*.slow.ts` has a thousand. */
+/** Seventy random jobs one after the other; `*.slow.ts` has a thousand. */
 import { testSoak } from './soak.js';
 
-testSoak(100);
+testSoak(70, 600 * 1024);

@@ -19,104 +19,19 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning, UsageError } from '#src/index.js';
+import { type ShuffleOptions, type ShuffleReport, SystemError, shuffle, UsageError } from '#src/index.js';
 import { referenceOrder } from '../laws/reference-order.js';
-
-/**
- * Whether a job that was stopped can be gone on with, so that nothing is left of it in the end. Where it
- * cannot, it is done again from its beginning.
- */
-export const canGoOn: boolean = true;
+import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
+import { killBefore, lastCall } from './stopped-run.js';
+import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
 
 const SEED = 'tiny';
 
-function makeTexts(lineCounts: readonly number[], rest = ''): Buffer[] {
-  return ['plain', 'compressed', 'short'].map((name, i) =>
-    Buffer.from(Array.from({ length: lineCounts[i] ?? 0 }, (_, line) => `${name} ${line * 7919}${rest}\n`).join('')),
-  );
-}
-
-const FEW_LINES = [90, 60, 7];
-const MANY_LINES = [1500, 900, 7];
-/** More than the 16 MiB from which on outputs are written around the page cache. */
-const MEBIBYTES = { lineCounts: [200, 60, 7], rest: '.'.repeat(64 * 1024) };
-
-/** All on the calling thread, so that every call passes the table that a test has put in place. */
-const ON_DISK: Tuning = {
-  pileCount: 4,
-  bufferBytes: 400,
-  readBytes: 512,
-  outputBytes: 1500,
-  splitBytes: 800,
-  stripeCount: 2,
-  keepInRam: false,
-  inline: true,
-};
-const IN_MEMORY: Tuning = { ...ON_DISK, keepInRam: true };
-
-/** One way to do the tiny job. */
-export interface TinyJobKind {
-  readonly name: string;
-  readonly tuning: Tuning;
-  readonly shards?: boolean;
-  /** Makes what is there before; the job then replaces it. Undefined: nothing is, and it need not be forced. */
-  readonly makeFormer?: (output: string) => void;
-  /** Whether the job can be gone on with from the first; others can only be done again. */
-  readonly resumable?: boolean;
-  /** Default: few lines. */
-  readonly makeInputs?: () => Buffer[];
-}
-
-const writeFormerFile = (output: string) => writeFileSync(output, 'former\n');
-
-function writeFormerShards(output: string): void {
-  mkdirSync(output);
-  const shards = ['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003'];
-  for (const name of [...shards, 'bystander']) writeFileSync(join(output, name), `former ${name}\n`);
-}
-
-const ON_DISK_JOBS: readonly TinyJobKind[] = [
-  { name: 'a file, on disk', tuning: ON_DISK },
-  { name: 'a file that replaces one, on disk', tuning: ON_DISK, makeFormer: writeFormerFile },
-  { name: 'shards in a new directory, on disk', tuning: ON_DISK, shards: true },
-  { name: 'shards that replace others, on disk', tuning: ON_DISK, shards: true, makeFormer: writeFormerShards },
-];
-
-/** Of which everything survives that a step of theirs has made durable. */
-export const RESUMABLE_JOBS: readonly TinyJobKind[] = ON_DISK_JOBS.map((kind) => ({
-  ...kind,
-  name: `${kind.name}, resumable`,
-  resumable: true,
-}));
-
-export const TINY_JOBS: readonly TinyJobKind[] = [
-  { name: 'a file, in memory', tuning: IN_MEMORY },
-  { name: 'shards in a new directory, in memory', tuning: IN_MEMORY, shards: true },
-  ...ON_DISK_JOBS,
-  ...(canGoOn ? RESUMABLE_JOBS : []),
-  {
-    name: 'piles that are split again, on disk',
-    tuning: {
-      ...ON_DISK,
-      pileCount: 2,
-      bufferBytes: 4000,
-      splitBytes: 12_000,
-      readBytes: 4096,
-      pass2ArenaBytes: 2 ** 16,
-    },
-    makeInputs: () => makeTexts(MANY_LINES),
-  },
-];
-
-/** Its output is written around the page cache, where the file system can. */
-export const LARGE_JOB: TinyJobKind = {
-  name: 'a large file, written directly',
-  tuning: { keepInRam: true, inline: true, outputBytes: 2 ** 22, pileCount: 2 },
-  makeInputs: () => makeTexts(MEBIBYTES.lineCounts, MEBIBYTES.rest),
-};
-
 /** What each file holds, in short, by its path below the output's directory. */
 export type Content = Readonly<Record<string, string>>;
+
+/** How what was stopped is ended. */
+export type Ending = '--resume' | '--force';
 
 export class TinyJob {
   readonly kind: TinyJobKind;
@@ -126,6 +41,9 @@ export class TinyJob {
   readonly inputs: readonly string[];
   /** What the user was told by way of warnings since `prepare`. */
   readonly warnings: string[] = [];
+  /** What is there of an earlier run. */
+  #before: DiskState | undefined;
+  #former: Content = {};
 
   /** Writes the inputs beside `root`. */
   constructor(kind: TinyJobKind, root: string) {
@@ -139,7 +57,8 @@ export class TinyJob {
     });
   }
 
-  get replacesShards(): boolean {
+  /** Whether outputs get their names one after the other. */
+  get movesSeveral(): boolean {
     return this.kind.shards === true && this.kind.makeFormer !== undefined;
   }
 
@@ -151,22 +70,31 @@ export class TinyJob {
     return join(this.outputDirectory, 'result');
   }
 
+  /** What was under final names before the first run of the job. */
+  get former(): Content {
+    return this.#former;
+  }
+
   /** Whether outputs are staged, or were and have just got their names. */
   get isStaged(): boolean {
     return this.leftovers().some((path) => path.endsWith('.part'));
   }
 
   get options(): ShuffleOptions {
+    const { kind } = this;
     return {
       inputs: this.inputs,
       output: this.output,
-      tempDirs: [join(this.root, 'temp-0'), join(this.root, 'temp-1')],
+      ...(kind.jobDir
+        ? { jobDir: join(this.root, 'job-dir') }
+        : { tempDirs: [join(this.root, 'temp-0'), join(this.root, 'temp-1')] }),
       memoryBytes: 2 ** 27,
       workers: 1,
       seed: SEED,
-      force: this.kind.makeFormer !== undefined,
-      resume: this.kind.resumable ?? false,
-      shards: this.kind.shards ? { by: 'count', shardCount: 3 } : undefined,
+      force: kind.force ?? false,
+      resume: kind.resumable ?? false,
+      keepTemp: kind.keepTemp ?? false,
+      shards: kind.shards ? { by: 'count', shardCount: 3 } : undefined,
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -174,9 +102,15 @@ export class TinyJob {
   /** Makes everything as it is before the job. */
   prepare(): void {
     rmSync(this.root, { recursive: true, force: true });
-    for (const name of ['temp-0', 'temp-1', 'out']) mkdirSync(join(this.root, name), { recursive: true });
-    this.kind.makeFormer?.(this.output);
+    mkdirSync(this.root);
+    if (this.#before === undefined) this.#prepareFirstRun();
+    else this.#before.writeTo(this.root);
     this.warnings.length = 0;
+  }
+
+  #prepareFirstRun(): void {
+    for (const name of ['temp-0', 'temp-1', 'out']) mkdirSync(join(this.root, name));
+    this.kind.makeFormer?.(this.output);
   }
 
   run(more: Partial<ShuffleOptions> = {}): Promise<ShuffleReport> {
@@ -188,14 +122,39 @@ export class TinyJob {
    * @returns undefined: nothing is. A job that was stopped when its output had appeared may have left no word
    *   of it, and is then refused for its own output.
    */
-  async finish(expected: Content): Promise<ShuffleReport | undefined> {
+  async finish(expected: Content, ending: Ending = '--resume'): Promise<ShuffleReport | undefined> {
     try {
-      return await this.run(canGoOn ? { resume: true } : { force: true });
+      return await this.run(ending === '--force' ? { force: true, resume: false } : { resume: true });
     } catch (error) {
       const isRefused = error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
       if (isRefused && isDeepStrictEqual(this.content(), expected)) return undefined;
+      if (ending === '--resume' && this.#isDiscarded(error)) return this.finish(expected, '--force');
       throw error;
     }
+  }
+
+  /** Whether a run that was to discard an earlier one was stopped amid it, and `--force` is asked for again. */
+  #isDiscarded(error: unknown): boolean {
+    const { before, resumable = false } = this.kind;
+    const isBeingDiscarded = before !== undefined && !resumable;
+    return isBeingDiscarded && error instanceof SystemError && /is not there; .* --force /.test(error.message);
+  }
+
+  /**
+   * As `finish`, with `--resume`: nothing is done again that was committed, and nobody is told of anything that
+   * is not as it should be.
+   */
+  async finishQuietly(expected: Content): Promise<ShuffleReport | undefined> {
+    this.warnings.length = 0;
+    const committed = this.leftovers().filter((path) => /\/set-\d+\.index$/.test(path)).length;
+    const isMoving = this.leftovers().some((path) => /(\.job|job-dir)\/commit$/.test(path));
+    const report = await this.finish(expected);
+    // That temp directories are in memory is the test's doing.
+    const warnings = this.warnings.filter((line) => !line.startsWith('the temp directory '));
+    expect(warnings, 'warnings when it went on').toEqual([]);
+    if (report?.resumed !== undefined && !isMoving)
+      expect(report.resumed.pileSets, 'splits taken over').toBe(committed);
+    return report;
   }
 
   /** Makes locks look like those of a process that is no more: with a token that this one never gave. */
@@ -213,48 +172,83 @@ export class TinyJob {
 
   /** What can be seen of the output, but for what is named as hidden. */
   content(): Content {
-    const paths = filesBelow(join(this.root, 'out')).filter((path) => !isHidden(path));
+    const paths = filesBelow(this.outputDirectory).filter((path) => !isHidden(path));
     return Object.fromEntries(paths.map((path) => [path, inShort(this.#read(path))]));
   }
 
   /**
-   * Expects that whatever is seen of the output is whole, at a moment at which the job was stopped. Shards that
-   * replace others do so one after the other; all others appear at one time.
+   * Expects that whatever is seen of the output is whole, at a moment at which the job was stopped. Shards in a
+   * directory that was there get their names one after the other; all others appear at one time. What was there
+   * before is somewhere, until all is there that takes its place.
    */
-  expectNothingHalf(former: Content, expected: Content): void {
+  expectNothingHalf(expected: Content): void {
     const content = this.content();
-    if (!this.replacesShards) {
-      expect([former, expected]).toContainEqual(content);
+    if (!this.movesSeveral) {
+      expect([this.#former, expected]).toContainEqual(content);
       return;
     }
     for (const [name, found] of Object.entries(content)) {
-      expect([former[name], expected[name]], name).toContain(found);
+      expect([this.#former[name], expected[name]], name).toContain(found);
     }
+    if (isDeepStrictEqual(content, expected)) return;
+    const aside = this.#aside();
+    for (const [name, found] of Object.entries(this.#former)) {
+      expect([content[name], aside[name]], `the former ${name}`).toContain(found);
+    }
+  }
+
+  /** What was moved out of the way, by its former path. */
+  #aside(): Content {
+    const moved = filesBelow(this.outputDirectory).flatMap((path) => {
+      const name = /^\.pileshuf-[0-9a-f]+\.out\/replaced\/(.+)$/.exec(path)?.[1];
+      return name === undefined ? [] : [[`result/${name}`, inShort(this.#read(path))] as const];
+    });
+    return Object.fromEntries(moved);
   }
 
   /** Paths of all that a job leaves besides its output: what lies in temp directories, and what is hidden. */
   leftovers(): string[] {
     return readdirSync(this.root, { recursive: true })
       .map(String)
-      .filter((path) => /^temp-\d\//.test(path) || isHidden(path))
+      .filter((path) => /^(temp-\d|job-dir)\//.test(path) || isHidden(path))
       .sort();
   }
 
-  /** What an undisturbed job makes of `prepare`, once it has been seen to be right. */
+  /**
+   * What an undisturbed job makes of what there is before the first run, once it has been seen to be right.
+   * From then on `prepare` makes what an earlier run left, where the kind has one.
+   */
   async expectedContent(): Promise<Content> {
+    this.#before = undefined;
     this.prepare();
-    await this.run();
+    this.#former = this.content();
+    await this.run({ keepTemp: false });
     const content = this.content();
     const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
     const inOrder = Buffer.concat(names.sort().map((name) => this.#read(name)));
     expect(inOrder.equals(Buffer.concat(referenceOrder(this.#texts, SEED)))).toBe(true);
     expect(this.leftovers()).toEqual([]);
+    await this.#makeBefore();
     return content;
   }
 
+  async #makeBefore(): Promise<void> {
+    const { before } = this.kind;
+    if (before === undefined) return;
+    const firstRun = () => {
+      this.prepare();
+      return () => this.run({ resume: before.resumable });
+    };
+    const nth = await lastCall(CALL_AT[before.at], this.watches, firstRun());
+    await killBefore(nth, this.watches, firstRun());
+    this.disownLocks();
+    expect(this.leftovers().length).toBeGreaterThan(3);
+    this.#before = new DiskModel(this.root).stateAfter(0, ALL_LOST);
+  }
+
   #read(path: string): Buffer {
-    return readFileSync(join(this.root, 'out', path));
+    return readFileSync(join(this.outputDirectory, path));
   }
 }
 

@@ -35,8 +35,12 @@ export interface OpenedFile {
   readonly flags: number;
 }
 
-export function watchFileCalls(watches: (path: string) => boolean, around: Around): WatchedFileCalls {
-  const system = systemFileCalls;
+/** @param system makes the calls. */
+export function watchFileCalls(
+  watches: (path: string) => boolean,
+  around: Around,
+  system: FileCalls = systemFileCalls,
+): WatchedFileCalls {
   const openFiles = new Map<number, OpenedFile>();
 
   function onPath<T>(call: FileCall, make: () => T): T {

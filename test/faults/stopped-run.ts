@@ -1,0 +1,52 @@
+/**
+ * A run that comes to its end at a chosen call on a file: the calls that it makes, in their order, and the
+ * process gone before one of them.
+ */
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { FaultyFileCalls } from './faulty-file-calls.js';
+import { type FileCall, watchFileCalls } from './watched-file-calls.js';
+
+type Watches = (path: string) => boolean;
+
+/** The calls that a run makes, in the order in which they begin. */
+export async function callsOf(watches: Watches, run: () => Promise<unknown>): Promise<readonly FileCall[]> {
+  const calls: FileCall[] = [];
+  const former = replaceFileCalls(
+    watchFileCalls(watches, (call, make) => {
+      calls.push(call);
+      return make();
+    }),
+  );
+  try {
+    await run();
+  } finally {
+    replaceFileCalls(former);
+  }
+  return calls;
+}
+
+/** @returns the number, from 1 on, of the last call of which that is true. */
+export async function lastCall(
+  isIt: (call: FileCall) => boolean,
+  watches: Watches,
+  run: () => Promise<unknown>,
+): Promise<number> {
+  const number = (await callsOf(watches, run)).findLastIndex(isIt) + 1;
+  if (number === 0) throw new Error('the run makes no such call');
+  return number;
+}
+
+/** Has the process gone before that call: neither it nor any after it does anything. */
+export async function killBefore(nth: number, watches: Watches, run: () => Promise<unknown>): Promise<void> {
+  const faulty = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, nth, watches);
+  const former = replaceFileCalls(faulty.calls);
+  try {
+    await run();
+  } catch (error) {
+    if (faulty.struck === undefined) throw error;
+  } finally {
+    await faulty.settle();
+    replaceFileCalls(former);
+  }
+  if (faulty.struck === undefined) throw new Error(`the run made fewer than ${nth} calls`);
+}

@@ -1,0 +1,177 @@
+/**
+ * The ways in which the tiny job is done: where its data lies, where its output appears, what was there
+ * before, and how it can be gone on with.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tuning } from '#src/index.js';
+import type { FileCall } from './watched-file-calls.js';
+
+/** A call before which an earlier run of the job was killed. */
+export type Moment = 'in pass 1' | 'in pass 2' | 'while outputs move';
+
+/** The last such call is the moment. */
+export const CALL_AT: Readonly<Record<Moment, (call: FileCall) => boolean>> = {
+  'in pass 1': ({ name, to = '' }) => name === 'link' && /\/set-\d+\.index$/.test(to),
+  'in pass 2': ({ name, path }) => name === 'unlink' && /\.0\.pile$/.test(path),
+  'while outputs move': ({ name, to = '' }) => name === 'link' && /\/result\/shard-\d+-of-\d+$/.test(to),
+};
+
+/** One way to do the tiny job. */
+export interface TinyJobKind {
+  readonly name: string;
+  readonly tuning: Tuning;
+  readonly shards?: boolean;
+  /** Makes what is there before, where the output is to appear. */
+  readonly makeFormer?: (output: string) => void;
+  /** Whether the job replaces what is there. */
+  readonly force?: boolean;
+  /** Whether the job can be gone on with from the first; others can only be done again. */
+  readonly resumable?: boolean;
+  readonly keepTemp?: boolean;
+  /** Whether it has a directory that the user named, and its data in there. */
+  readonly jobDir?: boolean;
+  /** An earlier run of the job was killed. */
+  readonly before?: { readonly resumable: boolean; readonly at: Moment };
+  /** Default: few lines. */
+  readonly makeInputs?: () => Buffer[];
+}
+
+export function makeTexts(lineCounts: readonly number[], rest = ''): Buffer[] {
+  return ['plain', 'compressed', 'short'].map((name, i) =>
+    Buffer.from(Array.from({ length: lineCounts[i] ?? 0 }, (_, line) => `${name} ${line * 7919}${rest}\n`).join('')),
+  );
+}
+
+export const FEW_LINES = [90, 60, 7];
+const MANY_LINES = [1500, 900, 7];
+/** More than the 16 MiB from which on outputs are written around the page cache. */
+const MEBIBYTES = { lineCounts: [200, 60, 7], rest: '.'.repeat(64 * 1024) };
+
+/** All on the calling thread, so that every call passes the table that a test has put in place. */
+const ON_DISK: Tuning = {
+  pileCount: 4,
+  bufferBytes: 400,
+  readBytes: 512,
+  outputBytes: 1500,
+  splitBytes: 800,
+  stripeCount: 2,
+  keepInRam: false,
+  inline: true,
+};
+const IN_MEMORY: Tuning = { ...ON_DISK, keepInRam: true };
+
+const writeFormerFile = (output: string) => writeFileSync(output, 'former\n');
+
+function writeBystander(output: string): void {
+  mkdirSync(output);
+  writeFileSync(join(output, 'bystander'), 'former bystander\n');
+}
+
+function writeFormerShards(output: string): void {
+  writeBystander(output);
+  for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003', 'shard.complete.json']) {
+    writeFileSync(join(output, name), `former ${name}\n`);
+  }
+}
+
+const FILE: TinyJobKind = { name: 'a file, on disk', tuning: ON_DISK };
+const REPLACED_FILE: TinyJobKind = {
+  name: 'a file that replaces one, on disk',
+  tuning: ON_DISK,
+  makeFormer: writeFormerFile,
+  force: true,
+};
+const NEW_DIRECTORY: TinyJobKind = { name: 'shards in a new directory, on disk', tuning: ON_DISK, shards: true };
+const EXISTING_DIRECTORY: TinyJobKind = {
+  name: 'shards in an existing directory, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  makeFormer: writeBystander,
+};
+const REPLACED_SHARDS: TinyJobKind = {
+  name: 'shards that replace others, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  makeFormer: writeFormerShards,
+  force: true,
+};
+
+const resumable = (kind: TinyJobKind): TinyJobKind => ({ ...kind, name: `${kind.name}, resumable`, resumable: true });
+
+/** Of which everything survives that a step of theirs has made durable. */
+export const RESUMABLE_JOBS: readonly TinyJobKind[] = [FILE, REPLACED_FILE, NEW_DIRECTORY, REPLACED_SHARDS].map(
+  resumable,
+);
+
+/** Whose outputs get their names in several steps, which are finished or taken back by the next run. */
+export const MOVING_JOBS: readonly TinyJobKind[] = [EXISTING_DIRECTORY, REPLACED_SHARDS];
+
+/** What was there of an earlier run is discarded, while outputs of it were getting their names. */
+export const DISCARDING_JOBS: readonly TinyJobKind[] = [false, true].map((isResumable) => ({
+  ...REPLACED_SHARDS,
+  name: `shards that replace others, anew after ${isResumable ? 'a resumable' : 'an'} unfinished move`,
+  before: { resumable: isResumable, at: 'while outputs move' },
+}));
+
+/** Which go on from where an earlier run was killed. */
+export const CONTINUING_JOBS: readonly TinyJobKind[] = [
+  { ...resumable(FILE), name: 'a file, gone on with in pass 1', before: { resumable: true, at: 'in pass 1' } },
+  {
+    ...resumable(REPLACED_SHARDS),
+    name: 'shards that replace others, gone on with in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(REPLACED_SHARDS),
+    name: 'shards that replace others, gone on with while they move',
+    before: { resumable: false, at: 'while outputs move' },
+  },
+];
+
+/** A file, where an earlier run was killed, and --force given. */
+const ANEW: TinyJobKind = {
+  ...FILE,
+  name: 'a file, anew over an unfinished job',
+  force: true,
+  before: { resumable: true, at: 'in pass 2' },
+};
+
+/** Which keep something, or keep it elsewhere. */
+const KEEPING_JOBS: readonly TinyJobKind[] = [
+  { ...FILE, name: 'a file, its temp data kept', keepTemp: true },
+  { ...REPLACED_SHARDS, name: 'shards that replace others, temp data kept', keepTemp: true },
+  { ...FILE, name: 'a file, with a job directory that is named', jobDir: true },
+];
+
+export const TINY_JOBS: readonly TinyJobKind[] = [
+  { name: 'a file, in memory', tuning: IN_MEMORY },
+  { name: 'shards in a new directory, in memory', tuning: IN_MEMORY, shards: true },
+  ...[FILE, REPLACED_FILE, NEW_DIRECTORY, EXISTING_DIRECTORY, REPLACED_SHARDS],
+  ...RESUMABLE_JOBS,
+  {
+    name: 'piles that are split again, on disk',
+    tuning: {
+      ...ON_DISK,
+      pileCount: 2,
+      bufferBytes: 4000,
+      splitBytes: 12_000,
+      readBytes: 4096,
+      pass2ArenaBytes: 2 ** 16,
+    },
+    makeInputs: () => makeTexts(MANY_LINES),
+  },
+];
+
+/** With a past, or with something that stays. */
+export const SPECIAL_JOBS: readonly TinyJobKind[] = [...CONTINUING_JOBS, ANEW, ...DISCARDING_JOBS, ...KEEPING_JOBS];
+
+/** Its output is written around the page cache, where the file system can. */
+export const LARGE_JOB: TinyJobKind = {
+  name: 'a large file, written directly',
+  tuning: { keepInRam: true, inline: true, outputBytes: 2 ** 22, pileCount: 2 },
+  makeInputs: () => makeTexts(MEBIBYTES.lineCounts, MEBIBYTES.rest),
+};
+
+/** Whose output goes where a test says. */
+export const PIPED_JOB: TinyJobKind = { ...FILE, name: 'a pipe' };
