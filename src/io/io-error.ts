@@ -2,7 +2,7 @@
  * Errors of the operating system in words: one mapping for every call on a file or directory.
  */
 import { InputError, SystemError } from '../errors.js';
-import { errnoOf } from './errno.js';
+import { errnoOf, isFull } from './errno.js';
 
 /** What a file is to the job; decides which error its failure becomes. */
 export type FileRole = 'input' | 'temp' | 'output';
@@ -50,7 +50,7 @@ export function ioError(doing: string, role: FileRole, path: string, error: unkn
     const code = errno === 'ENOENT' || errno === 'ENOTDIR' ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
     return new InputError(code, message, { cause: error });
   }
-  if (errno === 'ENOSPC' || errno === 'EDQUOT') {
+  if (isFull(error)) {
     const advice = role === 'temp' ? 'free some space, or begin anew with other disks (--temp-dir)' : 'free some space';
     return new SystemError('ERR_NO_SPACE', `${message}; ${advice}`, { cause: error });
   }

@@ -4,7 +4,7 @@
 import type { BigIntStats, Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
-import { errnoOf } from './errno.js';
+import { errnoOf, isFull } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { ioError, reasonOf } from './io-error.js';
 
@@ -59,7 +59,7 @@ function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): Sy
       `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a place that can be written with --temp-dir or --job-dir`,
     ],
   }[purpose] as ['ERR_TEMP_DIR' | 'ERR_IO', string];
-  return new SystemError(code, message, { cause: error });
+  return new SystemError(isFull(error) ? 'ERR_NO_SPACE' : code, message, { cause: error });
 }
 
 /**

@@ -55,8 +55,8 @@ async function commit(
   giveName: (from: string, to: string) => void,
 ): Promise<void> {
   const attempt = join(directory, nameOfAttempt(name));
-  const file = createTempFile(attempt);
   try {
+    const file = createTempFile(attempt);
     const write = async () => {
       writeAt(file, bytes, 0, bytes.byteLength, 0);
       await syncOpenFile(file);

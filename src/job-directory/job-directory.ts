@@ -3,9 +3,8 @@
  * removed. `job-paths.ts` says what lies where.
  */
 import { dirname, join } from 'node:path';
-import { addCleanupErrors, PileshufError, SystemError } from '../errors.js';
+import { SystemError } from '../errors.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
-import { removeFile } from '../io/files.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
 import { finishedRunNames } from './finished-runs.js';
@@ -14,6 +13,7 @@ import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
 import { MANIFEST_NAME } from './manifest.js';
 import { isNameOfDataDirectory, isOwnName, requireNothingForeign } from './own-names.js';
+import { Removal } from './removal.js';
 import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from './staging-owner.js';
 
 export class JobDirectory {
@@ -153,47 +153,44 @@ export class JobDirectory {
    *   run left former shards there, which are nobody's to remove.
    */
   async clear(): Promise<void> {
-    const { jobDirectory, stagingDirectory } = this.paths;
-    const inJob = this.#job.isHeld ? [jobDirectory] : [];
-    const inStaging = this.#staging.isHeld ? [stagingDirectory] : [];
-    const dataDirectories = this.#job.isHeld ? this.paths.dataDirectories.filter((path) => path !== this.#refused) : [];
+    const { stagingDirectory } = this.paths;
     if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(this.paths);
-    const failures: unknown[] = [];
-    const attempt = async (step: () => void | Promise<void>) => {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
-    };
-    const remove = async (names: readonly string[]) => {
-      for (const name of names) await attempt(() => void removeFile(join(jobDirectory, name), 'temp'));
-    };
-    const sync = async (directories: readonly string[]) => {
-      for (const directory of this.#isDurable ? new Set(directories) : []) {
-        await attempt(() => syncDirectory(directory, 'temp'));
-      }
-    };
-    // Records of outputs that are no longer there would be believed. The last goes first: there is no gap.
-    if (this.#job.isHeld) await remove(finishedRunNames(jobDirectory).reverse());
-    await sync(inJob);
-    for (const directory of inStaging) await attempt(() => removeContents(directory, looksLikeLock));
-    const names = inJob.flatMap((directory) => listNames(directory, 'temp')).filter(isOwnName);
+    const removal = new Removal(this.#isDurable);
+    // What tells of outputs and pile sets that are no longer there would be believed.
+    if (this.#job.isHeld) await this.#removeRecords(removal);
+    if (this.#staging.isHeld) {
+      removal.attempt(() => removeContents(stagingDirectory, looksLikeLock));
+      await removal.sync([stagingDirectory]);
+    }
+    if (this.#job.isHeld) await this.#removeData(removal);
+    removal.finish();
+  }
+
+  async #removeRecords(removal: Removal): Promise<void> {
+    const { jobDirectory } = this.paths;
+    // The last goes first: there is no gap.
+    removal.files(jobDirectory, removal.attempt(() => finishedRunNames(jobDirectory).reverse()) ?? []);
+    const isLast = (name: string) => name === MANIFEST_NAME || name === JOURNAL_NAME;
+    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !isLast(name);
+    removal.files(jobDirectory, this.#ownNames(removal).filter(isOther));
+    await removal.sync([jobDirectory]);
+  }
+
+  async #removeData(removal: Removal): Promise<void> {
+    const { jobDirectory } = this.paths;
+    const dataDirectories = this.paths.dataDirectories.filter((path) => path !== this.#refused);
     // Also where an earlier run put its data in here, and this one would not.
-    const dataDirectoriesInside = names.filter(isNameOfDataDirectory).map((name) => join(jobDirectory, name));
-    const dataDirectoriesAll = new Set([...dataDirectories, ...dataDirectoriesInside]);
-    for (const directory of dataDirectoriesAll) await attempt(() => removeDirectory(directory));
-    const parents = dataDirectories.map((directory) => dirname(directory)).filter((path) => path !== jobDirectory);
-    await sync([...inStaging, ...parents]);
-    const last = [MANIFEST_NAME, JOURNAL_NAME];
-    const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !last.includes(name);
-    await remove(names.filter(isOther));
-    await remove(inJob.length > 0 ? last : []);
-    await sync(inJob);
-    const [first, ...others] = failures;
-    if (first === undefined) return;
-    if (first instanceof PileshufError) addCleanupErrors(first, others);
-    throw first;
+    const inside = this.#ownNames(removal).filter(isNameOfDataDirectory);
+    for (const directory of new Set([...dataDirectories, ...inside.map((name) => join(jobDirectory, name))])) {
+      removal.attempt(() => removeDirectory(directory));
+    }
+    await removal.sync(dataDirectories.map((path) => dirname(path)).filter((path) => path !== jobDirectory));
+    removal.files(jobDirectory, [MANIFEST_NAME, JOURNAL_NAME]);
+    await removal.sync([jobDirectory]);
+  }
+
+  #ownNames(removal: Removal): readonly string[] {
+    return removal.attempt(() => listNames(this.paths.jobDirectory, 'temp').filter(isOwnName)) ?? [];
   }
 
   /** Lets go of it, whatever is there. Safe to call twice. */

@@ -52,7 +52,7 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
       placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : dataDirectoryIn(directory, { id }, disk),
     ),
     // After the output alone: jobs of one output meet here, wherever their job directories are.
-    stagingDirectory: join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`),
+    stagingDirectory: stagingDirectoryIn(outputDirectory, outputIdentity),
     outputPath,
   };
 }
@@ -60,6 +60,11 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
 /** Where a job keeps the data of a temp disk, in a temp directory that others may use, too. */
 export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, disk: number): string {
   return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
+}
+
+/** Where the outputs of all jobs of an output are staged. */
+export function stagingDirectoryIn(outputDirectory: string, outputIdentity: string): string {
+  return join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
 
 function idOf(text: string): string {

@@ -5,6 +5,7 @@
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { findObstacle, isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
 
@@ -190,6 +191,11 @@ function requireNoDanglingLink(output: string): void {
 export function stagingParentOf(place: FilesPlace): string {
   const parent = dirname(place.path);
   if (place.kind === 'file' || !place.exists) return parent;
+  // Where they are staged, they are looked for.
+  const there = [parent, place.path].find((path) =>
+    nameExists(stagingDirectoryIn(path, outputIdentityOf(place)), 'output'),
+  );
+  if (there !== undefined) return there;
   const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
   return isOwnFileSystem || !isWritable(parent, 'output') ? place.path : parent;
 }

@@ -11,7 +11,8 @@ import { seal, unseal } from '#src/job-directory/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { stopWithFinishedRuns } from './stopped-job.js';
-import { type Content, RESUMABLE_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const SOON_MILLISECONDS = 20_000;
 const RUNS = 60;

@@ -140,12 +140,9 @@ async function runWithFault(
   expect(leftOpen, `${what}: files left open`).toEqual([]);
   expect(countOpenFiles(), `${what}: open files`).toBe(openBefore);
   const told = [...job.warnings, ...(error?.cleanupErrors ?? []).map(String)];
-  // When it could not look into its own directory, it names that, and leaves the others as they are.
-  const isUnseen =
-    struck?.name === 'list' && struck.path.endsWith('.job') && told.some((line) => line.includes(struck.path));
-  const untold = (isUnseen ? [] : job.leftovers()).filter(
-    (path) => !leftBefore.has(path) && !told.some((line) => namesAbove(line, path, job)),
-  );
+  const untold = job
+    .leftovers()
+    .filter((path) => !leftBefore.has(path) && !told.some((line) => namesAbove(line, path, job)));
   const content = job.content();
   // What it was asked to keep needs no word.
   const kept = error === undefined && job.kind.keepTemp ? [] : untold;

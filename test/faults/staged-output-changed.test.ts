@@ -10,7 +10,8 @@ import type { PileshufError } from '#src/index.js';
 import { readFinishedRuns } from '#src/job-directory/finished-runs.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { jobDirectoryOf, stopWithFinishedRuns } from './stopped-job.js';
-import { type Content, LARGE_JOB, RESUMABLE_JOBS, type TinyJob, type TinyJobKind, useTinyJobs } from './tiny-job.js';
+import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { LARGE_JOB, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
 
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();

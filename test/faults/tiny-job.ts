@@ -19,7 +19,7 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ShuffleOptions, type ShuffleReport, SystemError, shuffle, UsageError } from '#src/index.js';
+import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
 import { referenceOrder } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-run.js';
@@ -128,16 +128,8 @@ export class TinyJob {
     } catch (error) {
       const isRefused = error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
       if (isRefused && isDeepStrictEqual(this.content(), expected)) return undefined;
-      if (ending === '--resume' && this.#isDiscarded(error)) return this.finish(expected, '--force');
       throw error;
     }
-  }
-
-  /** Whether a run that was to discard an earlier one was stopped amid it, and `--force` is asked for again. */
-  #isDiscarded(error: unknown): boolean {
-    const { before, resumable = false } = this.kind;
-    const isBeingDiscarded = before !== undefined && !resumable;
-    return isBeingDiscarded && error instanceof SystemError && /is not there; .* --force /.test(error.message);
   }
 
   /**

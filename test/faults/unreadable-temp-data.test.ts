@@ -9,7 +9,8 @@ import { exitCodeOf } from '#src/cli/exit-code.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
 import { stopAtOutput } from './stopped-job.js';
-import { type Content, RESUMABLE_JOBS, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const [kind = expect.fail('there is one')] = RESUMABLE_JOBS;
 const jobs = useTinyJobs();

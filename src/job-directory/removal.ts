@@ -1,0 +1,50 @@
+/**
+ * Removing what a job has, as much as can be removed: what fails hinders nothing else, and is told in the end.
+ */
+import { join } from 'node:path';
+import { addCleanupErrors, PileshufError } from '../errors.js';
+import { syncDirectory } from '../io/durable.js';
+import { removeFile } from '../io/files.js';
+
+export class Removal {
+  readonly #isDurable: boolean;
+  readonly #failures: unknown[] = [];
+
+  /** @param isDurable whether `sync` does anything. */
+  constructor(isDurable: boolean) {
+    this.#isDurable = isDurable;
+  }
+
+  /** @returns what `step` gives; undefined when it failed. */
+  attempt<T>(step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      this.#failures.push(error);
+      return undefined;
+    }
+  }
+
+  files(directory: string, names: readonly string[]): void {
+    for (const name of names) this.attempt(() => removeFile(join(directory, name), 'temp'));
+  }
+
+  /** Makes what was removed from these directories stay so after a power failure. */
+  async sync(directories: readonly string[]): Promise<void> {
+    for (const directory of this.#isDurable ? new Set(directories) : []) {
+      try {
+        await syncDirectory(directory, 'temp');
+      } catch (error) {
+        this.#failures.push(error);
+      }
+    }
+  }
+
+  /** Throws what failed first, the others attached. */
+  finish(): void {
+    const [first, ...others] = this.#failures;
+    if (first === undefined) return;
+    if (first instanceof PileshufError) addCleanupErrors(first, others);
+    throw first;
+  }
+}
