@@ -93,7 +93,7 @@ describe.each(KINDS)('$name', (kind) => {
   it.each([
     ['outputs get their names', 'output-move', 1],
     // They are all alike.
-    ['what it had is removed', 'job-removal', 3],
+    ['what it had is removed', 'job-removal', 5],
   ] as const)('is completed when the job is killed while %s', async (_, at, step) => {
     inputs = writeInputs(directory);
     const expected = await expectedOf(kind, inputs);

@@ -234,7 +234,7 @@ describe('a name that leads out of the directory', () => {
 
   const HOSTILE = ['../victim/precious', '/etc/hostname', '..', '.', '', 'a/../../b', 'nul\0'];
 
-  it.each(HOSTILE)('is refused in the journal of a commit: %j', async (name) => {
+  it.each([...HOSTILE.entries()])('is refused in the journal of a commit: %j, %j', async (index, name) => {
     const outputIdentity = formatOutputIdentity('file', output, '');
     const moves = {
       outputIdentity,
@@ -248,7 +248,8 @@ describe('a name that leads out of the directory', () => {
       { names: [name], replaced: [] },
       { names: ['shard'], replaced: [name] },
     ]) {
-      for (const phase of ['move-aside', 'move-in', 'moved']) {
+      // The first one in all of them.
+      for (const phase of index === 0 ? ['move-aside', 'move-in', 'moved'] : ['move-in']) {
         writeFileSync(join(paths.job, 'commit'), seal('commit', 1, { ...moves, ...lists, phase }));
         const { exitCode, failure } = await run(['--resume']);
         expect({ exitCode, message: failure?.message }).toEqual({

@@ -327,14 +327,11 @@ describe('clearing', () => {
     );
     expect(steps.slice(0, 2)).toEqual(['done-000002', 'done-000001']);
     // What tells of pile sets is gone for sure before they are.
-    const [index, synced, data] = [/\.index$/, /^sync job$/, /^(0\.part|rmdir .*)$/].map((step) =>
-      steps.findIndex((name) => step.test(name)),
-    );
-    expect([index, synced, data]).toEqual([index, synced, data].toSorted((a = 0, b = 0) => a - b));
-    expect(index).toBeGreaterThan(1);
+    const places = ['set-000001.index', 'sync job', '0.part', 'rmdir disk-0'].map((step) => steps.indexOf(step));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(1);
     expect(steps.slice(-3)).toEqual(['manifest', 'commit', 'sync job']);
     expect(steps.indexOf('0.part')).toBeLessThan(steps.indexOf('rmdir disk-0'));
-    expect(steps.indexOf('rmdir disk-1')).toBeLessThan(steps.indexOf('set-000001.index'));
     expect(steps.filter((step) => step === 'sync other')).toHaveLength(3);
   });
 
