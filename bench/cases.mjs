@@ -100,6 +100,23 @@ export const cases = [
     contestants: sizeContestants,
     bars: {},
   },
+  {
+    name: 'resumable-disk',
+    kind: 'sentences',
+    sizeShare: 1,
+    memory: '256M',
+    contestants: ['pileshuf', 'resumable'],
+    bars: {},
+  },
+  {
+    name: 'resumable-disk-cgroup',
+    kind: 'sentences',
+    sizeShare: 1,
+    memory: '256M',
+    cgroupLimitBytes: tightCgroupBytes,
+    contestants: ['pileshuf', 'resumable'],
+    bars: {},
+  },
   startUp,
 ];
 

@@ -3,6 +3,7 @@
 // `out`; scratch files go to `tmp`. The programs come in through $NODE, $PILESHUF and $TERASHUF, so the line that is
 // run is also, free of paths, the line that is recorded.
 //
+//   resumable  pileshuf with all that it needs to go on after a power failure
 //   floor      what any two-pass shuffle has to do at least: read and write everything twice
 //   cat        one read and one write; cat-fsync makes the output durable too
 
@@ -17,6 +18,7 @@ import path from 'node:path';
  * @typedef {object} Contestant
  * @property {string} name
  * @property {boolean} shuffles whether the output is in another order than the inputs
+ * @property {boolean} [onlyByName] runs only in cases that name it
  * @property {(place: Place) => string} command
  * @property {(place: Place) => string | undefined} skipReason
  */
@@ -43,13 +45,14 @@ export const contestants = [
   {
     name: 'pileshuf',
     shuffles: true,
-    command: (place) =>
-      [
-        `"$NODE" "$PILESHUF" ${inputs(place)} -o out --seed ${place.seed} --force --temp-dir tmp -q`,
-        memoryOption(place),
-      ]
-        .filter(Boolean)
-        .join(' '),
+    command: pileshufCommand,
+    skipReason: never,
+  },
+  {
+    name: 'resumable',
+    shuffles: true,
+    onlyByName: true,
+    command: (place) => `${pileshufCommand(place)} --resume`,
     skipReason: never,
   },
   {
@@ -78,6 +81,12 @@ export const contestants = [
     skipReason: terashufSkipReason,
   },
 ];
+
+/** @param {Place} place */
+function pileshufCommand(place) {
+  const command = `"$NODE" "$PILESHUF" ${inputs(place)} -o out --seed ${place.seed} --force --temp-dir tmp -q`;
+  return [command, memoryOption(place)].filter(Boolean).join(' ');
+}
 
 /** @returns {string | undefined} what to do before pileshuf can be measured */
 export function pileshufMissing() {

@@ -27,6 +27,7 @@
  */
 
 const comparedPairs = /** @type {const} */ ([
+  ['resumable', 'pileshuf'],
   ['pileshuf', 'floor'],
   ['terashuf', 'pileshuf'],
   ['shuf', 'pileshuf'],

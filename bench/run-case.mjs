@@ -89,7 +89,7 @@ export async function runCase(theCase, options, say) {
 function chooseContestants(theCase, corpus, options) {
   const place = { case: theCase, corpus, seed: options.seed };
   return contestants
-    .filter(({ name }) => theCase.contestants?.includes(name) ?? true)
+    .filter(({ name, onlyByName }) => theCase.contestants?.includes(name) ?? !onlyByName)
     .filter(({ name }) => options.contestants.has(name))
     .map((contestant) => {
       const reason = contestant.skipReason(place);
