@@ -117,11 +117,12 @@ export class JobDirectory {
   /** Waits until the names of all its directories, and what is in them, would survive a power failure. */
   async syncNames(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
+    const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
+    for (const directory of new Set([jobDirectory, ...parents])) await syncDirectory(directory, 'temp');
+    // Behind that: outputs that say that they can be gone on with are looked for in a job directory that is there.
     noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: true });
     await syncFile(join(stagingDirectory, OWNER_NAME), 'output');
     for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncDirectory(directory, 'output');
-    const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
-    for (const directory of new Set([jobDirectory, ...parents])) await syncDirectory(directory, 'temp');
     this.#isDurable = true;
   }
 
