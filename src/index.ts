@@ -17,6 +17,12 @@ export {
   VerificationError,
 } from './errors.js';
 export { type Memory, readMemory } from './io/memory-limit.js';
-export type { ShardRule, ShuffleOptions, ShuffleProgress, ShuffleReport } from './job/prepare/shuffle-options.js';
+export type {
+  RecordKind,
+  ShardRule,
+  ShuffleOptions,
+  ShuffleProgress,
+  ShuffleReport,
+} from './job/prepare/shuffle-options.js';
 export { shuffle } from './job/shuffle.js';
 export type { Tuning } from './plan/memory-plan.js';

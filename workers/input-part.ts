@@ -15,6 +15,8 @@ export type InputPart = {
       readonly kind: 'range';
       readonly start: number;
       readonly end: number;
+      /** How often the byte that the framing counts occurs before the place where its reader begins. */
+      readonly countBefore: number;
       readonly version: FileVersion;
       readonly gate: GateNumber;
     }
@@ -31,4 +33,6 @@ export interface Coverage {
   readonly inputBytes: number | undefined;
   /** Bytes scattered that were not read: the terminator that a last record lacked. */
   readonly addedBytes: number;
+  /** Bytes at the end of the input that belong to no record. */
+  readonly trailerBytes: number;
 }

@@ -2,7 +2,7 @@
  * What every task of a job is told, as plain data and shared memory, and what a thread makes of it
  * once: its control words, its view of the memory pool, its arena.
  */
-import type { FramingSpec } from '../src/formats/framing.js';
+import type { FramingSpec } from '../src/formats/framing-table.js';
 import { JobControl } from '../src/io/job-control.js';
 import { RamPool, type RamPoolShare } from '../src/pile-store/ram-pool.js';
 import type { StoreLayout } from '../src/pile-store/store-layout.js';

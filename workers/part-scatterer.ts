@@ -3,7 +3,7 @@
  * records marked and scattered, and keeps account of what was covered.
  */
 import { InputError } from '../src/errors.js';
-import type { Framing } from '../src/formats/framing.js';
+import { BadRecord, type Framing, type RecordScanner } from '../src/formats/framing.js';
 import { inputName } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { BOUNDARY_COUNT } from '../src/plan/memory-plan.js';
@@ -25,6 +25,7 @@ export class PartScatterer {
   readonly window: ReadWindow;
   readonly #part: InputPart;
   readonly #framing: Framing;
+  #scanner: RecordScanner;
   readonly #table: number;
   readonly #job: JobShare;
   /** Decoded position of the byte at the window's `filledEnd`. */
@@ -40,13 +41,19 @@ export class PartScatterer {
     this.#job = job;
     this.#part = part;
     this.#framing = framing;
+    this.#scanner = framing.openScanner(kernel, job, 0);
     this.kernel = kernel;
     this.window = arena.window;
     this.#table = arena.table;
   }
 
-  begin(position: number, skipping: boolean): void {
+  /**
+   * @param skipping whether `position` lies before the part, in what belongs to another one.
+   * @param countBefore how often the byte that the framing counts occurs before `position`.
+   */
+  begin(position: number, skipping: boolean, countBefore = 0): void {
     this.window.clear();
+    this.#scanner = this.#framing.openScanner(this.kernel, this.#job, countBefore);
     this.#filledPosition = position;
     this.#skipping = skipping;
     this.#firstStart = undefined;
@@ -66,11 +73,12 @@ export class PartScatterer {
    * @throws InputError ERR_RECORD_TOO_LONG for one that is over the limit.
    */
   makeRoom(): number {
-    if (this.#skipping) this.window.clear();
     const room = this.window.makeRoom();
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record') throw this.#overLimit(position);
+    if (this.#scanner.needsWholeRecords)
+      throw this.#overMemory(position, `more than ${room.byteLength}`, 2 * room.byteLength);
     this.#unheld = {
       position: this.#unheld?.position ?? position,
       byteLength: (this.#unheld?.byteLength ?? 0) + room.byteLength,
@@ -84,6 +92,14 @@ export class PartScatterer {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
       `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
+    );
+  }
+
+  /** @param neededBytes that the record has, or may have. */
+  #overMemory(position: number, byteLength: string, neededBytes: number): InputError {
+    return new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `${inputName(this.#part.path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, neededBytes)}`,
     );
   }
 
@@ -106,17 +122,33 @@ export class PartScatterer {
     }
   }
 
-  /** The input ended: a last record without its terminator gets one. */
+  /** The input ended: a last record that lacks its end gets one. */
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
-    if (!this.#skipping && !this.#finished && (window.pendingBytes > 0 || this.#unheld !== undefined)) {
-      // The window's slack has room for it; it is not part of the input.
-      this.kernel.bytes[window.filledEnd] = this.#framing.terminator;
-      this.take(1);
-      return this.#coverage(inputBytes, 0, 1);
+    if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#unheld === undefined)) {
+      return this.#coverage(inputBytes);
     }
-    return this.#coverage(inputBytes);
+    this.makeRoom();
+    const { recordStart, filledEnd } = window;
+    const missing = this.#onBadRecord(() => this.#scanner.complete(recordStart, filledEnd));
+    if (missing === 'trailer') return this.#coverage(inputBytes, 0, { trailerBytes: window.pendingBytes });
+    // It is not part of the input.
+    this.kernel.bytes.set(missing, filledEnd);
+    window.filledEnd += missing.byteLength;
+    this.#filledPosition += missing.byteLength;
+    this.#scatterRest();
+    return this.#coverage(inputBytes, 0, { addedBytes: missing.byteLength });
+  }
+
+  /** All that is left is one record. */
+  #scatterRest(): void {
+    const { recordStart, filledEnd } = this.window;
+    if (this.#unheld !== undefined) this.#refuseUnheld(this.#unheld, filledEnd);
+    const { view } = this.kernel;
+    view.setUint32(this.#table, recordStart, true);
+    view.setUint32(this.#table + 4, filledEnd, true);
+    this.#scatterMarked(1, recordStart, this.#position(recordStart));
   }
 
   /** The range ended with or before a boundary. */
@@ -124,11 +156,16 @@ export class PartScatterer {
     return this.#coverage(undefined, position);
   }
 
-  #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
+  #coverage(
+    inputBytes: number | undefined,
+    position = 0,
+    { addedBytes = 0, trailerBytes = 0 }: Partial<Pick<Coverage, 'addedBytes' | 'trailerBytes'>> = {},
+  ): Coverage {
     const { inputOrdinal } = this.#part;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
-    if (this.#firstStart === undefined) return { inputOrdinal, start: position, end: position, inputBytes, addedBytes };
-    return { inputOrdinal, start: this.#firstStart, end, inputBytes, addedBytes };
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes };
+    if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
+    return { ...rest, start: this.#firstStart, end };
   }
 
   /** Decoded position of an address in the window. */
@@ -138,40 +175,52 @@ export class PartScatterer {
 
   #skipToBoundary(): boolean {
     const { window } = this;
-    const found = this.#framing.scan(
-      this.kernel.run,
-      window.scannedEnd,
-      window.filledEnd,
-      window.recordStart,
-      this.#table,
-      1,
-    );
-    if (found === 0) return false;
-    window.recordStart = this.#tableEnd(0);
-    window.scannedEnd = window.recordStart;
-    this.#skipping = false;
-    return true;
+    if (this.#scan(1) > 0) {
+      window.recordStart = this.#tableEnd(0);
+      window.scannedEnd = window.recordStart;
+      this.#skipping = false;
+      return true;
+    }
+    // A part of what ends a record may be there.
+    const { cut } = this.#framing;
+    const keptBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes : 0;
+    window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
+    window.scannedEnd = window.filledEnd;
+    return false;
+  }
+
+  /** Has records marked from where the last scan ended. */
+  #scan(maxCount: number): number {
+    const { scannedEnd, filledEnd, recordStart } = this.window;
+    return this.#onBadRecord(() => this.#scanner.scan(scannedEnd, filledEnd, recordStart, this.#table, maxCount));
+  }
+
+  /** @throws InputError ERR_INPUT_CORRUPT in place of BadRecord, with the position in the decoded input. */
+  #onBadRecord<T>(look: () => T): T {
+    try {
+      return look();
+    } catch (error) {
+      if (!(error instanceof BadRecord)) throw error;
+      const position = this.#position(error.address);
+      throw new InputError('ERR_INPUT_CORRUPT', `${inputName(this.#part.path)}: byte ${position} ${error.message}`);
+    }
   }
 
   /** @throws InputError ERR_RECORD_TOO_LONG as soon as the length is known. */
-  #lookForEnd({ position, byteLength }: UnheldRecord): void {
-    const { window } = this;
-    const { scannedEnd, filledEnd, recordStart } = window;
-    if (this.#framing.scan(this.kernel.run, scannedEnd, filledEnd, recordStart, this.#table, 1) === 0) {
-      window.scannedEnd = filledEnd;
-      return;
-    }
-    const recordBytes = byteLength + this.#tableEnd(0) - recordStart;
+  #lookForEnd(unheld: UnheldRecord): void {
+    if (this.#scan(1) > 0) this.#refuseUnheld(unheld, this.#tableEnd(0));
+    this.window.scannedEnd = this.window.filledEnd;
+  }
+
+  /** @param end address of the record's end. */
+  #refuseUnheld({ position, byteLength }: UnheldRecord, end: number): never {
+    const recordBytes = byteLength + end - this.window.recordStart;
     if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
-    throw new InputError(
-      'ERR_RECORD_TOO_LONG',
-      `${inputName(this.#part.path)}: the record at byte ${position} has ${recordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, recordBytes)}`,
-    );
+    throw this.#overMemory(position, String(recordBytes), recordBytes);
   }
 
   #scatterComplete(end: number): void {
     const { window } = this;
-    const { run } = this.kernel;
     const base = window.recordStart;
     const basePosition = this.#position(base);
     while (!this.#finished) {
@@ -182,27 +231,25 @@ export class PartScatterer {
         this.#finished = true;
         break;
       }
-      const count = this.#framing.scan(
-        run,
-        window.scannedEnd,
-        window.filledEnd,
-        window.recordStart,
-        this.#table,
-        maxCount,
-      );
-      if (count > 0) {
-        run.scatterRecords(this.#table, count, base, BigInt(basePosition), this.#part.inputKey);
-        if (run.longestRecord() >>> 0 > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
-        this.#firstStart ??= basePosition;
-        window.recordStart = this.#tableEnd(count - 1);
-        window.scannedEnd = window.recordStart;
-        this.#lastEnd = this.#position(window.recordStart);
-      }
+      const count = this.#scan(maxCount);
+      if (count > 0) this.#scatterMarked(count, base, basePosition);
       if (count < maxCount) {
         window.scannedEnd = window.filledEnd;
         break;
       }
     }
+  }
+
+  /** Scatters the first `count` records of the boundary table; positions are counted from `base`. */
+  #scatterMarked(count: number, base: number, basePosition: number): void {
+    const { window } = this;
+    const { run } = this.kernel;
+    run.scatterRecords(this.#table, count, base, BigInt(basePosition), this.#part.inputKey);
+    if (run.longestRecord() >>> 0 > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
+    this.#firstStart ??= basePosition;
+    window.recordStart = this.#tableEnd(count - 1);
+    window.scannedEnd = window.recordStart;
+    this.#lastEnd = this.#position(window.recordStart);
   }
 
   /** Position of the first record over the limit among the `count` of the boundary table. */

@@ -1,15 +1,14 @@
 /**
  * Scatters one part of a split: a range of a plain file, a whole compressed file, or a stream.
  *
- * A range owns the records that begin in it: from its second byte on, the first record begins behind
- * the first boundary at or after the byte before the range, and the last one may end behind the
- * range. What was read is reported as [first record start, end of last record), so that the
+ * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
+ * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
  * coordinator can see that the parts of an input join without a gap or an overlap.
  */
 import { InputError } from '../src/errors.js';
 import type { CompressedSource } from '../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-table.js';
-import type { Framing } from '../src/formats/framing.js';
+import { type Framing, readerStart } from '../src/formats/framing.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
@@ -39,7 +38,7 @@ export async function scatterPart(
   const scatter = async (): Promise<Coverage> => {
     const coverage =
       part.kind === 'range'
-        ? scatterRange(part, input, scatterer, control)
+        ? scatterRange(part, input, framing, scatterer, control)
         : await scatterCompressed(part, input, scatterer, control);
     input.requireUnchanged();
     return coverage;
@@ -50,13 +49,13 @@ export async function scatterPart(
 function scatterRange(
   part: InputPart & { kind: 'range' },
   input: RegularInput,
+  framing: Framing,
   scatterer: PartScatterer,
   control: JobControl,
 ): Coverage {
   const { end } = part;
-  // The byte before the range tells whether a record begins with the range.
-  let position = part.start > 0 ? part.start - 1 : 0;
-  scatterer.begin(position, part.start > 0);
+  let position = readerStart(framing, part.start);
+  scatterer.begin(position, position < part.start, part.countBefore);
   while (position < end || scatterer.awaitsBoundary(end)) {
     control.throwIfAborted();
     const room = scatterer.makeRoom();

@@ -5,7 +5,7 @@
  * The default export is what a worker thread runs; the coordinator calls it directly when a job is
  * small enough for one thread.
  */
-import { framingOf } from '../src/formats/framing.js';
+import { framingOf } from '../src/formats/framing-table.js';
 import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { PileTallies } from '../src/pile-store/read-pile-set-index.js';
 import { thenAlwaysAsync } from '../src/then-always.js';

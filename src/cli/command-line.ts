@@ -4,7 +4,7 @@
  * found here; what only the machine can contradict (paths, space, memory) is the library's.
  */
 
-import { type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
+import { type RecordKind, type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
 import type { InputList } from './input-list.js';
 import type { ProgressStyle } from './progress.js';
 
@@ -21,6 +21,13 @@ export interface OptionValues {
   readonly workers?: number;
   readonly ioLimit?: ReadonlyMap<string, number>;
   readonly zeroTerminated?: boolean;
+  readonly delimiter?: Uint8Array;
+  readonly linesPerRecord?: number;
+  readonly paragraphs?: boolean;
+  readonly csv?: boolean;
+  readonly recordSize?: number;
+  readonly lengthPrefixed?: LengthPrefix;
+  readonly tfrecord?: boolean;
   readonly maxRecord?: number;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -75,6 +82,7 @@ export function checkCommandLine(
       workers: values.workers,
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,
+      records: chooseRecordKind(values),
       maxRecordBytes: values.maxRecord,
       force: values.force,
       resume: values.resume,
@@ -97,6 +105,26 @@ function chooseShardRule({ shards, shardRecords, shardBytes }: OptionValues): Sh
   if (shardBytes !== undefined) {
     asked.push(['--shard-bytes', { by: 'bytes', maxShardBytes: shardBytes }]);
   }
+  return onlyOne(asked);
+}
+
+type LengthPrefix = Extract<RecordKind, { by: 'length-prefix' }>['prefix'];
+
+function chooseRecordKind(values: OptionValues): RecordKind | undefined {
+  const { zeroTerminated, delimiter, linesPerRecord, paragraphs, csv, recordSize, lengthPrefixed, tfrecord } = values;
+  const asked: (readonly [option: string, kind: RecordKind | undefined])[] = [];
+  if (zeroTerminated === true) asked.push(['--zero-terminated', undefined]);
+  if (delimiter !== undefined) asked.push(['--delimiter', { by: 'delimiter', delimiter }]);
+  if (linesPerRecord !== undefined) asked.push(['--lines-per-record', { by: 'lines', linesPerRecord }]);
+  if (paragraphs === true) asked.push(['--paragraphs', { by: 'paragraphs' }]);
+  if (csv === true) asked.push(['--csv', { by: 'csv' }]);
+  if (recordSize !== undefined) asked.push(['--record-size', { by: 'size', recordBytes: recordSize }]);
+  if (lengthPrefixed !== undefined) asked.push(['--length-prefixed', { by: 'length-prefix', prefix: lengthPrefixed }]);
+  if (tfrecord === true) asked.push(['--tfrecord', { by: 'tfrecord' }]);
+  return onlyOne(asked);
+}
+
+function onlyOne<T>(asked: readonly (readonly [option: string, value: T])[]): T | undefined {
   if (asked.length > 1) {
     const names = asked.map(([option]) => option).join(' and ');
     throw new UsageError(`${names} contradict each other; give one of them`);

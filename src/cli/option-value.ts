@@ -3,7 +3,7 @@
  * UsageError (ERR_OPTION); what two options say to each other is checked in `command-line.ts`.
  */
 
-import { UsageError } from '../index.js';
+import { type RecordKind, UsageError } from '../index.js';
 import type { ProgressStyle } from './progress.js';
 
 const progressStyles: readonly ProgressStyle[] = ['auto', 'bar', 'plain', 'json', 'none'];
@@ -56,6 +56,16 @@ export function parseIoLimit(text: string, previous: ReadonlyMap<string, number>
     throw new UsageError(`--io-limit gives ${path} both ${known} and ${limit}; give one of them`);
   }
   return new Map([...previous, [path, limit]]);
+}
+
+const lengthPrefixes = ['u32le', 'u32be', 'u64le', 'varint'] as const;
+
+export function parseLengthPrefix(text: string): Extract<RecordKind, { by: 'length-prefix' }>['prefix'] {
+  const prefix = lengthPrefixes.find((known) => known === text);
+  if (prefix === undefined) {
+    throw new UsageError(`--length-prefixed ${text}: expected one of ${lengthPrefixes.join(', ')}`);
+  }
+  return prefix;
 }
 
 export function parseProgressStyle(text: string): ProgressStyle {

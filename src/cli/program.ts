@@ -8,9 +8,18 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../index.js';
 import { type CommandLine, checkCommandLine, type OptionValues } from './command-line.js';
+import { parseDelimiter } from './delimiter.js';
 import { helpEpilogue } from './help-text.js';
 import type { InputList } from './input-list.js';
-import { parseCount, parseIoLimit, parseOutput, parsePath, parsePrefix, parseProgressStyle } from './option-value.js';
+import {
+  parseCount,
+  parseIoLimit,
+  parseLengthPrefix,
+  parseOutput,
+  parsePath,
+  parsePrefix,
+  parseProgressStyle,
+} from './option-value.js';
 import { parseSize } from './size.js';
 
 export type Invocation =
@@ -89,6 +98,21 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
       parseIoLimit,
     )
     .option('-z, --zero-terminated', 'records end in NUL, in and out, not in newline')
+    .option(
+      '--delimiter <STRING>',
+      'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
+      parseDelimiter,
+    )
+    .option('--lines-per-record <N>', 'a record is N lines, as 4 in FASTQ', count('--lines-per-record'))
+    .option('--paragraphs', 'a record is text with the blank lines behind it')
+    .option('--csv', 'a record is a line; newlines between double quotes belong to it')
+    .option('--record-size <BYTES>', 'a record is so many bytes: token arrays, embeddings', count('--record-size'))
+    .option(
+      '--length-prefixed <KIND>',
+      'a record is its length (u32le, u32be, u64le or varint) and so many bytes',
+      parseLengthPrefix,
+    )
+    .option('--tfrecord', 'a record is a TFRecord; its checksums are verified')
     .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB, at most 1984MiB)', size('--max-record'))
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))

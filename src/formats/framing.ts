@@ -1,12 +1,11 @@
 /**
- * Framings: how records lie in the decoded bytes of an input. A framing marks record boundaries in
- * the read window; what scatters the records never looks at their bytes.
- *
- * To add one: a spec (plain data, it crosses threads) and a case in `framingOf`.
+ * The contract of a framing: how records lie in the decoded bytes of an input. A framing marks record
+ * boundaries in the read window; what scatters the records never looks at their bytes, and whatever lies
+ * between two boundaries is carried byte for byte. `framing-table.ts` lists the framings.
  */
 
-/** The kernel loops that a framing may call; addresses are those of the kernel's memory. */
-export interface BoundaryScanner {
+/** The kernel loops that a framing may call, as `workers/kernel/assembly/scan*.ts` describe them. */
+export interface FramingFunctions {
   scanDelimiter(
     from: number,
     to: number,
@@ -15,46 +14,131 @@ export interface BoundaryScanner {
     table: number,
     maxCount: number,
   ): number;
-}
-
-/** Records that end in one byte, which belongs to them. */
-export interface FramingSpec {
-  readonly kind: 'delimited';
-  readonly delimiter: number;
-}
-
-export const LINES: FramingSpec = { kind: 'delimited', delimiter: 0x0a };
-export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', delimiter: 0x00 };
-
-export interface Framing {
-  /**
-   * Whether a split may begin in the middle of an input: `anywhere` (the first boundary after any
-   * byte is a true one) or `never`.
-   */
-  readonly cut: 'anywhere' | 'never';
-  /** What a last record gets when the input ends without it. */
-  readonly terminator: number;
-  /**
-   * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes
-   * up to `maxCount` (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`.
-   * @returns pairs written; fewer than `maxCount` means that all of [from, to) was looked at.
-   */
-  scan(
-    scanner: BoundaryScanner,
+  /** Address of 1 KiB for the bytes that `scanSequence` looks for. */
+  sequenceAddress(): number;
+  scanSequence(
     from: number,
     to: number,
     recordStart: number,
+    sequenceBytes: number,
     table: number,
     maxCount: number,
   ): number;
+  scanLineGroups(
+    from: number,
+    to: number,
+    recordStart: number,
+    linesPerRecord: number,
+    linesBefore: number,
+    table: number,
+    maxCount: number,
+  ): number;
+  /** Lines of the record that `scanLineGroups` left incomplete. */
+  linesPending(): number;
+  scanQuoted(from: number, to: number, recordStart: number, isQuoted: number, table: number, maxCount: number): number;
+  /** Whether the place where `scanQuoted` stopped is inside quotes: 0 or 1. */
+  quotePending(): number;
+  scanParagraphs(
+    from: number,
+    to: number,
+    recordStart: number,
+    lineStart: number,
+    seen: number,
+    table: number,
+    maxCount: number,
+  ): number;
+  /** Where the line begins in which `scanParagraphs` stopped, and what it had seen of the record. */
+  paragraphLineStart(): number;
+  paragraphSeen(): number;
+  scanFixed(recordStart: number, to: number, recordBytes: number, table: number, maxCount: number): number;
+  scanLengthPrefixed(
+    recordStart: number,
+    to: number,
+    prefix: number,
+    longest: bigint,
+    table: number,
+    maxCount: number,
+  ): number;
+  scanTfrecords(recordStart: number, to: number, longest: bigint, table: number, maxCount: number): number;
+  /** What is wrong with the record behind the last one that was marked: 0 nothing. */
+  framingProblem(): number;
+  /** A number that belongs to the problem. */
+  framingProblemValue(): bigint;
 }
 
-export function framingOf(spec: FramingSpec): Framing {
-  const { delimiter } = spec;
-  return {
-    cut: 'anywhere',
-    terminator: delimiter,
-    scan: (scanner, from, to, recordStart, table, maxCount) =>
-      scanner.scanDelimiter(from, to, recordStart, delimiter, table, maxCount),
-  };
+/** What a framing works on; addresses are those of the linear memory. */
+export interface FramingKernel {
+  /** The linear memory, as bytes and as numbers; replaced when it grows. */
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly run: FramingFunctions;
+}
+
+/** A byte pattern in which a record is not as its framing demands. `PartScatterer` says in which input. */
+export class BadRecord extends Error {
+  /** Of the offending byte. */
+  readonly address: number;
+
+  /** @param problem completes "INPUT: byte N ...". */
+  constructor(address: number, problem: string) {
+    super(problem);
+    this.name = 'BadRecord';
+    this.address = address;
+  }
+}
+
+/**
+ * Where a range of an input may begin. `lookBehindBytes`: how far before the range its reader begins, so that it
+ * sees whether a record begins with the range.
+ */
+export type Cut =
+  | { readonly kind: 'never' }
+  /** The first boundary behind any byte is a true one. */
+  | { readonly kind: 'anywhere'; readonly lookBehindBytes: number }
+  /** It is when one knows how often a byte occurs before the place where the reader begins. */
+  | { readonly kind: 'after-counting'; readonly byte: number; readonly lookBehindBytes: number }
+  /** Records begin at multiples of this, counted from the end of the header. */
+  | { readonly kind: 'every'; readonly byteLength: number };
+
+export interface Framing {
+  readonly cut: Cut;
+  /**
+   * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: it cannot be told.
+   */
+  countSample(sample: Uint8Array): number | undefined;
+  /** @param countBefore see `Cut`; 0 at the beginning of an input. */
+  openScanner(kernel: FramingKernel, limits: RecordLimits, countBefore: number): RecordScanner;
+}
+
+export interface RecordLimits {
+  readonly maxRecordBytes: number;
+}
+
+/** Looks through one part of an input, from its first byte to its last. */
+export interface RecordScanner {
+  /** Whether it finds the end of a record only when all of the record is there. */
+  readonly needsWholeRecords: boolean;
+  /**
+   * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes up to
+   * `maxCount` (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`. The next call goes
+   * on at `to`, or behind the last record that was marked when there were `maxCount`; bytes may have moved
+   * meanwhile, all by as much as `recordStart`.
+   * @returns pairs written; fewer than `maxCount` means that all of [from, to) was looked at.
+   * @throws BadRecord
+   */
+  scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number;
+  /**
+   * The input ends at `to`, and [recordStart, to) is not empty and no record yet.
+   * @returns what is appended so that all of it is one record: bytes that the input lacks; or that it belongs to
+   *   no record.
+   * @throws BadRecord when the input cannot end here.
+   */
+  complete(recordStart: number, to: number): Uint8Array | 'trailer';
+}
+
+export const NOTHING = new Uint8Array();
+
+/** Where the reader of a range begins that begins at `start`. */
+export function readerStart({ cut }: Framing, start: number): number {
+  return 'lookBehindBytes' in cut ? Math.max(0, start - cut.lookBehindBytes) : start;
 }

@@ -24,8 +24,8 @@ const shape = object({
   /** Whether what the job did before it ended is on disk for sure. */
   isResumable: flag,
   seed: text,
-  /** The byte that ends a record. */
-  delimiter: wholeNumber(0, 255),
+  /** What a record is. */
+  framing: text,
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

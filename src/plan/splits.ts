@@ -6,8 +6,8 @@
 
 /** One input as far as planning is concerned. */
 export interface PlannedInput {
-  /** Whether a split may begin inside it. */
-  readonly cuttable: boolean;
+  /** A split may begin inside it at multiples of this; undefined: nowhere. */
+  readonly cutBytes: number | undefined;
   /** Stored bytes; undefined for a stream. */
   readonly byteLength: number | undefined;
   /** Bytes once decoded, estimated for compressed inputs. */
@@ -54,7 +54,7 @@ export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number)
       group = [];
       groupBytes = 0;
     }
-    if (isAlone) yield* cut(inputOrdinal, byteLength, input.cuttable, splitBytes);
+    if (isAlone) yield* cut(inputOrdinal, byteLength, input.cutBytes, splitBytes);
     else {
       group.push({ inputOrdinal, start: 0, end: byteLength });
       groupBytes += input.decodedBytes;
@@ -63,15 +63,19 @@ export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number)
   if (group.length > 0) yield group;
 }
 
-/** Equal ranges of one input of its own. */
+/** Ranges of one input of its own, as equal as can be. */
 function* cut(
   inputOrdinal: number,
   byteLength: number | undefined,
-  cuttable: boolean,
+  cutBytes: number | undefined,
   splitBytes: number,
 ): Generator<Split, void> {
-  const count = byteLength === undefined || !cuttable ? 1 : Math.max(1, Math.round(byteLength / splitBytes));
-  const edge = (i: number) =>
-    byteLength === undefined || i === count ? byteLength : Math.floor((byteLength / count) * i);
-  for (let i = 0; i < count; i++) yield [{ inputOrdinal, start: edge(i) ?? 0, end: edge(i + 1) }];
+  if (byteLength === undefined || cutBytes === undefined) {
+    yield [{ inputOrdinal, start: 0, end: byteLength }];
+    return;
+  }
+  const units = Math.floor(byteLength / cutBytes);
+  const count = Math.max(1, Math.min(units, Math.round(byteLength / splitBytes)));
+  const edge = (i: number) => (i === count ? byteLength : Math.floor((units / count) * i) * cutBytes);
+  for (let i = 0; i < count; i++) yield [{ inputOrdinal, start: edge(i), end: edge(i + 1) }];
 }

@@ -149,7 +149,7 @@ describe('an unfinished job', () => {
 
   it.each<[string, () => Words, RegExp]>([
     ['seed', () => ({ seed: ['--seed', '2'] }), differs('seed', '"1"', '"2"')],
-    ['end of records', () => ({ more: ['-z'] }), differs('end of records', '10', '0')],
+    ['kind of records', () => ({ more: ['-z'] }), differs('kind of records', '"delimited 0a"', '"delimited 00"')],
     ['number of shards', () => ({ shards: ['--shards', '4'] }), differs('cut into shards', '.*:3}', '.*:4}')],
     [
       'rule for shards',

@@ -19,7 +19,7 @@ const read = () => readManifest(path());
 const manifest: JobManifest = {
   isResumable: true,
   seed: 'Ł\u0000 1',
-  delimiter: 10,
+  framing: 'delimited 0a',
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',
   removesJobDirectory: true,
@@ -133,7 +133,7 @@ describe('a manifest', () => {
       [{ isResumable: false }, /: expected 0 bytes of fingerprints for its 2 inputs, got 64;/],
       [{ shards: { by: 'count', amount: 0 } }, /: shards\.amount: /],
       [{ shards: { by: 'pile', amount: 1 } }, /: shards\.by: expected one of count, records, bytes, got "pile"/],
-      [{ delimiter: 256 }, /: delimiter: /],
+      [{ framing: 1 }, /: framing: expected a text, got 1/],
       [{ seed: 1 }, /: seed: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {

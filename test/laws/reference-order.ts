@@ -31,10 +31,18 @@ export function inputKey(seed: string, ordinal: number): bigint {
 
 /** The records of all inputs in the order of the seed. */
 export function referenceOrder(inputs: readonly Uint8Array[], seed: string, terminator = 0x0a): Buffer[] {
-  const keyed = inputs.flatMap((input, ordinal) => {
+  return orderRecords(
+    inputs.map((input) => recordsOf(input, terminator)),
+    seed,
+  );
+}
+
+/** @param recordsOfInputs of each input all that it holds, from the first byte to the last. */
+export function orderRecords(recordsOfInputs: readonly (readonly Buffer[])[], seed: string): Buffer[] {
+  const keyed = recordsOfInputs.flatMap((records, ordinal) => {
     const ofInput = inputKey(seed, ordinal);
     let position = 0n;
-    return recordsOf(input, terminator).map((record) => {
+    return records.map((record) => {
       const key = recordKey(position, ofInput);
       position += BigInt(record.byteLength);
       return { key, record };

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { decodeError } from '#src/errors.js';
-import { LINES } from '#src/formats/framing.js';
+import { LINES } from '#src/formats/framing-table.js';
 import { openForRead, versionOf, withFile } from '#src/io/files.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { deriveInputKey } from '#src/job/prepare/key-derivation.js';
@@ -58,6 +58,7 @@ export function openStages(
       path: inputPath,
       inputKey: deriveInputKey(seed, '0'),
       start: 0,
+      countBefore: 0,
       end: version.byteLength,
       version,
       gate: UNGATED,

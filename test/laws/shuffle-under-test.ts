@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
+import { type RecordKind, type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Encoding, Settings } from './any-settings.js';
@@ -14,6 +14,7 @@ export interface Job {
   readonly inputs: readonly Buffer[];
   readonly seed: string;
   readonly zeroTerminated?: boolean;
+  readonly records?: RecordKind;
   readonly settings: Settings;
 }
 
@@ -44,6 +45,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       memoryBytes: settings.memoryBytes,
       workers: settings.workers,
       zeroTerminated: job.zeroTerminated,
+      records: job.records,
       force: true,
     },
     settings.tuning,

@@ -11,14 +11,14 @@ const GIB = 1024 * MIB;
 const TB = 1e12;
 
 function plain(byteLength: number): PlannedInput {
-  return { cuttable: true, byteLength, decodedBytes: byteLength };
+  return { cutBytes: 1, byteLength, decodedBytes: byteLength };
 }
 
 function compressed(byteLength: number, decodedBytes: number): PlannedInput {
-  return { cuttable: false, byteLength, decodedBytes };
+  return { cutBytes: undefined, byteLength, decodedBytes };
 }
 
-const stream: PlannedInput = { cuttable: false, byteLength: undefined, decodedBytes: 8 * GIB };
+const stream: PlannedInput = { cutBytes: undefined, byteLength: undefined, decodedBytes: 8 * GIB };
 
 function expectTiled(splits: readonly Split[], inputs: readonly PlannedInput[]): void {
   const parts = splits.flat();
@@ -115,8 +115,26 @@ describe('planSplitBytes', () => {
     }
   });
 
+  it('cuts where records of one size begin, and nowhere else', () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 10_000 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.integer({ min: 1, max: 5000 }),
+        (records, cutBytes, splitBytes) => {
+          const byteLength = records * cutBytes;
+          const inputs = [{ cutBytes, byteLength, decodedBytes: byteLength }];
+          const splits = [...planSplits(inputs, splitBytes)];
+          expectTiled(splits, inputs);
+          for (const { start } of splits.flat()) expect(start % cutBytes).toBe(0);
+          expect(splits.length).toBeLessThanOrEqual(Math.max(1, records));
+        },
+      ),
+    );
+  });
+
   it('puts no more than 4,096 of the smallest files into one', () => {
-    const inputs = Array.from({ length: 100_000 }, () => ({ cuttable: true, byteLength: 28, decodedBytes: 28 }));
+    const inputs = Array.from({ length: 100_000 }, () => ({ cutBytes: 1, byteLength: 28, decodedBytes: 28 }));
     const splits = [...planSplits(inputs, 2 ** 20)];
     expect(splits.map((split) => split.length)).toEqual([...Array(24).fill(4096), 100_000 - 24 * 4096]);
     expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));

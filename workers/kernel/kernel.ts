@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
+import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 
 /** Bytes of one linear memory page. */
@@ -23,7 +24,7 @@ export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 export type FlushFunction = (pile: number, byteLength: number) => void;
 
 /** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
-export interface KernelFunctions {
+export interface KernelFunctions extends FramingFunctions {
   philoxBlock(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number, out: number): void;
   philoxKeys4(
     basePosition: bigint,
@@ -40,14 +41,7 @@ export interface KernelFunctions {
   beginHash(lane: number): void;
   addToHash(lane: number, from: number, to: number): void;
   hashOfPieces(lane: number): bigint;
-  scanDelimiter(
-    from: number,
-    to: number,
-    recordStart: number,
-    delimiter: number,
-    table: number,
-    maxCount: number,
-  ): number;
+  countByte(from: number, to: number, byte: number): bigint;
   prepareScatter(
     pileCount: number,
     tallies: number,

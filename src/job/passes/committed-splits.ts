@@ -41,6 +41,7 @@ const reportShape: Shape<SplitReport> = object({
       end: wholeNumber(),
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
+      trailerBytes: wholeNumber(),
     }),
   ),
   longestRecordBytes: wholeNumber(),

@@ -15,6 +15,7 @@ import type { PileTotals } from '../../plan/pile-runs.js';
 import type { Split, SplitPart } from '../../plan/splits.js';
 import { deriveInputKey } from '../prepare/key-derivation.js';
 import { readCommittedSplits, removeLeftovers } from './committed-splits.js';
+import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { committing, GroupCommit } from './group-commit.js';
 import type { JobContext, ScatteredPileSet, ScatteredPiles } from './job-context.js';
 import { runTasks } from './run-tasks.js';
@@ -41,10 +42,11 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     removeLeftovers(layout, names);
   }
 
+  const countBefore = await countBeforeRanges(job);
   function* tasks(): Generator<{ split: number; task: ScatterTask }> {
     for (const [split, splitParts] of splits.entries()) {
       if (gathered.has(split)) continue;
-      const parts = splitParts.map((part) => inputPart(job, part));
+      const parts = splitParts.map((part) => inputPart(job, part, countBefore));
       yield { split, task: { job: job.share, pileSetName: pileSetName(split, job.attempt), parts } };
     }
   }
@@ -136,7 +138,8 @@ class GatheredSplits {
   }
 }
 
-function inputPart(job: JobContext, { inputOrdinal, start, end }: SplitPart): InputPart {
+function inputPart(job: JobContext, part: SplitPart, countBefore: CountBefore): InputPart {
+  const { inputOrdinal, start, end } = part;
   const input = job.inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const { path } = input;
@@ -146,5 +149,6 @@ function inputPart(job: JobContext, { inputOrdinal, start, end }: SplitPart): In
   const gate = job.inputGates[inputOrdinal] ?? UNGATED;
   if (codec !== undefined)
     return { kind: 'compressed', inputOrdinal, path, inputKey, codec: codec.name, version, gate };
-  return { kind: 'range', inputOrdinal, path, inputKey, start, end: end ?? version.byteLength, version, gate };
+  const range = { start, end: end ?? version.byteLength, countBefore: countBefore(part) };
+  return { kind: 'range', inputOrdinal, path, inputKey, ...range, version, gate };
 }

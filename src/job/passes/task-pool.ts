@@ -2,6 +2,7 @@
  * Where the tasks of a job run: on the calling thread when the job is small, else on worker threads.
  */
 import type { Piscina } from 'piscina';
+import type { CountTask } from '../../../workers/count-byte.js';
 import type { Outcome } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
@@ -10,12 +11,14 @@ import { decodeError, SystemError } from '../../errors.js';
 
 const scatterUrl = new URL('../../../workers/scatter.js', import.meta.url);
 const shuffleUrl = new URL('../../../workers/shuffle.js', import.meta.url);
+const countUrl = new URL('../../../workers/count-byte.js', import.meta.url);
 const readBackUrl = new URL('../../../workers/read-back.js', import.meta.url);
 
 /** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
 const YOUNG_GENERATION_MIB = 12;
 
 export interface TaskPool {
+  count(task: CountTask): Promise<number>;
   scatter(task: ScatterTask): Promise<ScatterResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readBack(task: ReadBackTask): Promise<ReadBackResult>;
@@ -73,6 +76,7 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
   let destroyed: Promise<void> | undefined;
   return {
     threadCount,
+    count: (task) => run(countUrl.href, task),
     scatter: (task) => run(scatterUrl.href, task),
     shuffle: (task) => run(shuffleUrl.href, task),
     readBack: (task) => run(readBackUrl.href, task),
@@ -99,7 +103,8 @@ function workerError(error: unknown): SystemError {
 }
 
 async function inlinePool(jobName: string): Promise<TaskPool> {
-  const [scatter, shuffle, readBack, { forgetJob }] = await Promise.all([
+  const [count, scatter, shuffle, readBack, { forgetJob }] = await Promise.all([
+    import('../../../workers/count-byte.js'),
     import('../../../workers/scatter.js'),
     import('../../../workers/shuffle.js'),
     import('../../../workers/read-back.js'),
@@ -114,6 +119,7 @@ async function inlinePool(jobName: string): Promise<TaskPool> {
   };
   return {
     threadCount: 1,
+    count: (task) => inTurn(() => count.default(task)),
     scatter: (task) => inTurn(() => scatter.default(task)),
     shuffle: (task) => inTurn(() => shuffle.default(task)),
     readBack: (task) => inTurn(() => readBack.default(task)),

@@ -60,10 +60,12 @@ export class CoverageCheck {
   }
 }
 
-/** Decoded bytes of an input: by its size, or by the part that came to its end. */
+/** Bytes of an input that are records: by its size, or by the part that came to its end. */
 function sizeOf(input: JobInput, parts: readonly Coverage[]): number | undefined {
-  if (input.kind === 'file' && input.codec === undefined) return input.version.byteLength;
-  return parts.find((part) => part.inputBytes !== undefined)?.inputBytes;
+  const last = parts.find((part) => part.inputBytes !== undefined);
+  const isPlain = input.kind === 'file' && input.codec === undefined;
+  const inputBytes = isPlain ? input.version.byteLength : last?.inputBytes;
+  return inputBytes === undefined ? undefined : inputBytes - (last?.trailerBytes ?? 0);
 }
 
 function requireTiled(input: JobInput, parts: readonly Coverage[]): void {

@@ -4,7 +4,7 @@
  * split again.
  */
 import seedrandom from 'seedrandom';
-import type { FramingSpec } from '../../formats/framing.js';
+import { type FramingSpec, framingOf } from '../../formats/framing-table.js';
 import { openForRead, readAt, withFile } from '../../io/files.js';
 import type { JobInput } from './job-inputs.js';
 
@@ -36,7 +36,7 @@ export function estimateInputs(inputs: readonly JobInput[], framing: FramingSpec
     if (input?.kind !== 'file') continue;
     const sample = readSample(input, draw());
     sampledBytes += sample.bytes.byteLength;
-    for (const byte of sample.bytes) if (byte === framing.delimiter) sampledRecords += 1;
+    sampledRecords += framingOf(framing).countSample(sample.bytes) ?? sample.bytes.byteLength / USUAL_RECORD_BYTES;
     if (input.codec !== undefined) {
       sampledCompressed += sample.compressedBytes;
       sampledDecoded += sample.bytes.byteLength;

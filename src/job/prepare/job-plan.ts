@@ -4,7 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../errors.js';
-import { framingOf } from '../../formats/framing.js';
+import type { Cut } from '../../formats/framing.js';
+import { framingOf } from '../../formats/framing-table.js';
 import { readOpenFileLimit } from '../../io/open-file-limit.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../../plan/memory-plan.js';
@@ -90,12 +91,12 @@ function planWork(
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const inline =
     tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
-  const cutsAnywhere = framingOf(request.framing).cut === 'anywhere';
-  const isCuttable = (input: JobInput) => cutsAnywhere && input.kind === 'file' && input.codec === undefined;
+  const cutBytes = cutBytesOf(framingOf(request.framing).cut);
+  const isPlain = (input: JobInput) => input.kind === 'file' && input.codec === undefined;
   const memoryNeed: MemoryNeed = {
     budgetBytes: request.memoryBytes,
     workers: inline ? 1 : request.workers,
-    mostSplits: inputs.some(isCuttable) ? Number.POSITIVE_INFINITY : inputs.length,
+    mostSplits: cutBytes !== undefined && inputs.some(isPlain) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, estimate.recordBytes),
     meanRecordBytes: estimate.meanRecordBytes,
     exact: estimate.exact,
@@ -109,7 +110,7 @@ function planWork(
   const splitBytes =
     layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
   const plannedInputs = inputs.map((input, ordinal) => ({
-    cuttable: isCuttable(input),
+    cutBytes: isPlain(input) ? cutBytes : undefined,
     byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
     decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
   }));
@@ -132,6 +133,11 @@ function planWork(
     isResumable,
     layout: isResumable && memory.ramPoolBytes === 0 ? layoutOf(memory, splitBytes, splits, layout) : undefined,
   };
+}
+
+function cutBytesOf(cut: Cut): number | undefined {
+  if (cut.kind === 'never') return undefined;
+  return cut.kind === 'every' ? cut.byteLength : 1;
 }
 
 /** @throws UsageError ERR_JOB_VERSION when there are more than in the run before, as soon as one is. */

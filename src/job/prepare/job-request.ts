@@ -2,12 +2,13 @@
  * What was asked for, complete: every default filled in, every number checked, nothing started.
  */
 import { UsageError } from '../../errors.js';
-import { type FramingSpec, LINES, NUL_TERMINATED } from '../../formats/framing.js';
+import type { FramingSpec } from '../../formats/framing-table.js';
 import { readCpuCount } from '../../io/cpu-count.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
 import { readMemory } from '../../io/memory-limit.js';
 import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
+import { framingSpecOf } from './framing-request.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
 
@@ -72,7 +73,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     tempDirs: options.tempDirs ?? [],
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
-    framing: options.zeroTerminated === true ? NUL_TERMINATED : LINES,
+    framing: framingSpecOf(options),
     maxRecordBytes: requireWhole(
       '--max-record',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,

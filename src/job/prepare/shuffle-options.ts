@@ -12,6 +12,23 @@ export type ShardRule =
   /** Shards of nearly equal size, none above this many bytes; no record is cut. */
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
+/** What a record is. Its bytes, delimiter or prefix included, are carried as they are. */
+export type RecordKind =
+  /** It ends in these bytes, 1 to 1024 of them; a string stands for its UTF-8. */
+  | { readonly by: 'delimiter'; readonly delimiter: string | Uint8Array }
+  /** It is so many lines. */
+  | { readonly by: 'lines'; readonly linesPerRecord: number }
+  /** It is text with the blank lines behind it. */
+  | { readonly by: 'paragraphs' }
+  /** It is a line, and newlines between double quotes belong to it (RFC 4180). */
+  | { readonly by: 'csv' }
+  /** It has so many bytes. */
+  | { readonly by: 'size'; readonly recordBytes: number }
+  /** It is a length and as many bytes; `varint` is LEB128, as of protocol buffers. */
+  | { readonly by: 'length-prefix'; readonly prefix: 'u32le' | 'u32be' | 'u64le' | 'varint' }
+  /** It is a TFRecord; both of its checksums are verified. */
+  | { readonly by: 'tfrecord' };
+
 /** Where a job stands. `bytesTotal` is undefined while it cannot be known (pipes). */
 export interface ShuffleProgress {
   /** `scatter` is pass 1, `shuffle` is pass 2, `commit` makes the output durable and visible. */
@@ -45,6 +62,8 @@ export interface ShuffleOptions {
   readonly workers?: number | undefined;
   /** Path to the number of large I/O calls at one time on the device that holds it. */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
+  /** Default: lines. */
+  readonly records?: RecordKind | undefined;
   /** Records end in NUL, in and out, in place of newline. */
   readonly zeroTerminated?: boolean | undefined;
   /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */

@@ -47,7 +47,7 @@ function layoutOf(changed: Partial<StoreLayout> = {}): StoreLayout {
 }
 
 const reportOf = (split: number) => ({
-  coverage: [{ inputOrdinal: split, start: 0, end: 40, inputBytes: 40, addedBytes: 0 }],
+  coverage: [{ inputOrdinal: split, start: 0, end: 40, inputBytes: 40, addedBytes: 0, trailerBytes: 0 }],
   longestRecordBytes: 10 + split,
 });
 

@@ -22,7 +22,7 @@ function file(path: string, byteLength: number, codec?: typeof gzip): JobInput {
 }
 
 function part(start: number, end: number, inputOrdinal = 0, inputBytes?: number, addedBytes = 0): Coverage {
-  return { inputOrdinal, start, end, inputBytes, addedBytes };
+  return { inputOrdinal, start, end, inputBytes, addedBytes, trailerBytes: 0 };
 }
 
 /** Has the parts checked, and as many bytes put on the piles as they say. */

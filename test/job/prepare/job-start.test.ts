@@ -48,7 +48,7 @@ async function start(options: Partial<ShuffleOptions> = {}): Promise<JobStart> {
 const manifest: JobManifest = {
   isResumable: true,
   seed: 'seed',
-  delimiter: 10,
+  framing: 'delimited 0a',
   shards: null,
   shardPrefix: 'shard',
   output: '',

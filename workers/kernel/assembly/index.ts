@@ -15,6 +15,20 @@ export {
   walkStored,
 } from './order';
 export { philoxBlock, philoxKeys4 } from './philox';
-export { scanDelimiter } from './scan';
+export {
+  countByte,
+  linesPending,
+  paragraphLineStart,
+  paragraphSeen,
+  quotePending,
+  scanDelimiter,
+  scanFixed,
+  scanLineGroups,
+  scanParagraphs,
+  scanQuoted,
+  scanSequence,
+  sequenceAddress,
+} from './scan';
+export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

@@ -1,5 +1,27 @@
 // Finding record boundaries. A framing fills the boundary table: one (start, end) pair of u32
 // addresses a record, `end` past the delimiter. Scatter reads the table and knows no framing.
+//
+// All of these go on where they stopped: what they knew of an incomplete record they give back, and get again.
+
+/** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
+// @ts-ignore: decorator
+@inline
+function matches(p: usize, to: usize, needle: v128): u64 {
+  const hits: u64 =
+    (i8x16.bitmask(i8x16.eq(v128.load(p, 0), needle)) as u32 as u64) |
+    ((i8x16.bitmask(i8x16.eq(v128.load(p, 16), needle)) as u32 as u64) << 16) |
+    ((i8x16.bitmask(i8x16.eq(v128.load(p, 32), needle)) as u32 as u64) << 32) |
+    ((i8x16.bitmask(i8x16.eq(v128.load(p, 48), needle)) as u32 as u64) << 48);
+  return to - p < 64 ? hits & (((1 as u64) << ((to - p) as u64)) - 1) : hits;
+}
+
+// @ts-ignore: decorator
+@inline
+function mark(table: usize, index: u32, start: usize, end: usize): void {
+  const entry = table + ((index as usize) << 3);
+  store<u32>(entry, start as u32, 0);
+  store<u32>(entry, end as u32, 4);
+}
 
 /** Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. */
 export function scanDelimiter(
@@ -14,22 +36,238 @@ export function scanDelimiter(
   let count: u32 = 0;
   let start = recordStart;
   for (let p = from; p < to; p += 64) {
-    let hits: u64 =
-      (i8x16.bitmask(i8x16.eq(v128.load(p, 0), needle)) as u32 as u64) |
-      ((i8x16.bitmask(i8x16.eq(v128.load(p, 16), needle)) as u32 as u64) << 16) |
-      ((i8x16.bitmask(i8x16.eq(v128.load(p, 32), needle)) as u32 as u64) << 32) |
-      ((i8x16.bitmask(i8x16.eq(v128.load(p, 48), needle)) as u32 as u64) << 48);
-    if (to - p < 64) hits &= ((1 as u64) << ((to - p) as u64)) - 1;
+    let hits = matches(p, to, needle);
     while (hits != 0) {
       const end = p + (ctz<u64>(hits) as usize) + 1;
       hits &= hits - 1;
-      const entry = table + ((count as usize) << 3);
-      store<u32>(entry, start as u32, 0);
-      store<u32>(entry, end as u32, 4);
+      mark(table, count, start, end);
       start = end;
       count += 1;
       if (count == maxCount) return count;
     }
+  }
+  return count;
+}
+
+/** How often `byte` occurs in [from, to). Reads up to 63 bytes past `to`. */
+export function countByte(from: usize, to: usize, byte: u32): u64 {
+  const needle = i8x16.splat(byte as i8);
+  let count: u64 = 0;
+  for (let p = from; p < to; p += 64) count += popcnt<u64>(matches(p, to, needle));
+  return count;
+}
+
+const SEQUENCE: usize = memory.data(1024, 16);
+
+export function sequenceAddress(): usize {
+  return SEQUENCE;
+}
+
+/**
+ * Records that end in the `sequenceBytes` bytes at `sequenceAddress`, from left to right without overlap. Only
+ * sequences that begin at `from` or later are seen.
+ */
+export function scanSequence(
+  from: usize,
+  to: usize,
+  recordStart: usize,
+  sequenceBytes: u32,
+  table: usize,
+  maxCount: u32,
+): u32 {
+  const last = (sequenceBytes - 1) as usize;
+  const firstByte = i8x16.splat(load<i8>(SEQUENCE));
+  const lastByte = i8x16.splat(load<i8>(SEQUENCE + last));
+  if (to - from <= last) return 0;
+  const beginEnd = to - last;
+  let count: u32 = 0;
+  let start = recordStart;
+  for (let p = from; p < beginEnd; p += 64) {
+    let hits = matches(p, beginEnd, firstByte);
+    if (hits == 0) continue;
+    hits &= matches(p + last, to, lastByte);
+    while (hits != 0) {
+      const at = p + (ctz<u64>(hits) as usize);
+      hits &= hits - 1;
+      // An overlap with the one before.
+      if (at < start || memory.compare(at, SEQUENCE, sequenceBytes) != 0) continue;
+      const end = at + sequenceBytes;
+      mark(table, count, start, end);
+      start = end;
+      count += 1;
+      if (count == maxCount) return count;
+    }
+  }
+  return count;
+}
+
+let pendingLines: u32 = 0;
+
+export function linesPending(): u32 {
+  return pendingLines;
+}
+
+/** Records of `linesPerRecord` lines; the first one has `linesBefore` of them before `from`. */
+export function scanLineGroups(
+  from: usize,
+  to: usize,
+  recordStart: usize,
+  linesPerRecord: u32,
+  linesBefore: u32,
+  table: usize,
+  maxCount: u32,
+): u32 {
+  const needle = i8x16.splat(0x0a);
+  let count: u32 = 0;
+  let start = recordStart;
+  let missing = linesPerRecord - linesBefore;
+  for (let p = from; p < to; p += 64) {
+    let hits = matches(p, to, needle);
+    while (hits != 0) {
+      const end = p + (ctz<u64>(hits) as usize) + 1;
+      hits &= hits - 1;
+      missing -= 1;
+      if (missing != 0) continue;
+      missing = linesPerRecord;
+      mark(table, count, start, end);
+      start = end;
+      count += 1;
+      if (count == maxCount) {
+        pendingLines = 0;
+        return count;
+      }
+    }
+  }
+  pendingLines = linesPerRecord - missing;
+  return count;
+}
+
+let pendingQuote: u32 = 0;
+
+export function quotePending(): u32 {
+  return pendingQuote;
+}
+
+/** Lines whose ends lie outside of double quotes; `isQuoted`: whether `from` lies inside. */
+export function scanQuoted(
+  from: usize,
+  to: usize,
+  recordStart: usize,
+  isQuoted: u32,
+  table: usize,
+  maxCount: u32,
+): u32 {
+  const newline = i8x16.splat(0x0a);
+  const quote = i8x16.splat(0x22);
+  let count: u32 = 0;
+  let start = recordStart;
+  // All ones inside of quotes.
+  let inside: u64 = 0 - (isQuoted as u64);
+  for (let p = from; p < to; p += 64) {
+    // Bit i: whether an odd number of quotes stands at or before byte i.
+    let quoted = matches(p, to, quote);
+    quoted ^= quoted << 1;
+    quoted ^= quoted << 2;
+    quoted ^= quoted << 4;
+    quoted ^= quoted << 8;
+    quoted ^= quoted << 16;
+    quoted ^= quoted << 32;
+    quoted ^= inside;
+    let hits = matches(p, to, newline) & ~quoted;
+    while (hits != 0) {
+      const end = p + (ctz<u64>(hits) as usize) + 1;
+      hits &= hits - 1;
+      mark(table, count, start, end);
+      start = end;
+      count += 1;
+      if (count == maxCount) {
+        pendingQuote = 0;
+        return count;
+      }
+    }
+    // Bytes from `to` on hold no quotes, so the last bit stands for the last byte.
+    inside = 0 - (quoted >> 63);
+  }
+  pendingQuote = (inside & 1) as u32;
+  return count;
+}
+
+let pendingLineStart: usize = 0;
+let pendingSeen: u32 = 0;
+const SEEN_TEXT: u32 = 1;
+const SEEN_BLANK: u32 = 2;
+
+export function paragraphLineStart(): usize {
+  return pendingLineStart;
+}
+
+export function paragraphSeen(): u32 {
+  return pendingSeen;
+}
+
+/**
+ * Records of lines with text and the blank lines behind them; blank lines before the first text belong to its
+ * record. A line is blank when nothing, or a carriage return alone, stands before its newline.
+ */
+export function scanParagraphs(
+  from: usize,
+  to: usize,
+  recordStart: usize,
+  lineStart: usize,
+  seen: u32,
+  table: usize,
+  maxCount: u32,
+): u32 {
+  const needle = i8x16.splat(0x0a);
+  let count: u32 = 0;
+  let start = recordStart;
+  for (let p = from; p < to; p += 64) {
+    let hits = matches(p, to, needle);
+    while (hits != 0) {
+      const newline = p + (ctz<u64>(hits) as usize);
+      hits &= hits - 1;
+      const isBlank = newline == lineStart || (newline == lineStart + 1 && load<u8>(lineStart) == 0x0d);
+      if (isBlank) {
+        if (seen != 0) seen = SEEN_TEXT | SEEN_BLANK;
+      } else {
+        const endsRecord = (seen & SEEN_BLANK) != 0;
+        seen = SEEN_TEXT;
+        if (endsRecord) {
+          mark(table, count, start, lineStart);
+          start = lineStart;
+          count += 1;
+          if (count == maxCount) {
+            // The next call begins at this line again.
+            pendingLineStart = lineStart;
+            pendingSeen = 0;
+            return count;
+          }
+        }
+      }
+      lineStart = newline + 1;
+    }
+  }
+  // A line that is not blank, however it goes on, begins a record.
+  if ((seen & SEEN_BLANK) != 0 && lineStart < to) {
+    if (load<u8>(lineStart) != 0x0d || to - lineStart > 1) {
+      mark(table, count, start, lineStart);
+      count += 1;
+      seen = SEEN_TEXT;
+    }
+  }
+  pendingLineStart = lineStart;
+  pendingSeen = seen;
+  return count;
+}
+
+/** Records of `recordBytes` each. */
+export function scanFixed(recordStart: usize, to: usize, recordBytes: u32, table: usize, maxCount: u32): u32 {
+  const whole = ((to - recordStart) as u32) / recordBytes;
+  const count = min<u32>(whole, maxCount);
+  let start = recordStart;
+  for (let i: u32 = 0; i < count; i++) {
+    mark(table, i, start, start + recordBytes);
+    start += recordBytes;
   }
   return count;
 }

@@ -1,0 +1,45 @@
+/**
+ * All framings, by name, each made from one value that crosses threads and is written down.
+ *
+ * To add one: a file that exports a `Framing`, or a function that makes one, and its line in `framings`.
+ */
+import type { Framing } from './framing.js';
+import { csv } from './framings/csv.js';
+import { delimited } from './framings/delimited.js';
+import { fixedSize } from './framings/fixed-size.js';
+import { type LengthPrefix, lengthPrefixed, tfrecord } from './framings/length-prefixed.js';
+import { lineGroups } from './framings/line-groups.js';
+import { paragraphs } from './framings/paragraphs.js';
+
+const framings = {
+  /** Value: the delimiter's bytes, in hex. */
+  delimited: (hex: string) => delimited(Buffer.from(hex, 'hex')),
+  /** Value: lines a record. */
+  lines: (linesPerRecord: number) => lineGroups(linesPerRecord),
+  paragraphs: (_: null) => paragraphs,
+  csv: (_: null) => csv,
+  /** Value: bytes a record. */
+  fixed: (recordBytes: number) => fixedSize(recordBytes),
+  'length-prefixed': (prefix: LengthPrefix) => lengthPrefixed(prefix),
+  tfrecord: (_: null) => tfrecord,
+} satisfies Record<string, (value: never) => Framing>;
+
+type Framings = typeof framings;
+
+/** Plain data that names a framing. */
+export type FramingSpec = {
+  readonly [Kind in keyof Framings]: { readonly kind: Kind; readonly value: Parameters<Framings[Kind]>[0] };
+}[keyof Framings];
+
+export const LINES: FramingSpec = { kind: 'delimited', value: '0a' };
+export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', value: '00' };
+
+/** In one line, unlike that of any other: `delimited 0a`. */
+export function nameOfFraming({ kind, value }: FramingSpec): string {
+  return value === null ? kind : `${kind} ${value}`;
+}
+
+export function framingOf(spec: FramingSpec): Framing {
+  const open: (value: never) => Framing = framings[spec.kind];
+  return open(spec.value as never);
+}

@@ -1,0 +1,70 @@
+/**
+ * Every command of docs/FORMATS.md, run as it stands there on an input of its format: the records come out, all of
+ * them, as they went in.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { FramingSpec } from '#src/formats/framing-table.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { prefixed, splitPlainly, tfrecordOf } from '../formats/plain-framings.js';
+
+const directory = useTestDirectory();
+const RECORDS = 200;
+const each = (make: (i: number) => string | Buffer) =>
+  Buffer.concat(Array.from({ length: RECORDS }, (_, i) => Buffer.from(make(i) as string)));
+
+const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly bytes: Buffer }>> = {
+  'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
+  'names.nul': { spec: { kind: 'delimited', value: '00' }, bytes: each((i) => `a\nname ${i}\0`) },
+  'dos.txt': { spec: { kind: 'delimited', value: '0d0a' }, bytes: each((i) => `line\n${i}\r\n`) },
+  'records.rs': { spec: { kind: 'delimited', value: '1e' }, bytes: each((i) => `{\n"id": ${i}}\x1e`) },
+  'reads.fastq': { spec: { kind: 'lines', value: 4 }, bytes: each((i) => `@read${i}\nACGT\n+\nIIII\n`) },
+  'poems.txt': { spec: { kind: 'paragraphs', value: null }, bytes: each((i) => `poem ${i}\nof two lines\n\n`) },
+  'table.csv': { spec: { kind: 'csv', value: null }, bytes: each((i) => `${i},"a ""quoted""\nfield",x\n`) },
+  'tokens.bin': { spec: { kind: 'fixed', value: 4096 }, bytes: each((i) => Buffer.alloc(4096, `${i},`)) },
+  'messages.bin': {
+    spec: { kind: 'length-prefixed', value: 'u32le' },
+    bytes: each((i) => prefixed(Buffer.from(`message\n${i}`), 'u32le')),
+  },
+  'train.tfrecord': {
+    spec: { kind: 'tfrecord', value: null },
+    bytes: each((i) => tfrecordOf(Buffer.from(`example ${i}`))),
+  },
+};
+
+const page = readFileSync(new URL('../../docs/FORMATS.md', import.meta.url), 'utf8');
+const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+  block.split('\n').filter((line) => line.startsWith('pileshuf ')),
+);
+
+/** The words of a line whose only quotes are single ones. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
+}
+
+describe('the examples of docs/FORMATS.md', () => {
+  beforeEach(() => {
+    for (const [name, { bytes }] of Object.entries(INPUTS)) writeFileSync(directory.path(name), bytes);
+  });
+
+  it('use each of the inputs', () => {
+    const named = commands.flatMap(wordsOf);
+    for (const name of Object.keys(INPUTS)) expect(named).toContain(name);
+  });
+
+  it.each(commands)('%s', async (line) => {
+    const argv = wordsOf(line);
+    const [input = expect.fail('it names no input')] = argv.filter((word) => word in INPUTS);
+    const { spec, bytes } = INPUTS[input] ?? expect.fail(`${input} is no input`);
+    const { exitCode, stderr } = await runCommand(['-q', '--seed', '1', ...argv], { cwd: directory.path() });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const output = readFileSync(directory.path(argv[argv.indexOf('-o') + 1] ?? ''));
+    const sorted = (whole: Buffer) =>
+      splitPlainly(spec, whole)
+        .map((record) => record.toString('latin1'))
+        .toSorted();
+    expect(sorted(output)).toEqual(sorted(bytes));
+    expect(output.equals(bytes)).toBe(false);
+  });
+});

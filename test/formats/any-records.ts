@@ -1,0 +1,60 @@
+/** Inputs of all framings: what each takes, and hardly anything else that it does not. */
+import fc from 'fast-check';
+import type { FramingSpec } from '#src/formats/framing-table.js';
+import { prefixed, tfrecordOf } from './plain-framings.js';
+
+export interface FramedInput {
+  readonly spec: FramingSpec;
+  readonly input: Buffer;
+}
+
+const bytes = (alphabet: readonly number[], most = 400) =>
+  fc.array(fc.constantFrom(...alphabet), { maxLength: most }).map((values) => Buffer.from(values));
+const data = fc.array(bytes([0x00, 0x0a, 0x22, 0x61, 0xff], 150), { maxLength: 25 });
+const any = (spec: FramingSpec, alphabet: readonly number[]) =>
+  bytes(alphabet).map((input): FramedInput => ({ spec, input }));
+
+const delimited = fc
+  .constantFrom('0a', '00', '0d0a', '6162', '1e', '0a0a', '0d0a0d0a', '616261', '61616161', '2d2d2d2d2d2d2d2d2d2d2d0a')
+  .chain((value) => any({ kind: 'delimited', value }, [...new Set([...Buffer.from(value, 'hex'), 0x61, 0x0a, 0xff])]));
+const lines = fc.integer({ min: 2, max: 5 }).chain((value) =>
+  fc.tuple(fc.array(bytes([0x61, 0x0d, 0xff], 80), { maxLength: 40 }), fc.boolean()).map(([texts, isEnded]) => {
+    const whole = texts
+      .slice(0, texts.length - (texts.length % value))
+      .map((text) => Buffer.concat([text, Buffer.of(0x0a)]));
+    const input = Buffer.concat(whole);
+    // Without its last newline, unless that would leave an empty line out.
+    const canLack = !isEnded && input.byteLength > 1 && input.at(-2) !== 0x0a;
+    return { spec: { kind: 'lines', value } as const, input: canLack ? input.subarray(0, -1) : input };
+  }),
+);
+const csv = any({ kind: 'csv', value: null }, [0x22, 0x0a, 0x61, 0x2c]).map(({ spec, input }) => {
+  const quotes = input.filter((byte) => byte === 0x22).byteLength;
+  return { spec, input: quotes % 2 === 0 ? input : Buffer.concat([input, Buffer.of(0x22)]) };
+});
+const fixed = fc.integer({ min: 1, max: 70 }).chain((value) =>
+  fc.nat({ max: 90 }).map((count) => ({
+    spec: { kind: 'fixed', value } as const,
+    input: Buffer.from(Array.from({ length: count * value }, (_, i) => (i * 7) % 256)),
+  })),
+);
+const prefixedLengths = fc.constantFrom('u32le', 'u32be', 'u64le', 'varint').chain((value) =>
+  data.map((all) => ({
+    spec: { kind: 'length-prefixed', value } as const,
+    input: Buffer.concat(all.map((one) => prefixed(one, value))),
+  })),
+);
+const tfrecord = data.map((all) => ({
+  spec: { kind: 'tfrecord', value: null } as const,
+  input: Buffer.concat(all.map(tfrecordOf)),
+}));
+
+export const framedInputs: Readonly<Record<FramingSpec['kind'], fc.Arbitrary<FramedInput>>> = {
+  delimited,
+  lines,
+  csv,
+  paragraphs: any({ kind: 'paragraphs', value: null }, [0x0a, 0x0a, 0x61, 0x0d]),
+  fixed,
+  'length-prefixed': prefixedLengths,
+  tfrecord,
+};

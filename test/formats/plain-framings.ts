@@ -1,0 +1,140 @@
+/**
+ * What each framing says a record is, in the plainest way: cut a whole input into records. Shares no code with the
+ * program.
+ */
+import type { FramingSpec } from '#src/formats/framing-table.js';
+
+/** The records of a whole input, what it lacks at its end added. @throws where it is malformed. */
+export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
+  switch (spec.kind) {
+    case 'delimited':
+      return splitAt(input, Buffer.from(spec.value, 'hex'));
+    case 'lines':
+      return groups(splitAt(input, Buffer.from('\n')), spec.value);
+    case 'csv':
+      return splitCsv(input);
+    case 'paragraphs':
+      return splitParagraphs(input);
+    case 'fixed':
+      return Array.from({ length: input.byteLength / spec.value }, (_, i) =>
+        input.subarray(i * spec.value, (i + 1) * spec.value),
+      );
+    case 'length-prefixed':
+      return splitPrefixed(input, (at) => bytesOfPrefixed(input, at, spec.value));
+    case 'tfrecord':
+      return splitPrefixed(input, (at) => 16 + Number(input.readBigUInt64LE(at)));
+  }
+}
+
+function splitAt(input: Buffer, delimiter: Buffer): Buffer[] {
+  const records: Buffer[] = [];
+  for (let start = 0; start < input.byteLength; ) {
+    const found = input.indexOf(delimiter, start);
+    if (found < 0) {
+      records.push(Buffer.concat([input.subarray(start), delimiter]));
+      break;
+    }
+    records.push(input.subarray(start, found + delimiter.byteLength));
+    start = found + delimiter.byteLength;
+  }
+  return records;
+}
+
+function groups(lines: readonly Buffer[], size: number): Buffer[] {
+  const records: Buffer[] = [];
+  for (let i = 0; i < lines.length; i += size) records.push(Buffer.concat(lines.slice(i, i + size)));
+  return records;
+}
+
+/** Byte by byte. */
+function splitCsv(input: Buffer): Buffer[] {
+  const records: Buffer[] = [];
+  let isQuoted = false;
+  let start = 0;
+  for (const [i, byte] of input.entries()) {
+    if (byte === 0x22) isQuoted = !isQuoted;
+    if (byte !== 0x0a || isQuoted) continue;
+    records.push(input.subarray(start, i + 1));
+    start = i + 1;
+  }
+  if (start < input.byteLength) records.push(Buffer.concat([input.subarray(start), Buffer.from('\n')]));
+  return records;
+}
+
+/** Line by line: a record goes on until a line with text comes behind a blank one. */
+function splitParagraphs(input: Buffer): Buffer[] {
+  if (input.byteLength === 0) return [];
+  const text = input.toString('latin1');
+  const end = !text.endsWith('\n') ? '\n\n' : /\n\r?\n$/.test(text) ? '' : text.endsWith('\r\n') ? '\r\n' : '\n';
+  const records: Buffer[][] = [[]];
+  let hasText = false;
+  let wasBlank = false;
+  for (const line of splitAt(Buffer.concat([input, Buffer.from(end)]), Buffer.from('\n'))) {
+    const isBlank = ['\n', '\r\n'].includes(line.toString('latin1'));
+    if (!isBlank && hasText && wasBlank) records.push([]);
+    records.at(-1)?.push(line);
+    hasText ||= !isBlank;
+    wasBlank = isBlank;
+  }
+  return records.map((lines) => Buffer.concat(lines));
+}
+
+function splitPrefixed(input: Buffer, byteLengthAt: (at: number) => number): Buffer[] {
+  const records: Buffer[] = [];
+  for (let at = 0; at < input.byteLength; ) {
+    const end = at + byteLengthAt(at);
+    records.push(input.subarray(at, end));
+    at = end;
+  }
+  return records;
+}
+
+function bytesOfPrefixed(input: Buffer, at: number, prefix: 'u32le' | 'u32be' | 'u64le' | 'varint'): number {
+  if (prefix === 'u32le') return 4 + input.readUInt32LE(at);
+  if (prefix === 'u32be') return 4 + input.readUInt32BE(at);
+  if (prefix === 'u64le') return 8 + Number(input.readBigUInt64LE(at));
+  let length = 0;
+  for (let i = 0; ; i++) {
+    const byte = input[at + i] ?? 0;
+    length += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return i + 1 + length;
+  }
+}
+
+/** One record of these bytes, as `--length-prefixed` has it. */
+export function prefixed(data: Buffer, prefix: 'u32le' | 'u32be' | 'u64le' | 'varint'): Buffer {
+  const head = Buffer.alloc(8);
+  if (prefix === 'u32le') head.writeUInt32LE(data.byteLength);
+  if (prefix === 'u32be') head.writeUInt32BE(data.byteLength);
+  if (prefix === 'u64le') head.writeBigUInt64LE(BigInt(data.byteLength));
+  if (prefix !== 'varint') return Buffer.concat([head.subarray(0, prefix === 'u64le' ? 8 : 4), data]);
+  const digits: number[] = [];
+  for (let rest = data.byteLength; ; rest = Math.floor(rest / 128)) {
+    digits.push(rest >= 128 ? (rest % 128) | 0x80 : rest);
+    if (rest < 128) return Buffer.concat([Buffer.from(digits), data]);
+  }
+}
+
+/** One TFRecord of these bytes, by the published layout. */
+export function tfrecordOf(data: Buffer): Buffer {
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(data.byteLength));
+  return Buffer.concat([length, maskedCrc(length), data, maskedCrc(data)]);
+}
+
+function maskedCrc(bytes: Buffer): Buffer {
+  const crc = crc32c(bytes);
+  const masked = Buffer.alloc(4);
+  masked.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0);
+  return masked;
+}
+
+/** Bit by bit, with the reflected polynomial of Castagnoli. */
+export function crc32c(bytes: Buffer): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
+  }
+  return ~crc >>> 0;
+}
