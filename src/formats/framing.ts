@@ -97,7 +97,7 @@ export type Cut =
   | { readonly kind: 'anywhere'; readonly lookBehindBytes: number }
   /** It is when one knows how often a byte occurs before the place where the reader begins. */
   | { readonly kind: 'after-counting'; readonly byte: number; readonly lookBehindBytes: number }
-  /** Records begin at multiples of this, counted from the end of the header. */
+  /** Records begin at multiples of this. */
   | { readonly kind: 'every'; readonly byteLength: number };
 
 export interface Framing {

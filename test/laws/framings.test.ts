@@ -62,3 +62,36 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
     );
   });
 });
+
+describe('a large input', () => {
+  const directory = useTestDirectory();
+
+  it.each<FramingSpec>([
+    { kind: 'delimited', value: '0d0a' },
+    { kind: 'delimited', value: '616263' },
+    { kind: 'lines', value: 3 },
+    { kind: 'csv', value: null },
+    { kind: 'fixed', value: 7 },
+  ])('gives the same records wherever it is cut: %j', async (spec) => {
+    const parts: Readonly<Record<string, string>> = { '0d0a': 'x\r\n', '616263': 'aababc', 7: '1234567' };
+    const part = parts[spec.value ?? ''] ?? (spec.kind === 'lines' ? 'x\n\nyy\n' : 'x\n"\n"\n');
+    const input = Buffer.from(part.repeat(9));
+    const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));
+    // Of ranges of all lengths some end at each byte of a delimiter.
+    for (let splitBytes = 1; splitBytes <= 2 * part.length + 1; splitBytes++) {
+      const { bytes } = await shuffleToFile(directory, {
+        inputs: [input],
+        seed: 's',
+        records: recordKindOf(spec),
+        settings: {
+          workers: 1,
+          memoryBytes: 2 ** 24,
+          tempDirCount: 1,
+          encodings: ['plain'],
+          tuning: { splitBytes, inline: true },
+        },
+      });
+      expect(bytes.toString('latin1'), `splits of ${splitBytes} bytes`).toBe(expected.toString('latin1'));
+    }
+  });
+});

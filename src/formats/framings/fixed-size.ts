@@ -1,5 +1,5 @@
 /**
- * Records that all have the same number of bytes: token arrays, embeddings, rows of `.npy` files.
+ * Records that all have the same number of bytes: token arrays, embeddings.
  */
 import { BadRecord, type Framing, NOTHING } from '../framing.js';
 

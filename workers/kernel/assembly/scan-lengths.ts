@@ -1,6 +1,7 @@
 // Finding the boundaries of records that say how long they are. What a record says is bounded before anything
 // else is done with it.
 
+import { mark } from './boundary-table';
 import { crc32c } from './crc32c';
 
 export const PROBLEM_NONE: u32 = 0;
@@ -28,14 +29,6 @@ export function framingProblemValue(): u64 {
 function fail(what: u32, value: u64): void {
   problem = what;
   problemValue = value;
-}
-
-// @ts-ignore: decorator
-@inline
-function mark(table: usize, index: u32, start: usize, end: usize): void {
-  const entry = table + ((index as usize) << 3);
-  store<u32>(entry, start as u32, 0);
-  store<u32>(entry, end as u32, 4);
 }
 
 export const PREFIX_U32LE: u32 = 0;

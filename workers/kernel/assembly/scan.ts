@@ -1,7 +1,8 @@
-// Finding record boundaries. A framing fills the boundary table: one (start, end) pair of u32
-// addresses a record, `end` past the delimiter. Scatter reads the table and knows no framing.
+// Finding record boundaries by the bytes that end records, which belong to them.
 //
 // All of these go on where they stopped: what they knew of an incomplete record they give back, and get again.
+
+import { mark } from './boundary-table';
 
 /** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
 // @ts-ignore: decorator
@@ -13,14 +14,6 @@ function matches(p: usize, to: usize, needle: v128): u64 {
     ((i8x16.bitmask(i8x16.eq(v128.load(p, 32), needle)) as u32 as u64) << 32) |
     ((i8x16.bitmask(i8x16.eq(v128.load(p, 48), needle)) as u32 as u64) << 48);
   return to - p < 64 ? hits & (((1 as u64) << ((to - p) as u64)) - 1) : hits;
-}
-
-// @ts-ignore: decorator
-@inline
-function mark(table: usize, index: u32, start: usize, end: usize): void {
-  const entry = table + ((index as usize) << 3);
-  store<u32>(entry, start as u32, 0);
-  store<u32>(entry, end as u32, 4);
 }
 
 /** Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. */
