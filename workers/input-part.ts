@@ -1,6 +1,7 @@
 /**
  * What a task of pass 1 is told to read of one input, and what it reports to have read.
  */
+import type { FoundHeader } from '../src/formats/header.js';
 import type { FileVersion } from '../src/io/files.js';
 import type { GateNumber } from '../src/io/job-control.js';
 
@@ -13,6 +14,8 @@ export type InputPart = {
 } & (
   | {
       readonly kind: 'range';
+      /** Bytes of the input before its first record; `start` is not before them. */
+      readonly headerBytes: number;
       readonly start: number;
       readonly end: number;
       /** How often the byte that the framing counts occurs before the place where its reader begins. */
@@ -20,8 +23,19 @@ export type InputPart = {
       readonly version: FileVersion;
       readonly gate: GateNumber;
     }
-  | { readonly kind: 'compressed'; readonly codec: string; readonly version: FileVersion; readonly gate: GateNumber }
-  | { readonly kind: 'stream' }
+  | {
+      readonly kind: 'compressed';
+      /** Decoded bytes of the input before its first record. */
+      readonly headerBytes: number;
+      readonly codec: string;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
+  | {
+      readonly kind: 'stream';
+      /** The header that it must have, where one is known. */
+      readonly firstHeader: FoundHeader | undefined;
+    }
 );
 
 /** Decoded bytes [start, end) of an input that were scattered as records; empty: start equals end. */

@@ -4,11 +4,17 @@
  * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
  * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
  * coordinator can see that the parts of an input join without a gap or an overlap.
+ *
+ * Headers are left out: those of files are known, that of a stream is found here and reported.
  */
 import { InputError } from '../src/errors.js';
 import type { CompressedSource } from '../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-table.js';
-import { type Framing, readerStart } from '../src/formats/framing.js';
+import { type Framing, NOTHING, readerStart } from '../src/formats/framing.js';
+import { framingOf } from '../src/formats/framing-table.js';
+import { type Header, requireSameHeader } from '../src/formats/header.js';
+import { headerRuleOf } from '../src/formats/header-table.js';
+import { readHeader } from '../src/formats/read-header.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
@@ -24,24 +30,33 @@ const COMPRESSED_PIECE_BYTES = 256 * 1024;
 const BEHIND_RANGE_BYTES = 64 * 1024;
 const ABORT_WATCH_MILLISECONDS = 50;
 
+export interface ScatteredPart {
+  readonly coverage: Coverage;
+  /** Of a stream. */
+  readonly header: Header | undefined;
+}
+
+/** @param framing undefined: the header of the part, a stream, says it. */
 export async function scatterPart(
   part: InputPart,
-  framing: Framing,
+  framing: Framing | undefined,
   arena: ScatterArena,
   kernel: Kernel,
   control: JobControl,
   job: JobShare,
-): Promise<Coverage> {
-  const scatterer = new PartScatterer(part, framing, arena, kernel, job);
-  if (part.kind === 'stream') return scatterStream(part, scatterer, control);
+): Promise<ScatteredPart> {
+  const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, arena, kernel, job);
+  if (part.kind === 'stream') return scatterStream(part, framing, openScatterer, control, job);
+  if (framing === undefined) throw new RangeError('the framing of files is known before they are scattered');
+  const scatterer = openScatterer(framing);
   const input = new RegularInput(part.path, part.version, control, part.gate);
-  const scatter = async (): Promise<Coverage> => {
+  const scatter = async (): Promise<ScatteredPart> => {
     const coverage =
       part.kind === 'range'
         ? scatterRange(part, input, framing, scatterer, control)
         : await scatterCompressed(part, input, scatterer, control);
     input.requireUnchanged();
-    return coverage;
+    return { coverage, header: undefined };
   };
   return thenAlwaysAsync(scatter, () => input.close());
 }
@@ -54,7 +69,7 @@ function scatterRange(
   control: JobControl,
 ): Coverage {
   const { end } = part;
-  let position = readerStart(framing, part.start);
+  let position = readerStart(framing, part.start, part.headerBytes);
   scatterer.begin(position, position < part.start, part.countBefore);
   while (position < end || scatterer.awaitsBoundary(end)) {
     control.throwIfAborted();
@@ -100,12 +115,29 @@ async function scatterCompressed(
       return bytes.subarray(0, count);
     },
   };
-  scatterer.begin(0, false);
-  for await (const piece of codecNamed(part.codec).decode(source)) scatterer.takeCopy(piece, control);
+  const pieces = codecNamed(part.codec).decode(source);
+  scatterer.begin(part.headerBytes, false);
+  for await (const piece of behind(part.headerBytes, pieces)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
 }
 
-async function scatterStream(part: InputPart, scatterer: PartScatterer, control: JobControl): Promise<Coverage> {
+/** The pieces without their first bytes. */
+async function* behind(byteLength: number, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let left = byteLength;
+  for await (const piece of pieces) {
+    const leftOut = Math.min(left, piece.byteLength);
+    left -= leftOut;
+    yield piece.subarray(leftOut);
+  }
+}
+
+async function scatterStream(
+  part: InputPart & { kind: 'stream' },
+  framing: Framing | undefined,
+  openScatterer: (framing: Framing) => PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Promise<ScatteredPart> {
   const stream = openStreamInput(part.path);
   // A stream may be silent for ever: closed, it wakes the one that waits for it.
   const watch = setInterval(() => {
@@ -137,20 +169,41 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
         return bytes ?? next();
       },
     };
-    scatterer.begin(0, false);
-    const codec = detectCodec(first);
-    if (codec === undefined) {
-      for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) {
-        scatterer.takeCopy(piece, control);
-      }
-    } else {
-      for await (const piece of codec.decode(source)) scatterer.takeCopy(piece, control);
+    const pieces = (detectCodec(first)?.decode(source) ?? piecesOf(source))[Symbol.asyncIterator]();
+    try {
+      const { header, rest } = await takeHeader(pieces, stream.path, part, job);
+      const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
+      if (ofRecords === undefined) throw new RangeError('nothing says how the records lie');
+      const scatterer = openScatterer(ofRecords);
+      scatterer.begin(header?.byteLength ?? 0, false);
+      scatterer.takeCopy(rest, control);
+      for await (const piece of { [Symbol.asyncIterator]: () => pieces }) scatterer.takeCopy(piece, control);
+      return { coverage: scatterer.endOfInput(), header };
+    } finally {
+      await pieces.return?.();
     }
-    return scatterer.endOfInput();
   } finally {
     clearInterval(watch);
     stream.close();
   }
+}
+
+async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {
+  for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
+}
+
+/** @throws InputError ERR_INPUT_CORRUPT when it is not the one that the other inputs have. */
+async function takeHeader(
+  pieces: AsyncIterator<Uint8Array>,
+  path: string,
+  { firstHeader }: InputPart & { kind: 'stream' },
+  job: JobShare,
+): Promise<{ header: Header | undefined; rest: Uint8Array }> {
+  if (job.header === undefined) return { header: undefined, rest: NOTHING };
+  const rule = headerRuleOf(job.header);
+  const { header, rest } = await readHeader(pieces, rule, path);
+  if (firstHeader !== undefined) requireSameHeader(rule, firstHeader, { path, header });
+  return { header, rest };
 }
 
 /** In a buffer of their own, unlike what `Buffer.concat` gives. */

@@ -4,7 +4,7 @@
  * found here; what only the machine can contradict (paths, space, memory) is the library's.
  */
 
-import { type RecordKind, type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
+import { type HeaderKind, type RecordKind, type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
 import type { InputList } from './input-list.js';
 import type { ProgressStyle } from './progress.js';
 
@@ -28,6 +28,8 @@ export interface OptionValues {
   readonly recordSize?: number;
   readonly lengthPrefixed?: LengthPrefix;
   readonly tfrecord?: boolean;
+  readonly header?: number;
+  readonly skipBytes?: number;
   readonly maxRecord?: number;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -83,6 +85,7 @@ export function checkCommandLine(
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,
       records: chooseRecordKind(values),
+      header: chooseHeaderKind(values),
       maxRecordBytes: values.maxRecord,
       force: values.force,
       resume: values.resume,
@@ -121,6 +124,13 @@ function chooseRecordKind(values: OptionValues): RecordKind | undefined {
   if (recordSize !== undefined) asked.push(['--record-size', { by: 'size', recordBytes: recordSize }]);
   if (lengthPrefixed !== undefined) asked.push(['--length-prefixed', { by: 'length-prefix', prefix: lengthPrefixed }]);
   if (tfrecord === true) asked.push(['--tfrecord', { by: 'tfrecord' }]);
+  return onlyOne(asked);
+}
+
+function chooseHeaderKind({ header, skipBytes }: OptionValues): HeaderKind | undefined {
+  const asked: (readonly [option: string, kind: HeaderKind])[] = [];
+  if (header !== undefined) asked.push(['--header', { lines: header }]);
+  if (skipBytes !== undefined) asked.push(['--skip-bytes', { bytes: skipBytes }]);
   return onlyOne(asked);
 }
 

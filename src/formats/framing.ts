@@ -138,7 +138,10 @@ export interface RecordScanner {
 
 export const NOTHING = new Uint8Array();
 
-/** Where the reader of a range begins that begins at `start`. */
-export function readerStart({ cut }: Framing, start: number): number {
-  return 'lookBehindBytes' in cut ? Math.max(0, start - cut.lookBehindBytes) : start;
+/**
+ * Where the reader of a range begins that begins at `start`; never in the header, in which there may be what looks
+ * like the end of a record.
+ */
+export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
+  return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
 }

@@ -6,8 +6,10 @@
 
 /** One input as far as planning is concerned. */
 export interface PlannedInput {
-  /** A split may begin inside it at multiples of this; undefined: nowhere. */
+  /** A split may begin inside it at multiples of this behind `start`; undefined: nowhere. */
   readonly cutBytes: number | undefined;
+  /** Stored bytes before the first that a split has to read: those of a header. */
+  readonly start: number;
   /** Stored bytes; undefined for a stream. */
   readonly byteLength: number | undefined;
   /** Bytes once decoded, estimated for compressed inputs. */
@@ -54,9 +56,9 @@ export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number)
       group = [];
       groupBytes = 0;
     }
-    if (isAlone) yield* cut(inputOrdinal, byteLength, input.cutBytes, splitBytes);
+    if (isAlone) yield* cut(inputOrdinal, input, splitBytes);
     else {
-      group.push({ inputOrdinal, start: 0, end: byteLength });
+      group.push({ inputOrdinal, start: input.start, end: byteLength });
       groupBytes += input.decodedBytes;
     }
   }
@@ -66,16 +68,15 @@ export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number)
 /** Ranges of one input of its own, as equal as can be. */
 function* cut(
   inputOrdinal: number,
-  byteLength: number | undefined,
-  cutBytes: number | undefined,
+  { byteLength, cutBytes, start }: PlannedInput,
   splitBytes: number,
 ): Generator<Split, void> {
   if (byteLength === undefined || cutBytes === undefined) {
-    yield [{ inputOrdinal, start: 0, end: byteLength }];
+    yield [{ inputOrdinal, start, end: byteLength }];
     return;
   }
-  const units = Math.floor(byteLength / cutBytes);
-  const count = Math.max(1, Math.min(units, Math.round(byteLength / splitBytes)));
-  const edge = (i: number) => (i === count ? byteLength : Math.floor((units / count) * i) * cutBytes);
+  const units = Math.floor((byteLength - start) / cutBytes);
+  const count = Math.max(1, Math.min(units, Math.round((byteLength - start) / splitBytes)));
+  const edge = (i: number) => (i === count ? byteLength : start + Math.floor((units / count) * i) * cutBytes);
   for (let i = 0; i < count; i++) yield [{ inputOrdinal, start: edge(i), end: edge(i + 1) }];
 }

@@ -11,24 +11,28 @@ const GIB = 1024 * MIB;
 const TB = 1e12;
 
 function plain(byteLength: number): PlannedInput {
-  return { cutBytes: 1, byteLength, decodedBytes: byteLength };
+  return withHeader(0, byteLength);
+}
+
+function withHeader(start: number, recordBytes: number): PlannedInput {
+  return { cutBytes: 1, start, byteLength: start + recordBytes, decodedBytes: recordBytes };
 }
 
 function compressed(byteLength: number, decodedBytes: number): PlannedInput {
-  return { cutBytes: undefined, byteLength, decodedBytes };
+  return { cutBytes: undefined, start: 0, byteLength, decodedBytes };
 }
 
-const stream: PlannedInput = { cutBytes: undefined, byteLength: undefined, decodedBytes: 8 * GIB };
+const stream: PlannedInput = { cutBytes: undefined, start: 0, byteLength: undefined, decodedBytes: 8 * GIB };
 
 function expectTiled(splits: readonly Split[], inputs: readonly PlannedInput[]): void {
   const parts = splits.flat();
   expect(parts.map(({ inputOrdinal }) => inputOrdinal)).toEqual(
     parts.map(({ inputOrdinal }) => inputOrdinal).sort((a, b) => a - b),
   );
-  for (const [ordinal, { byteLength }] of inputs.entries()) {
+  for (const [ordinal, { start, byteLength }] of inputs.entries()) {
     const own = parts.filter(({ inputOrdinal }) => inputOrdinal === ordinal);
     expect(own.length).toBeGreaterThanOrEqual(1);
-    expect(own[0]?.start).toBe(0);
+    expect(own[0]?.start).toBe(start);
     expect(own.at(-1)?.end).toBe(byteLength);
     for (const [i, part] of own.slice(1).entries()) expect(part.start).toBe(own[i]?.end);
     if (own.length > 1) for (const part of own) expect(part.start).toBeLessThan(part.end ?? 0);
@@ -39,6 +43,7 @@ describe('planSplits', () => {
   const size = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 5000 }), fc.nat({ max: 2 ** 40 }));
   const input = fc.oneof(
     { weight: 4, arbitrary: size.map(plain) },
+    { weight: 2, arbitrary: fc.tuple(fc.nat({ max: 100 }), size).map(([start, n]) => withHeader(start, n)) },
     {
       weight: 2,
       arbitrary: fc.tuple(size, fc.integer({ min: 1, max: 9 })).map(([n, times]) => compressed(n, n * times)),
@@ -75,6 +80,14 @@ describe('planSplits', () => {
       [{ inputOrdinal: 0, start: 0, end: 333 }],
       [{ inputOrdinal: 0, start: 333, end: 666 }],
       [{ inputOrdinal: 0, start: 666, end: 1000 }],
+    ]);
+  });
+
+  it('begins behind a header, and cuts what is behind it', () => {
+    expect([...planSplits([withHeader(10, 600), withHeader(10, 20)], 300)]).toEqual([
+      [{ inputOrdinal: 0, start: 10, end: 310 }],
+      [{ inputOrdinal: 0, start: 310, end: 610 }],
+      [{ inputOrdinal: 1, start: 10, end: 30 }],
     ]);
   });
 
@@ -121,12 +134,12 @@ describe('planSplitBytes', () => {
         fc.nat({ max: 10_000 }),
         fc.integer({ min: 1, max: 300 }),
         fc.integer({ min: 1, max: 5000 }),
-        (records, cutBytes, splitBytes) => {
-          const byteLength = records * cutBytes;
-          const inputs = [{ cutBytes, byteLength, decodedBytes: byteLength }];
+        fc.nat({ max: 500 }),
+        (records, cutBytes, splitBytes, headerBytes) => {
+          const inputs = [{ ...withHeader(headerBytes, records * cutBytes), cutBytes }];
           const splits = [...planSplits(inputs, splitBytes)];
           expectTiled(splits, inputs);
-          for (const { start } of splits.flat()) expect(start % cutBytes).toBe(0);
+          for (const { start } of splits.flat()) expect((start - headerBytes) % cutBytes).toBe(0);
           expect(splits.length).toBeLessThanOrEqual(Math.max(1, records));
         },
       ),
@@ -134,7 +147,7 @@ describe('planSplitBytes', () => {
   });
 
   it('puts no more than 4,096 of the smallest files into one', () => {
-    const inputs = Array.from({ length: 100_000 }, () => ({ cutBytes: 1, byteLength: 28, decodedBytes: 28 }));
+    const inputs = Array.from({ length: 100_000 }, () => plain(28));
     const splits = [...planSplits(inputs, 2 ** 20)];
     expect(splits.map((split) => split.length)).toEqual([...Array(24).fill(4096), 100_000 - 24 * 4096]);
     expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));

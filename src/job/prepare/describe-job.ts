@@ -2,7 +2,7 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
-import { nameOfFraming } from '../../formats/framing-table.js';
+import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
@@ -22,7 +22,7 @@ export async function describeJob(
   return {
     isResumable: plan.isResumable,
     seed: request.seed,
-    framing: nameOfFraming(request.framing),
+    framing: nameOfFormat(request),
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     output: places.output.path,

@@ -23,7 +23,7 @@ export interface JobPlan {
   readonly splits: readonly Split[];
   /** Whether one thread does it all, faster than others could be started. */
   readonly inline: boolean;
-  /** Stored bytes of all inputs; undefined with streams. */
+  /** Stored bytes of all inputs, without headers where these are plain; undefined with streams. */
   readonly inputBytes: number | undefined;
   /** What is sure to be written to disk. */
   readonly least: DiskNeed;
@@ -91,7 +91,7 @@ function planWork(
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const inline =
     tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
-  const cutBytes = cutBytesOf(framingOf(request.framing).cut);
+  const cutBytes = request.framing === undefined ? undefined : cutBytesOf(framingOf(request.framing).cut);
   const isPlain = (input: JobInput) => input.kind === 'file' && input.codec === undefined;
   const memoryNeed: MemoryNeed = {
     budgetBytes: request.memoryBytes,
@@ -111,12 +111,14 @@ function planWork(
     layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
   const plannedInputs = inputs.map((input, ordinal) => ({
     cutBytes: isPlain(input) ? cutBytes : undefined,
+    // In compressed inputs the tasks find the place.
+    start: input.kind === 'file' && input.codec === undefined ? input.header.byteLength : 0,
     byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
     decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
   }));
   const splits = takeSplits(planSplits(plannedInputs, splitBytes), layout);
   // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
-  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
+  const knownBytes = plannedInputs.reduce((sum, { start, byteLength = start }) => sum + byteLength - start, 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const diskNeed = (recordBytes: number): DiskNeed => ({
     tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),

@@ -29,6 +29,14 @@ export type RecordKind =
   /** It is a TFRecord; both of its checksums are verified. */
   | { readonly by: 'tfrecord' };
 
+/**
+ * What stands at the beginning of every input, before its first record. All must have the same; the output, and each
+ * shard, gets it once.
+ */
+export type HeaderKind =
+  /** So many lines, which end as the records do; of CSV, so many records. */
+  { readonly lines: number } | { readonly bytes: number };
+
 /** Where a job stands. `bytesTotal` is undefined while it cannot be known (pipes). */
 export interface ShuffleProgress {
   /** `scatter` is pass 1, `shuffle` is pass 2, `commit` makes the output durable and visible. */
@@ -66,6 +74,7 @@ export interface ShuffleOptions {
   readonly records?: RecordKind | undefined;
   /** Records end in NUL, in and out, in place of newline. */
   readonly zeroTerminated?: boolean | undefined;
+  readonly header?: HeaderKind | undefined;
   /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
   /** Allow existing outputs to be replaced. */
