@@ -14,7 +14,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import type { CommitJournal } from '../output/commit-journal.js';
+import type { OutputLayout } from '../output/job-output.js';
 import { checksumTextOf } from '../output/output-target.js';
+import { bytesAround, NO_ENDS } from '../output/shard-ends.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
@@ -78,17 +80,19 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
   const scattered = pass1.value;
   const { records, bytes } = scattered;
-  const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, scattered);
-  const target = output.target(cuts, bytes);
-
+  const ends = NO_ENDS;
+  const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
+  const layout: OutputLayout = { cuts, ends, recordBytes: bytes };
   const pass2Job = await fitPass2(job, scattered);
   releases.push(() => pass2Job.pool.destroy());
+  const target = await output.begin(layout, control);
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
   const checksum = checksumTextOf(scattered.checksum);
   const { shardCount } = cuts;
   const commit = await progress.during('commit', undefined, async () => {
-    output.verify(pass2.value, shardCount, bytes);
+    await output.complete(layout, pass2.value, control);
+    output.verify(layout, pass2.value);
     return output.commit({ shardCount, records, bytes, checksum }, control);
   });
   return {

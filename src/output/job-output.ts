@@ -5,24 +5,35 @@
 import type { JobControl } from '../io/job-control.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputTarget, WrittenRegion } from './output-target.js';
+import type { ShardEnds } from './shard-ends.js';
+
+/** What is known of an output when pass 1 is over. */
+export interface OutputLayout {
+  readonly cuts: ShardCuts;
+  readonly ends: ShardEnds;
+  /** Of all records. */
+  readonly recordBytes: number;
+}
 
 /** All that is known of an output when it is complete. */
 export interface OutputSummary {
   readonly shardCount: number;
   readonly records: number;
-  /** Of all shards together. */
+  /** Of all records; shards may have headers besides. */
   readonly bytes: number;
   /** Multiset checksum, 16 hex digits. */
   readonly checksum: string;
 }
 
 export interface JobOutput {
-  /** What the tasks of pass 2 write to. */
-  target(cuts: ShardCuts, totalBytes: number): OutputTarget;
+  /** Writes what comes before all records of a stream. @returns what the tasks of pass 2 write to. */
+  begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
   /** Waits until what was written there would survive a power failure. */
   makeDurable(regions: readonly WrittenRegion[]): Promise<void>;
-  /** @throws VerificationError when what was written is not `totalBytes` without gap and overlap. */
-  verify(regions: readonly WrittenRegion[], shardCount: number, totalBytes: number): void;
+  /** Writes what stands around the records, when all of these are written; done twice, it is there once. */
+  complete(layout: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void>;
+  /** @throws VerificationError when what was written is not all of the output without gap and overlap. */
+  verify(layout: OutputLayout, regions: readonly WrittenRegion[]): void;
   /**
    * Makes all durable, then visible. @returns the final paths of the shards; none for one output.
    * @param control looked at until the first of them becomes visible; from then on it is finished.

@@ -41,7 +41,7 @@ export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
 /** Where a task begins. */
 export interface SinkStart {
   readonly shard: number;
-  /** Byte of that shard. */
+  /** Byte of that shard, counted from the end of its header. */
   readonly shardByte: number;
   /** The task's place among the tasks, for a stream. */
   readonly turn: number;

@@ -12,6 +12,8 @@ export type OutputTarget =
       /** Where the files lie until all is verified. */
       readonly stagingDirectory: string;
       readonly cuts: ShardCuts;
+      /** Where the records of each shard begin. */
+      readonly headerBytes: number;
       readonly gate: GateNumber;
       /** Whether large writes may go around the page cache. */
       readonly direct: boolean;
@@ -27,7 +29,7 @@ export function stagedPath(stagingDirectory: string, shard: number): string {
   return join(stagingDirectory, `${shard}.part`);
 }
 
-/** Bytes [start, end) of one shard, written by one task. */
+/** Bytes [start, end) of one shard, counted from the end of its header, written by one task. */
 export interface WrittenRegion {
   readonly shard: number;
   readonly start: number;

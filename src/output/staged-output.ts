@@ -5,18 +5,19 @@
 import { join } from 'node:path';
 import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
+import { openStagedOutput, withFile, writeAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
 import { removeDirectory } from '../io/private-directory.js';
 import { severalAtOnce } from '../io/several-at-once.js';
 import { damagedFile } from '../job-directory/damaged-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
-import type { ShardCuts } from '../plan/shard-cuts.js';
 import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
-import type { JobOutput, OutputSummary } from './job-output.js';
+import type { JobOutput, OutputLayout, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import { bytesAround, type ShardEnds } from './shard-ends.js';
 import { findFormerFiles, shardName } from './shard-names.js';
 
 /** Smaller outputs are written through the page cache, which costs less for a few pieces. */
@@ -48,12 +49,16 @@ export class StagedOutput implements JobOutput {
     return this.#directories.stagingDirectory;
   }
 
-  target(cuts: ShardCuts, totalBytes: number): OutputTarget {
-    const direct = totalBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
-    return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, gate: this.#gate, direct };
+  async begin({ cuts, ends, recordBytes }: OutputLayout): Promise<OutputTarget> {
+    const direct = recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
+    const { headerBytes } = ends;
+    return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate, direct };
   }
 
-  /** @throws StagedOutputError when what an earlier run wrote there is there no more. */
+  /**
+   * Asked before the length of headers is known: what is missing of less than one is found when it is read back.
+   * @throws StagedOutputError when what an earlier run wrote there is there no more.
+   */
   requireStaged(regions: readonly WrittenRegion[]): void {
     const ends = new Map<number, number>();
     for (const { shard, end } of regions) ends.set(shard, Math.max(end, ends.get(shard) ?? 0));
@@ -72,12 +77,40 @@ export class StagedOutput implements JobOutput {
     await syncPath(this.#stagingDirectory);
   }
 
+  /** Also makes the shards that no record went into. */
+  async complete({ cuts, ends }: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
+    const bytesOfShard = new Map<number, number>();
+    for (const { shard, start, end } of regions) bytesOfShard.set(shard, (bytesOfShard.get(shard) ?? 0) + end - start);
+    const hasEnds = bytesAround(ends) > 0;
+    for (let shard = 0; shard < cuts.shardCount; shard++) {
+      const recordBytes = bytesOfShard.get(shard);
+      const path = stagedPath(this.#stagingDirectory, shard);
+      if (hasEnds) await this.#writeEnds(path, ends, recordBytes ?? 0, control);
+      else if (recordBytes === undefined) ensureFile(path);
+    }
+  }
+
+  async #writeEnds(path: string, ends: ShardEnds, recordBytes: number, control: JobControl): Promise<void> {
+    const header = ends.headerOf(recordBytes);
+    // Else it would lie on the first record.
+    if (header.byteLength !== ends.headerBytes) {
+      throw new RangeError(`a header of ${header.byteLength} bytes, expected ${ends.headerBytes}`);
+    }
+    const { trailer } = ends;
+    await control.duringAsync(this.#gate, () =>
+      withFile(openStagedOutput(path), (file) => {
+        writeAt(file, header, 0, header.byteLength, 0);
+        writeAt(file, trailer, 0, trailer.byteLength, header.byteLength + recordBytes);
+      }),
+    );
+  }
+
   /**
-   * Checks that the regions tile each shard and all shards together `totalBytes`, and that the file
-   * system agrees about their sizes. Shards without a byte are made here.
+   * Checks that the regions tile the records of each shard and all of them together `recordBytes`, and that the
+   * file system agrees about the sizes of the shards.
    * @throws VerificationError
    */
-  verify(regions: readonly WrittenRegion[], shardCount: number, totalBytes: number): void {
+  verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
     const regionsOfShard = new Map<number, WrittenRegion[]>();
     for (const region of regions) {
       const others = regionsOfShard.get(region.shard);
@@ -85,25 +118,27 @@ export class StagedOutput implements JobOutput {
       else others.push(region);
     }
     let written = 0;
-    for (let shard = 0; shard < shardCount; shard++) {
+    for (let shard = 0; shard < cuts.shardCount; shard++) {
       const path = stagedPath(this.#stagingDirectory, shard);
-      const shardRegions = regionsOfShard.get(shard);
-      if (shardRegions === undefined) ensureFile(path);
       let end = 0;
-      for (const region of shardRegions?.sort((a, b) => a.start - b.start) ?? []) {
+      for (const region of regionsOfShard.get(shard)?.sort((a, b) => a.start - b.start) ?? []) {
         if (region.start !== end) {
           throw new VerificationError(
-            `the staged output ${path} was written up to byte ${end} and from byte ${region.start} on, expected no gap and no overlap`,
+            `the records of the staged output ${path} were written up to byte ${end} and from byte ${region.start} on, expected no gap and no overlap`,
           );
         }
         end = region.end;
       }
       const byteLength = byteLengthOf(path);
-      if (byteLength !== end)
-        throw new VerificationError(`the staged output ${path} has ${byteLength} bytes on disk, expected ${end}`);
+      const expectedBytes = end + bytesAround(ends);
+      if (byteLength !== expectedBytes) {
+        throw new VerificationError(
+          `the staged output ${path} has ${byteLength} bytes on disk, expected ${expectedBytes}`,
+        );
+      }
       written += end;
     }
-    if (written !== totalBytes) throw new VerificationError(`${written} bytes were written, expected ${totalBytes}`);
+    if (written !== recordBytes) throw new VerificationError(`${written} bytes were written, expected ${recordBytes}`);
   }
 
   async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {

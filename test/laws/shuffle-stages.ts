@@ -79,6 +79,7 @@ export function openStages(
           kind: 'files',
           stagingDirectory,
           cuts: { by: 'rank', shardCount: 1, totalRecords },
+          headerBytes: 0,
           gate: UNGATED,
           direct: false,
         },

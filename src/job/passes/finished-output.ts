@@ -17,20 +17,20 @@ import { runTasks } from './run-tasks.js';
 export async function verifyFinishedRuns(job: JobContext, totals: PileTotals, target: OutputTarget): Promise<void> {
   const runs = job.kept?.finished.runs ?? [];
   if (target.kind === 'stream' || runs.length === 0) return;
-  const { stagingDirectory, gate } = target;
+  const { stagingDirectory, headerBytes, gate } = target;
   for (const run of runs) requireFits(run, totals, stagingDirectory);
   const compare = (found: ReadBackResult, { regions }: FinishedRun) => {
     for (const [i, { shard, start, end, checksum }] of regions.entries()) {
       if (found[i] === checksum) continue;
       const path = stagedPath(stagingDirectory, shard);
       throw new StagedOutputError(
-        `bytes ${start} to ${end} of the staged output ${path} are not what the unfinished job wrote there`,
+        `bytes ${headerBytes + start} to ${headerBytes + end} of the staged output ${path} are not what the unfinished job wrote there`,
       );
     }
   };
   await runTasks(
     runs.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => job.pool.readBack({ job: job.share, stagingDirectory, gate, regions }),
+    ({ regions }) => job.pool.readBack({ job: job.share, stagingDirectory, headerBytes, gate, regions }),
     compare,
     2 * job.pool.threadCount,
     job.stop,

@@ -99,7 +99,7 @@ export interface ShuffleOptions {
 
 export interface ShuffleReport {
   readonly records: number;
-  /** Bytes of the output, all shards together. */
+  /** Bytes of all records of the output; what its headers and trailers take comes on top. */
   readonly bytes: number;
   readonly seed: string;
   /**
