@@ -28,6 +28,8 @@ export interface OptionValues {
   readonly recordSize?: number;
   readonly lengthPrefixed?: LengthPrefix;
   readonly tfrecord?: boolean;
+  readonly npy?: boolean;
+  readonly webdataset?: boolean;
   readonly header?: number;
   readonly skipBytes?: number;
   readonly maxRecord?: number;
@@ -114,7 +116,7 @@ function chooseShardRule({ shards, shardRecords, shardBytes }: OptionValues): Sh
 type LengthPrefix = Extract<RecordKind, { by: 'length-prefix' }>['prefix'];
 
 function chooseRecordKind(values: OptionValues): RecordKind | undefined {
-  const { zeroTerminated, delimiter, linesPerRecord, paragraphs, csv, recordSize, lengthPrefixed, tfrecord } = values;
+  const { zeroTerminated, delimiter, linesPerRecord, paragraphs, csv, recordSize, lengthPrefixed } = values;
   const asked: (readonly [option: string, kind: RecordKind | undefined])[] = [];
   if (zeroTerminated === true) asked.push(['--zero-terminated', undefined]);
   if (delimiter !== undefined) asked.push(['--delimiter', { by: 'delimiter', delimiter }]);
@@ -123,7 +125,9 @@ function chooseRecordKind(values: OptionValues): RecordKind | undefined {
   if (csv === true) asked.push(['--csv', { by: 'csv' }]);
   if (recordSize !== undefined) asked.push(['--record-size', { by: 'size', recordBytes: recordSize }]);
   if (lengthPrefixed !== undefined) asked.push(['--length-prefixed', { by: 'length-prefix', prefix: lengthPrefixed }]);
-  if (tfrecord === true) asked.push(['--tfrecord', { by: 'tfrecord' }]);
+  if (values.tfrecord === true) asked.push(['--tfrecord', { by: 'tfrecord' }]);
+  if (values.npy === true) asked.push(['--npy', { by: 'npy' }]);
+  if (values.webdataset === true) asked.push(['--webdataset', { by: 'webdataset' }]);
   return onlyOne(asked);
 }
 

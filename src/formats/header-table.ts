@@ -5,12 +5,16 @@
  */
 import type { HeaderRule } from './header.js';
 import { bytesHeader } from './headers/bytes-header.js';
+import { globalPax } from './headers/global-pax.js';
 import { type LinesHeader, linesHeader } from './headers/lines-header.js';
+import { npyHeader } from './headers/npy-header.js';
 
 const headers = {
   lines: (lines: LinesHeader) => linesHeader(lines),
   /** Value: bytes of the header. */
   bytes: (byteLength: number) => bytesHeader(byteLength),
+  npy: (_: null) => npyHeader,
+  tar: (_: null) => globalPax,
 } satisfies Record<string, (value: never) => HeaderRule>;
 
 type Headers = typeof headers;

@@ -57,7 +57,7 @@ export function requireSameHeader(rule: HeaderRule, first: FoundHeader, { path, 
   const { position, expected, got } = difference;
   throw new InputError(
     'ERR_INPUT_CORRUPT',
-    `${path}: byte ${position} is where its header is not that of ${first.path}: expected ${expected}, got ${got}`,
+    `${path}: byte ${position} of its header differs from that of ${first.path}: expected ${expected}, got ${got}`,
   );
 }
 

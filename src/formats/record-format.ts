@@ -14,12 +14,19 @@ export interface RecordFormat {
 
 /** In one line, unlike that of any other: `delimited 0a, header lines 1`. */
 export function nameOfFormat({ framing, header }: RecordFormat): string {
-  const records = framing === undefined ? undefined : nameOfFraming(framing);
+  // It may be known by now what the headers of these inputs say; it is not what was asked for.
+  const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
   return [records, nameOfHeader(header)].filter((name) => name !== undefined).join(', ');
 }
 
 function nameOfHeader(header: HeaderSpec | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  // How lines end is said by the framing.
-  return `header ${header.kind} ${header.kind === 'lines' ? header.value.count : header.value}`;
+  switch (header?.kind) {
+    // How lines end is said by the framing.
+    case 'lines':
+      return `header lines ${header.value.count}`;
+    case 'bytes':
+      return `header bytes ${header.value}`;
+    default:
+      return header?.kind;
+  }
 }

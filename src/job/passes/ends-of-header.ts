@@ -3,10 +3,11 @@
  */
 import type { Header } from '../../formats/header.js';
 import { type HeaderSpec, headerRuleOf } from '../../formats/header-table.js';
-import type { ShardEnds } from '../../output/shard-ends.js';
+import { NO_ENDS, type ShardEnds } from '../../output/shard-ends.js';
 
-/** @param spec that `header` was read by. */
-export function endsOfHeader(spec: HeaderSpec, header: Header): ShardEnds {
+/** @param spec that `header` was read by; both are undefined when the inputs have none. */
+export function endsOfHeader(spec: HeaderSpec | undefined, header: Header | undefined): ShardEnds {
+  if (spec === undefined || header === undefined) return NO_ENDS;
   const rule = headerRuleOf(spec);
   const headerOf = (recordBytes: number) => rule.headerOf(header, recordBytes);
   return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule.trailer };

@@ -14,18 +14,41 @@ import type { RecordKind, ShuffleOptions } from './shuffle-options.js';
 const MOST_DELIMITER_BYTES = 1024;
 const MOST_LINES = 2 ** 20;
 
-/** @throws UsageError */
-export function recordFormatOf(options: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
-  const framing = framingSpecOf(options);
-  return { framing, header: headerSpecOf(options.header, framing) };
-}
+/** Kinds of records with headers of their own. */
+type SelfDescribing = 'npy' | 'webdataset';
 
-function framingSpecOf({
+const NPY: RecordFormat = { framing: undefined, header: { kind: 'npy', value: null } };
+const WEBDATASET: RecordFormat = {
+  framing: { kind: 'webdataset', value: null },
+  header: { kind: 'tar', value: null },
+};
+
+/** @throws UsageError */
+export function recordFormatOf({
   records,
   zeroTerminated = false,
-}: Pick<ShuffleOptions, 'records' | 'zeroTerminated'>): FramingSpec {
-  if (records === undefined) return zeroTerminated ? NUL_TERMINATED : LINES;
+  header,
+}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
+  if (records === undefined) {
+    const framing = zeroTerminated ? NUL_TERMINATED : LINES;
+    return { framing, header: headerSpecOf(header, framing) };
+  }
   if (zeroTerminated) throw new UsageError('zeroTerminated and records contradict each other; give one of them');
+  if (records.by === 'npy' || records.by === 'webdataset') {
+    refuseHeader(header, records.by);
+    return records.by === 'npy' ? NPY : WEBDATASET;
+  }
+  const framing = framingSpecOf(records);
+  return { framing, header: headerSpecOf(header, framing) };
+}
+
+function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
+  if (header === undefined) return;
+  const option = 'bytes' in header ? '--skip-bytes' : '--header';
+  throw new UsageError(`--${by} and ${option} contradict each other: the header is a part of the format`);
+}
+
+function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): FramingSpec {
   switch (records.by) {
     case 'delimiter':
       return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };

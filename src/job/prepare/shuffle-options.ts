@@ -27,7 +27,11 @@ export type RecordKind =
   /** It is a length and as many bytes; `varint` is LEB128, as of protocol buffers. */
   | { readonly by: 'length-prefix'; readonly prefix: 'u32le' | 'u32be' | 'u64le' | 'varint' }
   /** It is a TFRecord; both of its checksums are verified. */
-  | { readonly by: 'tfrecord' };
+  | { readonly by: 'tfrecord' }
+  /** It is a row of the array of a .npy file; the output is one, and so is each shard. */
+  | { readonly by: 'npy' }
+  /** It is a sample of a tar file: the members that follow each other with one name up to its first dot. */
+  | { readonly by: 'webdataset' };
 
 /**
  * What stands at the beginning of every input, before its first record. All must have the same; the output, and each
