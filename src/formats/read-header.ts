@@ -5,7 +5,7 @@ import { InputError } from '../errors.js';
 import { type Header, type HeaderRule, MOST_HEADER_BYTES } from './header.js';
 
 /** Up to here every piece is looked at as it comes; from then on when there is twice as much as before. */
-const OFTEN_LOOKED_AT_BYTES = 64 * 1024;
+const OFTEN_LOOKED_AT_BYTES = 4096;
 
 export interface ReadHeader {
   readonly header: Header;

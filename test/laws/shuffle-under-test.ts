@@ -14,7 +14,7 @@ export interface Job {
   readonly inputs: readonly Buffer[];
   readonly seed: string;
   readonly zeroTerminated?: boolean;
-  readonly records?: RecordKind;
+  readonly records?: RecordKind | undefined;
   readonly header?: HeaderKind | undefined;
   readonly settings: Settings;
 }
