@@ -102,7 +102,7 @@ function requireShapes(options: ShuffleOptions): void {
     throw new UsageError('tempDirs: expected an array of paths');
   if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
     throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
-  if (header !== undefined && !('lines' in header !== 'bytes' in header))
+  if (header !== undefined && !isHeader(header))
     throw new UsageError('header: expected an object with one of `lines` and `bytes`');
   if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
   if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('jobDir: expected a path that is not empty');
@@ -112,6 +112,10 @@ function requireShapes(options: ShuffleOptions): void {
   // Hashed as UTF-8, in which halves of a pair all become the same character.
   if (Buffer.from(seed).toString() !== seed)
     throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+}
+
+function isHeader(header: unknown): boolean {
+  return typeof header === 'object' && header !== null && 'lines' in header !== 'bytes' in header;
 }
 
 /** Only by their names: what is a pipe or a device the job finds out. */
