@@ -5,7 +5,7 @@
 
 export const helpEpilogue = `
 Records are lines, unless an option says otherwise: see docs/FORMATS.md. A header
-must be the same in all inputs, and stands once before the records of each output.
+must be the same in all inputs, and stands once in each output.
 
 Inputs are files (plain or gzip), directories (all regular files below, sorted),
 quoted globs, or - for standard input, which is also the default. Their order is
