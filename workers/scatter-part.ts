@@ -6,11 +6,12 @@
  * coordinator can see that the parts of an input join without a gap or an overlap.
  */
 import { InputError } from '../src/errors.js';
-import type { CompressedSource } from '../src/formats/codec.js';
+import type { CompressedSource, DecoderMemory } from '../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-table.js';
 import { type Framing, readerStart } from '../src/formats/framing.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
+import { memoryForDecoder } from '../src/plan/record-memory.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
@@ -33,13 +34,13 @@ export async function scatterPart(
   job: JobShare,
 ): Promise<Coverage> {
   const scatterer = new PartScatterer(part, framing, arena, kernel, job);
-  if (part.kind === 'stream') return scatterStream(part, scatterer, control);
+  if (part.kind === 'stream') return scatterStream(part, scatterer, control, job);
   const input = new RegularInput(part.path, part.version, control, part.gate);
   const scatter = async (): Promise<Coverage> => {
     const coverage =
       part.kind === 'range'
         ? scatterRange(part, input, framing, scatterer, control)
-        : await scatterCompressed(part, input, scatterer, control);
+        : await scatterCompressed(part, input, scatterer, control, job);
     input.requireUnchanged();
     return coverage;
   };
@@ -87,10 +88,12 @@ async function scatterCompressed(
   input: RegularInput,
   scatterer: PartScatterer,
   control: JobControl,
+  job: JobShare,
 ): Promise<Coverage> {
   let position = 0;
   const source: CompressedSource = {
     path: part.path,
+    start: 0,
     next: () => {
       control.throwIfAborted();
       const bytes = new Uint8Array(COMPRESSED_PIECE_BYTES);
@@ -101,11 +104,17 @@ async function scatterCompressed(
     },
   };
   scatterer.begin(0, false);
-  for await (const piece of codecNamed(part.codec).decode(source)) scatterer.takeCopy(piece, control);
+  const memory = decoderMemory(control, job);
+  for await (const piece of codecNamed(part.codec).decode(source, memory)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
 }
 
-async function scatterStream(part: InputPart, scatterer: PartScatterer, control: JobControl): Promise<Coverage> {
+async function scatterStream(
+  part: InputPart,
+  scatterer: PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Promise<Coverage> {
   const stream = openStreamInput(part.path);
   // A stream may be silent for ever: closed, it wakes the one that waits for it.
   const watch = setInterval(() => {
@@ -131,6 +140,7 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
     let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
     const source: CompressedSource = {
       path: stream.path,
+      start: 0,
       next: () => {
         const bytes = held;
         held = undefined;
@@ -144,13 +154,20 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
         scatterer.takeCopy(piece, control);
       }
     } else {
-      for await (const piece of codec.decode(source)) scatterer.takeCopy(piece, control);
+      for await (const piece of codec.decode(source, decoderMemory(control, job))) scatterer.takeCopy(piece, control);
     }
     return scatterer.endOfInput();
   } finally {
     clearInterval(watch);
     stream.close();
   }
+}
+
+function decoderMemory(control: JobControl, job: JobShare): DecoderMemory {
+  return {
+    take: (byteLength) => control.takeSpare(byteLength),
+    budgetFor: (byteLength) => memoryForDecoder(job.memoryNeed, byteLength),
+  };
 }
 
 /** In a buffer of their own, unlike what `Buffer.concat` gives. */

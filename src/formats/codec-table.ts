@@ -4,9 +4,10 @@
  * To add one: a file that exports a `Codec`, and its line in `codecs`.
  */
 import type { Codec } from './codec.js';
+import { zstd } from './codecs/zstd.js';
 import { gzip } from './gzip.js';
 
-const codecs: readonly Codec[] = [gzip];
+const codecs: readonly Codec[] = [gzip, zstd];
 
 /** Bytes at the beginning of an input that `detectCodec` wants to see. */
 export const CODEC_HEAD_BYTES = 16;

@@ -2,12 +2,22 @@
  * The contract of a codec: compressed bytes in, decoded bytes out. `codec-table.ts` lists them.
  */
 
-/** The compressed bytes of one input, from the first to the last. */
+/** The compressed bytes of one input, or of members of it that follow each other, from the first to the last. */
 export interface CompressedSource {
   /** For messages. */
   readonly path: string;
+  /** Where in the input the first byte lies, for messages. */
+  readonly start: number;
   /** The next bytes, which the codec may free, and all that lies in the same buffer; empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
+}
+
+/** What a decoder that needs more memory than every thread has takes it from. */
+export interface DecoderMemory {
+  /** Takes so much of the job's budget for this thread; false, and nothing taken, when there is less. */
+  take(byteLength: number): boolean;
+  /** A budget in which so much can be taken, as --memory takes it; for messages. */
+  budgetFor(byteLength: number): string;
 }
 
 export interface Codec {
@@ -19,6 +29,8 @@ export interface Codec {
   readonly usualExpansion: number;
   /** Whether an input that begins with these bytes is of this codec. */
   matches(head: Uint8Array): boolean;
+  /** Makes `decodeHead` ready in this thread, where that takes its time. */
+  load?(): Promise<void>;
   /**
    * What the first bytes of an input decode to, as far as they go, for estimates; empty when they are
    * corrupt.
@@ -27,6 +39,7 @@ export interface Codec {
   /**
    * The decoded bytes; a piece is good until the next one is asked for. Truncated and corrupt inputs, and bytes behind the last member, are errors.
    * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
+   * @throws UsageError ERR_MEMORY_BUDGET when more memory is needed than there is.
    */
-  decode(source: CompressedSource): AsyncIterable<Uint8Array>;
+  decode(source: CompressedSource, memory: DecoderMemory): AsyncIterable<Uint8Array>;
 }

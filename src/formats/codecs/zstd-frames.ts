@@ -69,14 +69,18 @@ export class ZstdWalker {
   readonly #path: string;
   #field: Field = 'magic';
   #fieldBytes = 4;
-  #fieldOffset = 0;
+  #fieldOffset: number;
   #descriptor = 0;
   #frameOffset = 0;
   #frame: ZstdFrameHeader | undefined;
 
-  /** @param path for messages. */
-  constructor(path: string) {
+  /**
+   * @param path for messages.
+   * @param start position of the first frame.
+   */
+  constructor(path: string, start: number) {
     this.#path = path;
+    this.#fieldOffset = start;
   }
 
   /** Position of the next field. */
@@ -86,6 +90,11 @@ export class ZstdWalker {
 
   get fieldBytes(): number {
     return this.#fieldBytes;
+  }
+
+  /** Whether a frame, or a skippable one, may begin with the next field. */
+  get isBetweenFrames(): boolean {
+    return this.#field === 'magic';
   }
 
   /** The frame whose blocks are next; undefined between frames and inside a header. */
@@ -209,40 +218,41 @@ export class ZstdWalker {
   }
 }
 
+/** A compressed file, of which a few bytes are read here and there, always further on. */
+export interface WalkedFile {
+  readonly byteLength: number;
+  /** Bytes [position, position + byteLength), fewer at the end of the file; good until the next call. */
+  read(position: number, byteLength: number): Uint8Array;
+}
+
 /** Enough for the fields before the first block, or for the header of one. */
 const LOOK_BYTES = 32;
 
 /**
  * The frames of a file with data in them, in order, without reading the data: some bytes for each frame
- * and for each of its blocks of 128 KiB.
- * @param readAt reads into the buffer from the position on, and returns how many bytes there were.
+ * and for each of its blocks, which hold 128 KiB at most.
  * @throws InputError ERR_INPUT_CORRUPT as `ZstdWalker`.
  */
-export function* listZstdFrames(
-  path: string,
-  storedBytes: number,
-  readAt: (buffer: Uint8Array, position: number) => number,
-): Generator<ZstdFrame, void> {
-  const walker = new ZstdWalker(path);
-  const look = new Uint8Array(LOOK_BYTES);
+export function* listZstdFrames(path: string, file: WalkedFile): Generator<ZstdFrame, void> {
+  const walker = new ZstdWalker(path, 0);
+  let look: Uint8Array = new Uint8Array();
   let lookOffset = 0;
-  let lookBytes = 0;
-  while (walker.fieldOffset + walker.fieldBytes <= storedBytes) {
+  while (walker.fieldOffset + walker.fieldBytes <= file.byteLength) {
     const { fieldOffset, fieldBytes } = walker;
-    if (fieldOffset + fieldBytes > lookOffset + lookBytes) {
+    if (fieldOffset + fieldBytes > lookOffset + look.byteLength) {
       lookOffset = fieldOffset;
-      lookBytes = readAt(look, lookOffset);
-      // Shorter than when it was looked at last.
-      if (lookBytes < fieldBytes) return walker.end(lookOffset + lookBytes);
+      look = file.read(lookOffset, LOOK_BYTES);
+      // Shorter than it was when its length was taken.
+      if (look.byteLength < fieldBytes) return walker.end(lookOffset + look.byteLength);
     }
     const header = walker.frame;
     const start = fieldOffset - lookOffset;
     const { endsFrame } = walker.see(look.subarray(start, start + fieldBytes));
-    if (!endsFrame || header === undefined || walker.fieldOffset > storedBytes) continue;
+    if (!endsFrame || header === undefined || walker.fieldOffset > file.byteLength) continue;
     const { storedOffset, contentBytes } = header;
     yield { storedOffset, storedBytes: walker.fieldOffset - storedOffset, contentBytes };
   }
-  walker.end(storedBytes);
+  walker.end(file.byteLength);
 }
 
 function isSkippable(magic: number): boolean {
