@@ -84,7 +84,7 @@ export class ZstdFrameCutter {
    * @throws InputError ERR_INPUT_CORRUPT when a frame does not.
    */
   end(): void {
-    this.#walker.end(this.#position);
+    this.#walker.end(this.#position, this.#field.subarray(0, this.#fieldFilled));
   }
 
   #seeField(): void {

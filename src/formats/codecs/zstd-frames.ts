@@ -123,10 +123,14 @@ export class ZstdWalker {
 
   /**
    * The input ends at `storedBytes`.
+   * @param rest what there is of the next field.
    * @throws InputError ERR_INPUT_CORRUPT unless it ends between two frames.
    */
-  end(storedBytes: number): void {
-    if (this.#field === 'magic' && this.#fieldOffset === storedBytes) return;
+  end(storedBytes: number, rest: Uint8Array): void {
+    if (this.#field === 'magic' && this.#fieldOffset <= storedBytes) {
+      if (rest.byteLength === 0) return;
+      if (!beginsMagic(rest)) throw this.#behindLastFrame();
+    }
     throw new InputError(
       'ERR_INPUT_CORRUPT',
       `${this.#path}: the zstd data ends at byte ${storedBytes} (compressed) inside a frame: the file is truncated; copy or make it again`,
@@ -145,10 +149,7 @@ export class ZstdWalker {
     this.#frameOffset = this.#fieldOffset;
     if (magic === MAGIC) return this.#next('descriptor', 1, NOTHING);
     if (isSkippable(magic)) return this.#next('skippable size', 4, NOTHING);
-    throw new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${this.#path}: byte ${this.#fieldOffset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
-    );
+    throw this.#behindLastFrame();
   }
 
   #seeDescriptor(descriptor: number): PassedOver {
@@ -203,6 +204,13 @@ export class ZstdWalker {
     return this.#next('magic', 4, { byteLength: contentBytes + checksumBytes, endsFrame: true });
   }
 
+  #behindLastFrame(): InputError {
+    return new InputError(
+      'ERR_INPUT_CORRUPT',
+      `${this.#path}: byte ${this.#fieldOffset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
+    );
+  }
+
   #corrupt(what: string): InputError {
     return new InputError(
       'ERR_INPUT_CORRUPT',
@@ -237,22 +245,27 @@ export function* listZstdFrames(path: string, file: WalkedFile): Generator<ZstdF
   const walker = new ZstdWalker(path, 0);
   let look: Uint8Array = new Uint8Array();
   let lookOffset = 0;
-  while (walker.fieldOffset + walker.fieldBytes <= file.byteLength) {
+  while (walker.fieldOffset < file.byteLength) {
     const { fieldOffset, fieldBytes } = walker;
     if (fieldOffset + fieldBytes > lookOffset + look.byteLength) {
       lookOffset = fieldOffset;
       look = file.read(lookOffset, LOOK_BYTES);
-      // Shorter than it was when its length was taken.
-      if (look.byteLength < fieldBytes) return walker.end(lookOffset + look.byteLength);
     }
+    const field = look.subarray(fieldOffset - lookOffset, fieldOffset - lookOffset + fieldBytes);
+    if (field.byteLength < fieldBytes) return walker.end(fieldOffset + field.byteLength, field);
     const header = walker.frame;
-    const start = fieldOffset - lookOffset;
-    const { endsFrame } = walker.see(look.subarray(start, start + fieldBytes));
+    const { endsFrame } = walker.see(field);
     if (!endsFrame || header === undefined || walker.fieldOffset > file.byteLength) continue;
     const { storedOffset, contentBytes } = header;
     yield { storedOffset, storedBytes: walker.fieldOffset - storedOffset, contentBytes };
   }
-  walker.end(file.byteLength);
+  walker.end(file.byteLength, new Uint8Array());
+}
+
+/** Whether these bytes, fewer than four, may be the first of magic bytes. */
+function beginsMagic(bytes: Uint8Array): boolean {
+  const magics = [MAGIC, SKIPPABLE_MAGIC | ((bytes[0] ?? 0) & 0xf)];
+  return magics.some((magic) => bytes.every((byte, i) => byte === ((magic >>> (8 * i)) & 255)));
 }
 
 function isSkippable(magic: number): boolean {

@@ -31,8 +31,11 @@ const ERROR_NAMES = new Map([
   [64, 'not enough memory'],
 ]);
 
+let loading: Promise<Libzstd> | undefined;
+
 export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
-  const libzstd = await loadLibzstd();
+  loading ??= loadLibzstd();
+  const libzstd = await loading;
   return {
     name: 'zstddec',
     mostWindowBytes: MOST_WINDOW_BYTES,
