@@ -2,12 +2,28 @@
  * The contract of a codec: compressed bytes in, decoded bytes out. `codec-table.ts` lists them.
  */
 
-/** The compressed bytes of one input, from the first to the last. */
+/** The compressed bytes of one input, or of members of it that follow each other, from the first to the last. */
 export interface CompressedSource {
   /** For messages. */
   readonly path: string;
+  /** Where in the input the first byte lies, for messages. */
+  readonly start: number;
   /** The next bytes, which the codec may free, and all that lies in the same buffer; empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
+}
+
+/** A compressed file, of which a few bytes are read here and there, always further on. */
+export interface StoredBytes {
+  readonly byteLength: number;
+  /** Bytes [position, position + byteLength), fewer at the end of the file; good until the next call. */
+  read(position: number, byteLength: number): Uint8Array;
+}
+
+/** A place of a compressed file where decoding can begin. */
+export interface MemberStart {
+  readonly storedStart: number;
+  /** Decoded bytes before it, by what the members before it say of themselves. */
+  readonly decodedStart: number;
 }
 
 export interface Codec {
@@ -29,4 +45,11 @@ export interface Codec {
    * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
    */
   decode(source: CompressedSource): AsyncIterable<Uint8Array>;
+  /**
+   * The members of a file, found without decoding them, for codecs whose members may say how long they are. Whoever
+   * believes it compares it with what they decode to.
+   * @returns decoded bytes of all members; undefined when one does not say how many it has, or is not where the one
+   *   before it ends.
+   */
+  listMembers?(bytes: StoredBytes): Generator<MemberStart, number | undefined, void>;
 }

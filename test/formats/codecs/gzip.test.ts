@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import type { CompressedSource } from '#src/formats/codec.js';
-import { gzip } from '#src/formats/gzip.js';
+import { gzip } from '#src/formats/codecs/gzip.js';
 
 /** `bytes` in pieces of the given sizes, the last size repeated; each at once, or after some time. */
 function sourceOf(
@@ -19,6 +19,7 @@ function sourceOf(
   let i = 0;
   return {
     path: 'in.gz',
+    start: 0,
     next: async () => {
       if (milliseconds !== undefined) await new Promise((resolve) => setTimeout(resolve, milliseconds));
       const size = pieceBytes[Math.min(i, pieceBytes.length - 1)] ?? 1;
