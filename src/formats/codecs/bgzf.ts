@@ -11,6 +11,7 @@ import type { Codec, MemberStart, StoredBytes } from '../codec.js';
 import { gzip } from './gzip.js';
 
 const HEADER_BYTES = 18;
+const LEAST_MEMBER_BYTES = HEADER_BYTES + 2 + 8;
 const MOST_DECODED_BYTES = 65_536;
 const FEXTRA = 4;
 /** At byte 10. */
@@ -28,7 +29,9 @@ function* listMembers(bytes: StoredBytes): Generator<MemberStart, number | undef
   for (let storedStart = 0; storedStart < bytes.byteLength; ) {
     const header = Buffer.from(bytes.read(storedStart, HEADER_BYTES));
     if (header.byteLength < HEADER_BYTES || !matches(header)) return undefined;
-    const storedEnd = storedStart + header.readUInt16LE(16) + 1;
+    const memberBytes = header.readUInt16LE(16) + 1;
+    if (memberBytes < LEAST_MEMBER_BYTES) return undefined;
+    const storedEnd = storedStart + memberBytes;
     const size = Buffer.from(bytes.read(storedEnd - 4, 4));
     if (size.byteLength < 4 || size.readUInt32LE() > MOST_DECODED_BYTES) return undefined;
     yield { storedStart, decodedStart };
