@@ -13,7 +13,9 @@ import type { RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import type { MemberRange } from '../src/plan/splits.js';
 import { compressedRange } from './compressed-range.js';
+import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
+import type { JobShare } from './job-share.js';
 import type { PartScatterer } from './part-scatterer.js';
 
 export async function scatterMembers(
@@ -22,10 +24,12 @@ export async function scatterMembers(
   framing: Framing,
   scatterer: PartScatterer,
   control: JobControl,
+  job: JobShare,
 ): Promise<Coverage> {
   const { start, end, members, version } = part;
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
-  const codec = codecNamed(part.codec);
+  const decode = (from: number, to: number, onRead: (byteLength: number) => void) =>
+    codecNamed(part.codec).decode(compressedRange(input, from, to, control, onRead), decoderMemory(control, job));
   // The first bytes may be the end of a record of the part before.
   const begin = readerStart(framing, start);
   scatterer.begin(begin, begin < start);
@@ -36,7 +40,7 @@ export async function scatterMembers(
   };
 
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
-  for await (const piece of codec.decode(compressedRange(input, storedStart, storedEnd, control, count))) {
+  for await (const piece of decode(storedStart, storedEnd, count)) {
     if (position + piece.byteLength > decodedEnd) throw otherLength(input.path, members, 'more');
     take(piece);
   }
@@ -44,9 +48,7 @@ export async function scatterMembers(
 
   if (storedEnd === version.byteLength) return scatterer.endOfInput();
   if (!scatterer.wantsMore(end)) return scatterer.endOfRange(end);
-  for await (const piece of codec.decode(
-    compressedRange(input, storedEnd, Number.POSITIVE_INFINITY, control, () => {}),
-  )) {
+  for await (const piece of decode(storedEnd, Number.POSITIVE_INFINITY, () => {})) {
     take(piece);
     if (!scatterer.wantsMore(end)) return scatterer.endOfRange(end);
   }

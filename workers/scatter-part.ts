@@ -13,6 +13,7 @@ import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { compressedRange } from './compressed-range.js';
+import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
@@ -33,10 +34,10 @@ export async function scatterPart(
   job: JobShare,
 ): Promise<Coverage> {
   const scatterer = new PartScatterer(part, framing, arena, kernel, job);
-  if (part.kind === 'stream') return scatterStream(part, scatterer, control);
+  if (part.kind === 'stream') return scatterStream(part, scatterer, control, job);
   const input = new RegularInput(part.path, part.version, control, part.gate);
   const scatter = async (): Promise<Coverage> => {
-    const coverage = await scatterFile(part, input, framing, scatterer, control);
+    const coverage = await scatterFile(part, input, framing, scatterer, control, job);
     input.requireUnchanged();
     return coverage;
   };
@@ -49,14 +50,15 @@ function scatterFile(
   framing: Framing,
   scatterer: PartScatterer,
   control: JobControl,
+  job: JobShare,
 ): Coverage | Promise<Coverage> {
   switch (part.kind) {
     case 'range':
       return scatterRange(part, input, framing, scatterer, control);
     case 'members':
-      return scatterMembers(part, input, framing, scatterer, control);
+      return scatterMembers(part, input, framing, scatterer, control, job);
     case 'compressed':
-      return scatterCompressed(part, input, scatterer, control);
+      return scatterCompressed(part, input, scatterer, control, job);
   }
 }
 
@@ -101,15 +103,22 @@ async function scatterCompressed(
   input: RegularInput,
   scatterer: PartScatterer,
   control: JobControl,
+  job: JobShare,
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
   scatterer.begin(0, false);
-  for await (const piece of codecNamed(part.codec).decode(source)) scatterer.takeCopy(piece, control);
+  const memory = decoderMemory(control, job);
+  for await (const piece of codecNamed(part.codec).decode(source, memory)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
 }
 
-async function scatterStream(part: InputPart, scatterer: PartScatterer, control: JobControl): Promise<Coverage> {
+async function scatterStream(
+  part: InputPart,
+  scatterer: PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Promise<Coverage> {
   const stream = openStreamInput(part.path);
   // A stream may be silent for ever: closed, it wakes the one that waits for it.
   const watch = setInterval(() => {
@@ -149,7 +158,7 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
         scatterer.takeCopy(piece, control);
       }
     } else {
-      for await (const piece of codec.decode(source)) scatterer.takeCopy(piece, control);
+      for await (const piece of codec.decode(source, decoderMemory(control, job))) scatterer.takeCopy(piece, control);
     }
     return scatterer.endOfInput();
   } finally {

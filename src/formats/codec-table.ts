@@ -6,9 +6,10 @@
 import type { Codec } from './codec.js';
 import { bgzf } from './codecs/bgzf.js';
 import { gzip } from './codecs/gzip.js';
+import { zstd } from './codecs/zstd.js';
 
 /** What is a special case of another one stands before it. */
-const codecs: readonly Codec[] = [bgzf, gzip];
+const codecs: readonly Codec[] = [bgzf, gzip, zstd];
 
 /** Bytes at the beginning of an input that `detectCodec` wants to see. */
 export const CODEC_HEAD_BYTES = 16;

@@ -8,6 +8,7 @@ import { type OpenFile, readAt } from './files.js';
 const WINDOW_BYTES = 256 * 1024;
 
 export class FileWindow {
+  readonly path: string;
   readonly byteLength: number;
   readonly #file: OpenFile;
   readonly #window = new Uint8Array(WINDOW_BYTES);
@@ -15,6 +16,7 @@ export class FileWindow {
   #end = 0;
 
   constructor(file: OpenFile, byteLength: number) {
+    this.path = file.path;
     this.#file = file;
     this.byteLength = byteLength;
   }

@@ -12,6 +12,7 @@ import { BGZF_END, bgzfFile, bgzfMember } from './bgzf-file.js';
 
 function storedBytes(bytes: Uint8Array): StoredBytes {
   return {
+    path: 'in.bgz',
     byteLength: bytes.byteLength,
     read: (position, byteLength) => bytes.subarray(position, position + byteLength),
   };
