@@ -3,6 +3,7 @@
  */
 import type { FileVersion } from '../src/io/files.js';
 import type { GateNumber } from '../src/io/job-control.js';
+import type { MemberRange } from '../src/plan/splits.js';
 
 /** What to read of one input. */
 export type InputPart = {
@@ -21,6 +22,16 @@ export type InputPart = {
       readonly gate: GateNumber;
     }
   | { readonly kind: 'compressed'; readonly codec: string; readonly version: FileVersion; readonly gate: GateNumber }
+  | {
+      readonly kind: 'members';
+      readonly codec: string;
+      /** Records that begin in decoded bytes [start, end). */
+      readonly start: number;
+      readonly end: number;
+      readonly members: MemberRange;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
   | { readonly kind: 'stream' }
 );
 

@@ -1,26 +1,26 @@
 /**
- * Scatters one part of a split: a range of a plain file, a whole compressed file, or a stream.
+ * Scatters one part of a split: a range of a plain file, a compressed file or members of it, or a stream.
  *
  * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
  * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
  * coordinator can see that the parts of an input join without a gap or an overlap.
  */
 import { InputError } from '../src/errors.js';
-import type { CompressedSource, DecoderMemory } from '../src/formats/codec.js';
+import type { CompressedSource } from '../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-table.js';
 import { type Framing, readerStart } from '../src/formats/framing.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
-import { memoryForDecoder } from '../src/plan/record-memory.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
+import { compressedRange } from './compressed-range.js';
+import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import { PartScatterer } from './part-scatterer.js';
 import type { ScatterArena } from './scatter-arena.js';
+import { scatterMembers } from './scatter-members.js';
 
-/** Compressed bytes read at a time. */
-const COMPRESSED_PIECE_BYTES = 256 * 1024;
 /** Read at a time behind a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 const ABORT_WATCH_MILLISECONDS = 50;
@@ -37,14 +37,29 @@ export async function scatterPart(
   if (part.kind === 'stream') return scatterStream(part, scatterer, control, job);
   const input = new RegularInput(part.path, part.version, control, part.gate);
   const scatter = async (): Promise<Coverage> => {
-    const coverage =
-      part.kind === 'range'
-        ? scatterRange(part, input, framing, scatterer, control)
-        : await scatterCompressed(part, input, scatterer, control, job);
+    const coverage = await scatterFile(part, input, framing, scatterer, control, job);
     input.requireUnchanged();
     return coverage;
   };
   return thenAlwaysAsync(scatter, () => input.close());
+}
+
+function scatterFile(
+  part: Exclude<InputPart, { kind: 'stream' }>,
+  input: RegularInput,
+  framing: Framing,
+  scatterer: PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Coverage | Promise<Coverage> {
+  switch (part.kind) {
+    case 'range':
+      return scatterRange(part, input, framing, scatterer, control);
+    case 'members':
+      return scatterMembers(part, input, framing, scatterer, control, job);
+    case 'compressed':
+      return scatterCompressed(part, input, scatterer, control, job);
+  }
 }
 
 function scatterRange(
@@ -57,7 +72,7 @@ function scatterRange(
   const { end } = part;
   let position = readerStart(framing, part.start);
   scatterer.begin(position, position < part.start, part.countBefore);
-  while (position < end || scatterer.awaitsBoundary(end)) {
+  while (scatterer.wantsMore(end)) {
     control.throwIfAborted();
     const room = scatterer.makeRoom();
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
@@ -90,19 +105,8 @@ async function scatterCompressed(
   control: JobControl,
   job: JobShare,
 ): Promise<Coverage> {
-  let position = 0;
-  const source: CompressedSource = {
-    path: part.path,
-    start: 0,
-    next: () => {
-      control.throwIfAborted();
-      const bytes = new Uint8Array(COMPRESSED_PIECE_BYTES);
-      const count = input.readAt(bytes, 0, bytes.byteLength, position);
-      position += count;
-      control.count('scatteredBytes', count);
-      return bytes.subarray(0, count);
-    },
-  };
+  const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
+  const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
   scatterer.begin(0, false);
   const memory = decoderMemory(control, job);
   for await (const piece of codecNamed(part.codec).decode(source, memory)) scatterer.takeCopy(piece, control);
@@ -161,13 +165,6 @@ async function scatterStream(
     clearInterval(watch);
     stream.close();
   }
-}
-
-function decoderMemory(control: JobControl, job: JobShare): DecoderMemory {
-  return {
-    take: (byteLength) => control.takeSpare(byteLength),
-    budgetFor: (byteLength) => memoryForDecoder(job.memoryNeed, byteLength),
-  };
 }
 
 /** In a buffer of their own, unlike what `Buffer.concat` gives. */

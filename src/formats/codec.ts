@@ -20,6 +20,22 @@ export interface DecoderMemory {
   budgetFor(byteLength: number): string;
 }
 
+/** A compressed file, of which a few bytes are read here and there, always further on. */
+export interface StoredBytes {
+  /** For messages. */
+  readonly path: string;
+  readonly byteLength: number;
+  /** Bytes [position, position + byteLength), fewer at the end of the file; good until the next call. */
+  read(position: number, byteLength: number): Uint8Array;
+}
+
+/** A place of a compressed file where decoding can begin. */
+export interface MemberStart {
+  readonly storedStart: number;
+  /** Decoded bytes before it, by what the members before it say of themselves. */
+  readonly decodedStart: number;
+}
+
 export interface Codec {
   /** Unlike that of any other codec. */
   readonly name: string;
@@ -42,4 +58,12 @@ export interface Codec {
    * @throws UsageError ERR_MEMORY_BUDGET when more memory is needed than there is.
    */
   decode(source: CompressedSource, memory: DecoderMemory): AsyncIterable<Uint8Array>;
+  /**
+   * The members of a file, found without decoding them, for codecs whose members may say how long they are. Whoever
+   * believes it compares it with what they decode to.
+   * @returns decoded bytes of all members; undefined when one does not say how many it has, or is not where the one
+   *   before it ends.
+   * @throws InputError ERR_INPUT_CORRUPT where it is clear that the file cannot be decoded.
+   */
+  listMembers?(bytes: StoredBytes): Generator<MemberStart, number | undefined, void>;
 }

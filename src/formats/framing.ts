@@ -142,3 +142,13 @@ export const NOTHING = new Uint8Array();
 export function readerStart({ cut }: Framing, start: number): number {
   return 'lookBehindBytes' in cut ? Math.max(0, start - cut.lookBehindBytes) : start;
 }
+
+/**
+ * The first place at which a range may begin so that its reader begins at `position`, which is no record's, or
+ * behind it; undefined where that cannot be told.
+ */
+export function rangeStart({ cut }: Framing, position: number): number | undefined {
+  if (cut.kind === 'anywhere') return position + cut.lookBehindBytes;
+  if (cut.kind === 'every') return Math.ceil(position / cut.byteLength) * cut.byteLength;
+  return undefined;
+}

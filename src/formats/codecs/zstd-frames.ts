@@ -9,6 +9,7 @@
  *     skippable   magic 5x 2A 4D 18 | size of the content, 4 bytes | content
  */
 import { InputError } from '../../errors.js';
+import type { StoredBytes } from '../codec.js';
 
 /** What the header of a frame says. */
 export interface ZstdFrameHeader {
@@ -226,13 +227,6 @@ export class ZstdWalker {
   }
 }
 
-/** A compressed file, of which a few bytes are read here and there, always further on. */
-export interface WalkedFile {
-  readonly byteLength: number;
-  /** Bytes [position, position + byteLength), fewer at the end of the file; good until the next call. */
-  read(position: number, byteLength: number): Uint8Array;
-}
-
 /** Enough for the fields before the first block, or for the header of one. */
 const LOOK_BYTES = 32;
 
@@ -241,7 +235,7 @@ const LOOK_BYTES = 32;
  * and for each of its blocks, which hold 128 KiB at most.
  * @throws InputError ERR_INPUT_CORRUPT as `ZstdWalker`.
  */
-export function* listZstdFrames(path: string, file: WalkedFile): Generator<ZstdFrame, void> {
+export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrame, void> {
   const walker = new ZstdWalker(path, 0);
   let look: Uint8Array = new Uint8Array();
   let lookOffset = 0;

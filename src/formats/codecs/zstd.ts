@@ -2,10 +2,10 @@
  * zstd (RFC 8878): any number of frames, skippable ones among them, windows up to 2 GiB. An input that
  * ends inside a frame, and bytes behind the last one that begin no other, are errors.
  */
-import type { Codec, CompressedSource, DecoderMemory } from '../codec.js';
+import type { Codec, CompressedSource, DecoderMemory, MemberStart, StoredBytes } from '../codec.js';
 import { addonDecoder } from './zstd-addon-decoder.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoder.js';
-import { beginsZstd } from './zstd-frames.js';
+import { beginsZstd, listZstdFrames } from './zstd-frames.js';
 import { findZstdInNode, loadZstdAddon } from './zstd-native.js';
 import { nodeDecoder } from './zstd-node-decoder.js';
 import { isSoundDecoder } from './zstd-probe.js';
@@ -37,11 +37,23 @@ export const zstd: Codec = {
     return decodeZstdHead(loaded.headDecoder, compressed, MOST_HEAD_BYTES);
   },
   decode,
+  listMembers,
 };
 
 async function* decode(source: CompressedSource, memory: DecoderMemory): AsyncGenerator<Uint8Array> {
   const { reader } = await load();
   yield* reader.decode(source, memory);
+}
+
+function* listMembers(bytes: StoredBytes): Generator<MemberStart, number | undefined, void> {
+  let decodedStart = 0;
+  for (const { storedOffset, contentBytes } of listZstdFrames(bytes.path, bytes)) {
+    if (contentBytes === undefined) return undefined;
+    yield { storedStart: storedOffset, decodedStart };
+    decodedStart += contentBytes;
+    if (!Number.isSafeInteger(decodedStart)) return undefined;
+  }
+  return decodedStart;
 }
 
 async function load(): Promise<Loaded> {
