@@ -6,7 +6,7 @@
 export const helpEpilogue = `
 Records are lines, unless an option says otherwise: see docs/FORMATS.md.
 
-Inputs are files (plain or gzip), directories (all regular files below, sorted),
+Inputs are files (plain, gzip or zstd), directories (all regular files below, sorted),
 quoted globs, or - for standard input, which is also the default. Their order is
 part of what the seed means: the same seed, inputs and order give the same bytes,
 whatever the memory, workers and temp directories. Entries of lists come after

@@ -8,6 +8,7 @@ import type { FramingSpec } from '#src/formats/framing-table.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { prefixed, splitPlainly, tfrecordOf } from '../formats/plain-framings.js';
 
 const directory = useTestDirectory();
@@ -18,6 +19,7 @@ const each = (make: (i: number) => string | Buffer) =>
 const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly bytes: Buffer }>> = {
   'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
   'variants.txt.bgz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `variant ${i}\n`) },
+  'pages.jsonl.zst': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"page": ${i}}\n`) },
   'names.nul': { spec: { kind: 'delimited', value: '00' }, bytes: each((i) => `a\nname ${i}\0`) },
   'dos.txt': { spec: { kind: 'delimited', value: '0d0a' }, bytes: each((i) => `line\n${i}\r\n`) },
   'records.rs': { spec: { kind: 'delimited', value: '1e' }, bytes: each((i) => `{\n"id": ${i}}\x1e`) },
@@ -38,6 +40,7 @@ const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly byt
 /** Inputs that lie there compressed. */
 const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
   'variants.txt.bgz': (bytes) => bgzfOf(bytes, [100]),
+  'pages.jsonl.zst': (bytes) => zstdOf(bytes, [1000]),
 };
 
 const page = readFileSync(new URL('../../docs/FORMATS.md', import.meta.url), 'utf8');

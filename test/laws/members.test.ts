@@ -9,6 +9,7 @@ import { InputError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { type RecordKind, shuffle } from '#src/index.js';
 import { BGZF_END, bgzfFile, bgzfMember, bgzfOf, piecesOf } from '../formats/codecs/bgzf-file.js';
+import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { useFastDirectory } from './fast-directory.js';
 import { orderRecords } from './reference-order.js';
@@ -59,12 +60,19 @@ const contents: readonly [FramingSpec, Buffer][] = [
   [{ kind: 'fixed', value: 1 }, Buffer.from('123456789'.repeat(5))],
 ];
 
-describe.each(contents)('records of %j', (spec, bytes) => {
+const formats = [
+  ['BGZF', bgzfOf],
+  ['zstd', zstdOf],
+] as const;
+
+describe.each(
+  formats.flatMap(([format, write]) => contents.map(([spec, bytes]) => [format, spec, bytes, write] as const)),
+)('in members of %s, records of %j', (_, spec, bytes, write) => {
   const expected = inOrder(spec, bytes);
 
   it('are the same with members of every size, wherever they are cut', async () => {
     for (let memberBytes = 1; memberBytes <= bytes.byteLength + 1; memberBytes += memberBytes < 10 ? 1 : 17) {
-      const stored = bgzfOf(bytes, [memberBytes]);
+      const stored = write(bytes, [memberBytes]);
       for (const splitBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
         const output = await outputOf({ spec, stored, splitBytes });
         expect(output.toString('latin1'), `members of ${memberBytes}, splits of ${splitBytes}`).toBe(
@@ -81,7 +89,7 @@ describe.each(contents)('records of %j', (spec, bytes) => {
     const workers = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 1, 2, 4);
     await fc.assert(
       fc.asyncProperty(sizes, fc.integer({ min: 1, max: 60 }), workers, async (memberBytes, splitBytes, ofWorkers) => {
-        const job = { spec, stored: bgzfOf(bytes, memberBytes), splitBytes, workers: ofWorkers };
+        const job = { spec, stored: write(bytes, memberBytes), splitBytes, workers: ofWorkers };
         expect((await outputOf(job)).toString('latin1')).toBe(expected.toString('latin1'));
       }),
       { numRuns: 30 },
