@@ -15,6 +15,8 @@ import { type Outcome, outcomeOf } from './outcome.js';
 export interface ReadBackTask {
   readonly job: JobShare;
   readonly stagingDirectory: string;
+  /** Of each shard; regions are counted from there. */
+  readonly headerBytes: number;
   readonly gate: GateNumber;
   readonly regions: readonly WrittenRegion[];
 }
@@ -26,18 +28,19 @@ export default function runReadBackTask(task: ReadBackTask): Promise<Outcome<Rea
   return outcomeOf(async () => readBack(task));
 }
 
-function readBack({ job, stagingDirectory, gate, regions }: ReadBackTask): ReadBackResult {
+function readBack({ job, stagingDirectory, headerBytes, gate, regions }: ReadBackTask): ReadBackResult {
   const state = threadStateOf(job);
-  return regions.map((region) => {
-    const path = stagedPath(stagingDirectory, region.shard);
-    return withFile(openForRead(path, 'output'), (file) => hashRegion(file, region, gate, job.readBytes, state));
+  return regions.map(({ shard, start, end }) => {
+    const path = stagedPath(stagingDirectory, shard);
+    const range = { start: headerBytes + start, end: headerBytes + end };
+    return withFile(openForRead(path, 'output'), (file) => hashRange(file, range, gate, job.readBytes, state));
   });
 }
 
-/** A region that ends early has the checksum of what there is of it. */
-function hashRegion(
+/** A range that ends early has the checksum of what there is of it. */
+function hashRange(
   file: OpenFile,
-  { start, end }: WrittenRegion,
+  { start, end }: { readonly start: number; readonly end: number },
   gate: GateNumber,
   pieceBytes: number,
   { control, arena, outputHasher }: ThreadState,

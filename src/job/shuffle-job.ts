@@ -13,8 +13,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
+import { openEncoder } from '../formats/encoder-table.js';
 import type { CommitJournal } from '../output/commit-journal.js';
-import { checksumTextOf } from '../output/output-target.js';
+import type { OutputLayout } from '../output/job-output.js';
+import { checksumTextOf, recordBytesOf, type WrittenRegion } from '../output/output-target.js';
+import { bytesAround, NO_ENDS } from '../output/shard-ends.js';
+import { storedEnds } from '../output/stored-ends.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
@@ -26,7 +30,7 @@ import { fitPass2 } from './passes/fit-pass2.js';
 import type { JobContext } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
 import { scatterInputs } from './passes/scatter-inputs.js';
-import { bytesOf, shufflePiles } from './passes/shuffle-piles.js';
+import { shufflePiles } from './passes/shuffle-piles.js';
 import { openTaskPool, type TaskPool } from './passes/task-pool.js';
 import type { JobPlan } from './prepare/job-plan.js';
 import { type PreparedJob, prepareJob } from './prepare/prepare-job.js';
@@ -78,17 +82,21 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
   const scattered = pass1.value;
   const { records, bytes } = scattered;
-  const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, scattered);
-  const target = output.target(cuts, bytes);
-
+  const ends = NO_ENDS;
+  const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
+  const { compression } = request;
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  const layout: OutputLayout = { cuts, ends: storedEnds(ends, encoder), recordBytes: bytes, compression };
   const pass2Job = await fitPass2(job, scattered);
   releases.push(() => pass2Job.pool.destroy());
+  const target = await output.begin(layout, finishedRegions(prepared), control);
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
   const checksum = checksumTextOf(scattered.checksum);
   const { shardCount } = cuts;
   const commit = await progress.during('commit', undefined, async () => {
-    output.verify(pass2.value, shardCount, bytes);
+    await output.complete(layout, pass2.value, control);
+    output.verify(layout, pass2.value);
     return output.commit({ shardCount, records, bytes, checksum }, control);
   });
   return {
@@ -126,9 +134,16 @@ async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobPr
   };
 }
 
-function resumedFrom({ site }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+function resumedFrom(prepared: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+  const { site } = prepared;
   if (site.kind !== 'files' || site.start.kind !== 'continue') return undefined;
-  return { pileSets, outputBytes: bytesOf(site.start.finished.runs.flatMap((run) => run.regions)) };
+  return { pileSets, outputBytes: recordBytesOf(finishedRegions(prepared)) };
+}
+
+/** What an earlier run wrote for sure. */
+function finishedRegions({ site }: PreparedJob): WrittenRegion[] {
+  if (site.kind !== 'files' || site.start.kind !== 'continue') return [];
+  return site.start.finished.runs.flatMap((run) => run.regions);
 }
 
 function secondsSince(began: number): number {

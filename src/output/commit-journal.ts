@@ -46,6 +46,7 @@ const shape = object({
   /** Names of the files that make way. */
   replaced: list(fileName),
   records: wholeNumber(),
+  /** Of all records. */
   bytes: wholeNumber(),
   checksum: checksumText,
 });
@@ -73,13 +74,10 @@ export function readJournal(jobDirectory: string): CommitJournal | undefined {
 
 /** One file without a name, or shards with theirs; and nothing makes way but what could be of former shards. */
 function requireConsistent(journal: CommitJournal, path: string): void {
-  const { names, byteLengths, replaced, intoExisting, bytes } = journal;
+  const { names, byteLengths, replaced, intoExisting } = journal;
   const shardCount = names.length;
   if (byteLengths.length !== Math.max(1, shardCount) || shardCount > MOST_SHARDS) {
     throw damagedFile(path, `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`);
-  }
-  if (byteLengths.reduce((sum, byteLength) => sum + byteLength, 0) !== bytes) {
-    throw damagedFile(path, `expected outputs of ${bytes} bytes together, got other lengths`);
   }
   if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
     throw damagedFile(path, 'expected files that make way only in a directory of shards that was there before');

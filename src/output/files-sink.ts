@@ -1,5 +1,5 @@
 /**
- * A sink into staged files.
+ * A sink into staged files in which each record has its place.
  *
  * Large files are written around the page cache where that is possible: the output is not read again,
  * and it has to reach the device before the job ends anyway. Such writes must be aligned in memory and
@@ -7,7 +7,7 @@
  * region, goes through the page cache. The buffers take turns: while the device takes some, another is
  * filled, and the device is still busy while the next pile is loaded.
  *
- *     file      | ... 4096 | 4096 | 4096 | ...            region begins at byte p
+ *     file      | header ... 4096 | 4096 | 4096 | ...     region begins at byte p of the file
  *     buffer    |  p % 4096 ^ first record
  */
 import {
@@ -22,10 +22,10 @@ import {
 import type { JobControl } from '../io/job-control.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
-import { checksumTextOf, type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import { checksumTextOf, type PlacedTarget, stagedPath, type WrittenRegion } from './output-target.js';
 
 export class FilesSink implements OutputSink {
-  readonly #target: OutputTarget & { kind: 'files' };
+  readonly #target: PlacedTarget;
   readonly #buffer: SinkBuffer;
   readonly #control: JobControl;
   readonly #hasher: OutputHasher | undefined;
@@ -39,7 +39,7 @@ export class FilesSink implements OutputSink {
   /** The last direct write from each buffer; it may be under way. */
   readonly #writes: Promise<void>[];
   #regionStart = 0;
-  /** Byte of the shard that lies at #pendingAddress. */
+  /** Byte of the file that lies at #pendingAddress. */
   #position = 0;
   /** Address of the buffer that is being filled, and which one it is. */
   #address: number;
@@ -49,7 +49,7 @@ export class FilesSink implements OutputSink {
   fillAddress = 0;
 
   constructor(
-    target: OutputTarget & { kind: 'files' },
+    target: PlacedTarget,
     start: SinkStart,
     buffer: SinkBuffer,
     control: JobControl,
@@ -122,10 +122,11 @@ export class FilesSink implements OutputSink {
     return stagedPath(this.#target.stagingDirectory, this.#shard);
   }
 
-  #beginRegion(position: number): void {
+  #beginRegion(shardByte: number): void {
+    const position = this.#target.headerBytes + shardByte;
     this.#direct = this.#target.direct && this.#buffer.capacityBytes >= 4 * DIRECT_ALIGNMENT;
     this.#hasher?.begin();
-    this.#regionStart = position;
+    this.#regionStart = shardByte;
     this.#position = position;
     this.#pendingAddress = this.#address + (this.#direct ? position % DIRECT_ALIGNMENT : 0);
     this.fillAddress = this.#pendingAddress;
@@ -135,9 +136,11 @@ export class FilesSink implements OutputSink {
     await this.flush();
     await this.settle();
     await this.#writeBuffered(this.fillAddress);
-    if (this.#position > this.#regionStart) {
+    const end = this.#position - this.#target.headerBytes;
+    if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
-      this.#regions.push({ shard: this.#shard, start: this.#regionStart, end: this.#position, checksum });
+      const start = this.#regionStart;
+      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum });
     }
     await this.abandon();
   }

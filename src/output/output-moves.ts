@@ -38,7 +38,7 @@ export async function moveOutputs(
   requireJournalOf(place, journal);
   if (place.kind === 'file') {
     const give = place.mayReplace ? moveIntoPlace : addName;
-    nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.bytes, give);
+    nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.byteLengths[0] ?? 0, give);
     await syncParent(place.path);
   } else if (journal.intoExisting) {
     await moveIntoExisting(place, directories, journal);

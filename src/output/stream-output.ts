@@ -5,8 +5,9 @@
 import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
-import type { JobOutput } from './job-output.js';
-import { type OutputTarget, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
+import type { JobOutput, OutputLayout } from './job-output.js';
+import { type OutputTarget, recordBytesOf, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
+import { writeToStream } from './write-to-stream.js';
 
 const STANDARD_OUTPUT_FD = 1;
 /** How often a pipe without a reader is tried again. */
@@ -34,18 +35,24 @@ export class StreamOutput implements JobOutput {
     }
   }
 
-  target(): OutputTarget {
-    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path };
+  async begin(layout: OutputLayout, _: readonly WrittenRegion[], control: JobControl): Promise<OutputTarget> {
+    const { ends, recordBytes, compression } = layout;
+    await writeToStream(this.#file, ends.headerOf(recordBytes), control);
+    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
   }
 
   /** What was written is out of our hands. */
   async makeDurable(): Promise<void> {}
 
-  /** @throws VerificationError when the tasks together did not write `totalBytes`. */
-  verify(regions: readonly WrittenRegion[], _shardCount: number, totalBytes: number): void {
-    const written = regions.reduce((sum, region) => sum + (region.end - region.start), 0);
-    if (written !== totalBytes) {
-      throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${totalBytes}`);
+  async complete({ ends, recordBytes }: OutputLayout, _: readonly WrittenRegion[], control: JobControl): Promise<void> {
+    await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
+  }
+
+  /** @throws VerificationError when the tasks together did not write all records. */
+  verify({ recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
+    const written = recordBytesOf(regions);
+    if (written !== recordBytes) {
+      throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${recordBytes}`);
     }
   }
 

@@ -3,11 +3,11 @@
  * for all threads. Tasks take turns: each loads and sorts when it likes, and writes when those before
  * it are done.
  */
-import { type OpenFile, writeSome } from '../io/files.js';
+import type { OpenFile } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
-import { Backoff } from '../io/pause.js';
 import type { OutputSink, SinkBuffer } from './output-sink.js';
-import type { OutputTarget, WrittenRegion } from './output-target.js';
+import type { StreamTarget, WrittenRegion } from './output-target.js';
+import { writeToStream } from './write-to-stream.js';
 
 export class StreamSink implements OutputSink {
   readonly nextCut = { by: 'byte', at: Number.POSITIVE_INFINITY } as const;
@@ -18,7 +18,7 @@ export class StreamSink implements OutputSink {
   #byteLength = 0;
   fillAddress: number;
 
-  constructor(target: OutputTarget & { kind: 'stream' }, turn: number, buffer: SinkBuffer, control: JobControl) {
+  constructor(target: StreamTarget, turn: number, buffer: SinkBuffer, control: JobControl) {
     this.#file = { fd: target.fd, path: target.path, role: 'output' };
     this.#turn = turn;
     this.#buffer = buffer;
@@ -35,22 +35,11 @@ export class StreamSink implements OutputSink {
   }
 
   async flush(): Promise<boolean> {
-    const { addresses, memory } = this.#buffer;
-    const [address] = addresses;
+    const [address] = this.#buffer.addresses;
     const byteLength = this.fillAddress - address;
     if (byteLength === 0) return false;
     this.#control.waitForTurn(this.#turn);
-    const backoff = new Backoff();
-    for (let done = 0; done < byteLength; ) {
-      const count = writeSome(this.#file, memory(), address + done, byteLength - done);
-      done += count;
-      if (count > 0) {
-        backoff.reset();
-        continue;
-      }
-      this.#control.throwIfAborted();
-      await backoff.pause();
-    }
+    await writeToStream(this.#file, this.#buffer.memory().subarray(address, this.fillAddress), this.#control);
     this.#byteLength += byteLength;
     this.fillAddress = address;
     return true;
@@ -66,7 +55,8 @@ export class StreamSink implements OutputSink {
     await this.flush();
     this.#control.waitForTurn(this.#turn);
     this.#control.passTurn();
-    return [{ shard: 0, start: 0, end: this.#byteLength, checksum: '' }];
+    const recordBytes = this.#byteLength;
+    return [{ shard: 0, start: 0, end: recordBytes, recordBytes, checksum: '' }];
   }
 
   async abandon(): Promise<void> {}

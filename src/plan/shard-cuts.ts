@@ -33,7 +33,7 @@ export function planShardCuts(request: ShardRequest, totals: OutputTotals): Shar
   const advice =
     request.by === 'records'
       ? `expected --shard-records of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
-      : `expected --shard-bytes of at least ${totals.longestRecordBytes + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
+      : `expected --shard-bytes of at least ${totals.longestRecordBytes + totals.bytesAround + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
   throw new UsageError(`the output would have ${cuts.shardCount} shards, more than ${MOST_SHARDS}; ${advice}`);
 }
 
@@ -42,6 +42,8 @@ export interface OutputTotals {
   readonly records: number;
   readonly bytes: number;
   readonly longestRecordBytes: number;
+  /** That each shard has besides its records. */
+  readonly bytesAround: number;
 }
 
 function chooseCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
@@ -58,11 +60,14 @@ function chooseCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
     case 'bytes': {
       // Cuts at i * total / N are moved on to the next record start, by at most longest - 1 bytes;
       // N is the smallest number for which total / N plus that still fits.
-      const room = request.maxShardBytes - Math.max(1, totals.longestRecordBytes) + 1;
+      const { longestRecordBytes, bytesAround } = totals;
+      const fewestBytes = Math.max(1, longestRecordBytes) + bytesAround;
+      const room = request.maxShardBytes - fewestBytes + 1;
       if (room < 1) {
+        const around = bytesAround === 0 ? '' : `, what stands around the records of a shard ${bytesAround},`;
         throw new InputError(
           'ERR_RECORD_TOO_LONG',
-          `the longest record has ${totals.longestRecordBytes} bytes and no shard may have more than ${request.maxShardBytes}; expected --shard-bytes of at least the longest record`,
+          `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${request.maxShardBytes}; expected --shard-bytes of at least ${fewestBytes}B`,
         );
       }
       return { by: 'byte', shardCount: Math.max(1, Math.ceil(totals.bytes / room)), totalBytes: totals.bytes };

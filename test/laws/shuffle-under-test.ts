@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { type RecordKind, type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
+import { type OutputCompression, type RecordKind, type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
@@ -16,6 +16,7 @@ export interface Job {
   readonly seed: string;
   readonly zeroTerminated?: boolean;
   readonly records?: RecordKind;
+  readonly compress?: OutputCompression;
   readonly settings: Settings;
 }
 
@@ -49,6 +50,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       workers: settings.workers,
       zeroTerminated: job.zeroTerminated,
       records: job.records,
+      compress: job.compress,
       force: true,
     },
     settings.tuning,

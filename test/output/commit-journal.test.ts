@@ -102,7 +102,6 @@ describe('a journal', () => {
     for (const [value, problem] of [
       [{ ...journal, byteLengths: [1] }, /: expected as many lengths as outputs, got 1 and 2 names;/],
       [{ ...file, byteLengths: [] }, /: expected as many lengths as outputs, got 0 and 0 names;/],
-      [{ ...journal, byteLengths: [1, 2 ** 50] }, /: expected outputs of \d+ bytes together, got other lengths;/],
       [{ ...file, intoExisting: true }, /: expected files that make way only in a directory/],
       [{ ...journal, intoExisting: false }, /: expected files that make way only in a directory/],
       [{ ...journal, names: [...journal.names].reverse() }, /: names\[0\]: expected the name of shard 0 of 2;/],
@@ -126,7 +125,6 @@ describe('a journal', () => {
         const found = readOrDamaged(read);
         if (found === undefined) return;
         expect(found.byteLengths).toHaveLength(Math.max(1, found.names.length));
-        expect(found.byteLengths.reduce((sum, byteLength) => sum + byteLength, 0)).toBe(found.bytes);
         for (const name of found.replaced) expect(name).toMatch(/-of-\d{5,}|\.complete\.json$/);
       }),
       { numRuns: 1000 },

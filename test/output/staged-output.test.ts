@@ -9,15 +9,23 @@ import { AbortedError, SystemError, UsageError, VerificationError } from '#src/e
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { readJournal, writeJournal } from '#src/output/commit-journal.js';
+import type { OutputLayout } from '#src/output/job-output.js';
 import { formatOutputIdentity } from '#src/output/output-place.js';
-import { type OutputTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
+import { stagedPath, type WrittenRegion } from '#src/output/output-target.js';
+import { NO_ENDS, type ShardEnds } from '#src/output/shard-ends.js';
 import { StagedOutput } from '#src/output/staged-output.js';
+import { storedEnds } from '#src/output/stored-ends.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefix: 'shard', extension: '.txt' };
 const MARKER = 'shard.complete.json';
-const cutsOf = (shardCount: number) => ({ by: 'rank' as const, shardCount, totalRecords: 100 });
+const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
+  cuts: { by: 'rank', shardCount, totalRecords: 100 },
+  ends: storedEnds(ends, undefined),
+  recordBytes,
+  compression: undefined,
+});
 const summaryOf = (shardCount: number, bytes: number) => ({
   shardCount,
   records: 2,
@@ -26,7 +34,7 @@ const summaryOf = (shardCount: number, bytes: number) => ({
 });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
-  return { shard, start, end, checksum: '' };
+  return { shard, start, end, recordBytes: end - start, checksum: '' };
 }
 
 const control = JobControl.create([], 0);
@@ -64,57 +72,84 @@ describe('StagedOutput', () => {
   }
 
   /** Writes the staged files as the tasks of pass 2 would. */
-  function stage(output: StagedOutput, ...contents: string[]): void {
-    const target: OutputTarget = output.target(cutsOf(contents.length), contents.join('').length);
-    if (target.kind !== 'files') throw new TypeError('staged outputs are files');
-    for (const [shard, content] of contents.entries()) {
-      writeFileSync(stagedPath(target.stagingDirectory, shard), content);
-    }
+  function stage(...contents: string[]): void {
+    for (const [shard, content] of contents.entries()) writeFileSync(stagedPath(staging(), shard), content);
   }
 
   /** Names and contents of the files in the output directory. */
   const shown = () => Object.fromEntries(readdirSync(out()).map((name) => [name, readFileSync(out(name), 'utf8')]));
 
   it.each<[string, WrittenRegion[], string]>([
-    ['a gap', [region(0, 4), region(5, 10)], 'was written up to byte 4 and from byte 5 on'],
-    ['an overlap', [region(0, 5), region(4, 10)], 'was written up to byte 5 and from byte 4 on'],
-    ['a missing beginning', [region(1, 10)], 'was written up to byte 0 and from byte 1 on'],
-    ['a region twice', [region(0, 10), region(0, 10)], 'was written up to byte 10 and from byte 0 on'],
+    ['a gap', [region(0, 4), region(5, 10)], 'written up to byte 4 and from byte 5 on'],
+    ['an overlap', [region(0, 5), region(4, 10)], 'written up to byte 5 and from byte 4 on'],
+    ['a missing beginning', [region(1, 10)], 'written up to byte 0 and from byte 1 on'],
+    ['a region twice', [region(0, 10), region(0, 10)], 'written up to byte 10 and from byte 0 on'],
     ['less than is on disk', [region(0, 9)], 'has 10 bytes on disk, expected 9'],
     ['more than is on disk', [region(0, 11)], 'has 10 bytes on disk, expected 11'],
   ])('refuses %s', (_, regions, message) => {
     const output = fileOutput();
-    stage(output, '0123456789');
-    const verify = () => output.verify(regions, 1, 10);
+    stage('0123456789');
+    const verify = () => output.verify(layoutOf(1, 10), regions);
     expect(verify).toThrow(VerificationError);
     expect(verify).toThrow(message);
   });
 
   it('accepts regions that tile every shard, in any order, and refuses another total', () => {
     const output = shardsOutput(false);
-    stage(output, '0123456789', 'abc');
+    stage('0123456789', 'abc');
     const regions = [region(3, 10), region(0, 3, 1), region(0, 3)];
-    expect(() => output.verify(regions, 2, 13)).not.toThrow();
-    expect(() => output.verify(regions, 2, 12)).toThrow('13 bytes were written, expected 12');
-    expect(() => output.verify(regions, 2, 14)).toThrow(VerificationError);
+    expect(() => output.verify(layoutOf(2, 13), regions)).not.toThrow();
+    expect(() => output.verify(layoutOf(2, 12), regions)).toThrow('13 bytes were written, expected 12');
+    expect(() => output.verify(layoutOf(2, 14), regions)).toThrow(VerificationError);
   });
 
-  it('makes the files that no task had anything for, and takes those that are there', () => {
+  it('makes the files that no task had anything for, and takes those that are there', async () => {
     const output = shardsOutput(false);
-    stage(output, 'a');
+    stage('a');
     writeFileSync(staging('1.part'), '');
-    for (let time = 0; time < 2; time++) expect(() => output.verify([region(0, 1)], 3, 1)).not.toThrow();
+    for (let time = 0; time < 2; time++) {
+      await output.complete(layoutOf(3, 1), [region(0, 1)], control);
+      expect(() => output.verify(layoutOf(3, 1), [region(0, 1)])).not.toThrow();
+    }
     expect(statSync(staging('2.part')).size).toBe(0);
     expect(statSync(staging('2.part')).mode & 0o777).toBe(0o666 & ~process.umask());
     writeFileSync(staging('1.part'), 'x');
-    expect(() => output.verify([region(0, 1)], 3, 1)).toThrow(
+    expect(() => output.verify(layoutOf(3, 1), [region(0, 1)])).toThrow(
       `the staged output ${staging('1.part')} has 1 bytes on disk, expected 0`,
     );
   });
 
+  /** Of a shard with records of n bytes: the header `<nnn>`, the trailer `end`. */
+  const ENDS: ShardEnds = {
+    headerBytes: 5,
+    headerOf: (recordBytes) => Buffer.from(`<${String(recordBytes).padStart(3, '0')}>`),
+    trailer: Buffer.from('end'),
+  };
+  const textOf = (shard: number) => readFileSync(staging(`${shard}.part`), 'utf8');
+
+  it('puts headers and trailers around the records, also where there are none, and again the same', async () => {
+    const output = shardsOutput(false);
+    const layout = layoutOf(3, 13, ENDS);
+    stage('\0\0\0\0\x000123456789', '', '\0\0\0\0\0abc');
+    const regions = [region(3, 10), region(0, 3, 2), region(0, 3)];
+    for (let time = 0; time < 2; time++) {
+      await output.complete(layout, regions, control);
+      expect([0, 1, 2].map(textOf)).toEqual(['<010>0123456789end', '<000>end', '<003>abcend']);
+      expect(() => output.verify(layout, regions)).not.toThrow();
+    }
+    writeFileSync(staging('1.part'), '<000>end.');
+    expect(() => output.verify(layout, regions)).toThrow('1.part has 9 bytes on disk, expected 8');
+  });
+
+  it('makes no header that would lie on the first record', async () => {
+    const ends = { ...ENDS, headerOf: () => Buffer.from('longer') };
+    await expect(fileOutput().complete(layoutOf(1, 0, ends), [], control)).rejects.toThrow(RangeError);
+    expect(existsSync(staging('0.part'))).toBe(false);
+  });
+
   it('requires what an earlier run wrote, and takes more', () => {
     const output = shardsOutput(false);
-    stage(output, '0123456789', 'abc');
+    stage('0123456789', 'abc');
     expect(() => output.requireStaged([])).not.toThrow();
     expect(() => output.requireStaged([region(5, 10), region(0, 5), region(1, 2, 1)])).not.toThrow();
     expect(() => output.requireStaged([region(5, 11), region(0, 5)])).toThrow(VerificationError);
@@ -126,7 +161,7 @@ describe('StagedOutput', () => {
 
   it('makes durable what was written, each file once, and says which it cannot', async () => {
     const output = shardsOutput(false);
-    stage(output, 'a', 'b', 'c');
+    stage('a', 'b', 'c');
     const synced: number[] = [];
     fileCalls.replace({ syncAsync: async (fd) => void synced.push(Number(systemFileCalls.statOpen(fd).ino)) });
     await output.makeDurable([region(0, 1), region(0, 1, 2), region(1, 1)]);
@@ -138,8 +173,8 @@ describe('StagedOutput', () => {
 
   it('shows one file when it is committed, and not before', async () => {
     const output = fileOutput();
-    stage(output, 'bytes');
-    output.verify([region(0, 5)], 1, 5);
+    stage('bytes');
+    output.verify(layoutOf(1, 5), [region(0, 5)]);
     expect(existsSync(out())).toBe(false);
     expect(await output.commit(summaryOf(1, 5), control)).toEqual([]);
     expect(readFileSync(out(), 'utf8')).toBe('bytes');
@@ -150,7 +185,7 @@ describe('StagedOutput', () => {
     async (resumable) => {
       mkdirSync(out());
       const output = shardsOutput(true, false, resumable);
-      stage(output, 'a', 'b');
+      stage('a', 'b');
       const isShown = () => journal() !== undefined || readdirSync(out()).length > 0;
       const syncedBefore: number[] = [];
       const inodes = [0, 1].map((shard) => Number(statSync(staging(`${shard}.part`)).ino));
@@ -168,8 +203,8 @@ describe('StagedOutput', () => {
 
   it('names all shards of a new directory in order, and puts nothing else there', async () => {
     const output = shardsOutput(false);
-    stage(output, 'a', 'b');
-    output.verify([region(0, 1), region(0, 1, 1)], 4, 2);
+    stage('a', 'b');
+    await output.complete(layoutOf(4, 2), [region(0, 1), region(0, 1, 1)], control);
     const paths = await output.commit(summaryOf(4, 2), control);
     expect(paths).toEqual([0, 1, 2, 3].map((shard) => out(`shard-0000${shard}-of-00004.txt`)));
     expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(['a', 'b', '', '']);
@@ -179,7 +214,7 @@ describe('StagedOutput', () => {
   it('writes the marker with the shards of a directory that was there', async () => {
     mkdirSync(out());
     const output = shardsOutput(true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     await output.commit(summaryOf(2, 2), control);
     expect(shown()).toEqual({
       'shard-00000-of-00002.txt': 'a',
@@ -196,7 +231,7 @@ describe('StagedOutput', () => {
     for (const isResumable of [false, true]) {
       if (exists) mkdirSync(out(), { recursive: true });
       const output = open(isResumable);
-      stage(output, 'a');
+      stage('a');
       fileCalls.replace({ link: failWith('ENOSPC'), rename: renameWithin(directory.path('job')) });
       await expect(output.commit(summaryOf(1, 1), control)).rejects.toThrow(SystemError);
       fileCalls.replace({});
@@ -226,7 +261,7 @@ describe('StagedOutput', () => {
       [shardsOutput(false), others],
       [fileOutput(), shards],
     ] as const) {
-      stage(output, 'a');
+      stage('a');
       await expect(output.finish(journalOfOthers)).rejects.toThrow(/\/commit is damaged: expected the outputs of /);
       expect(existsSync(out())).toBe(false);
     }
@@ -235,7 +270,7 @@ describe('StagedOutput', () => {
   it('finishes what was noted', async () => {
     mkdirSync(out());
     const output = shardsOutput(true, true, true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     writeFileSync(out('shard-00001-of-00002.txt'), 'former');
     const names = [0, 1].map((shard) => `shard-0000${shard}-of-00002.txt`);
     const noted = {
@@ -258,7 +293,7 @@ describe('StagedOutput', () => {
 
   it('leaves a file that appeared meanwhile alone', async () => {
     const output = fileOutput();
-    stage(output, 'bytes');
+    stage('bytes');
     writeFileSync(out(), 'mine');
     await expect(output.commit(summaryOf(1, 5), control)).rejects.toThrow(UsageError);
     expect(readFileSync(out(), 'utf8')).toBe('mine');
@@ -267,7 +302,7 @@ describe('StagedOutput', () => {
   it('leaves shards that appeared meanwhile alone, and adds none of its own', async () => {
     mkdirSync(out());
     const output = shardsOutput(true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     writeFileSync(out('shard-00001-of-00002.txt'), 'mine');
     await expect(output.commit(summaryOf(2, 2), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
     expect(shown()).toEqual({ 'shard-00001-of-00002.txt': 'mine' });
@@ -280,7 +315,7 @@ describe('StagedOutput', () => {
       writeFileSync(out(name), 'old');
     }
     const output = shardsOutput(true, true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     await output.commit(summaryOf(2, 2), control);
     expect(shown()).toEqual({
       note: 'old',
@@ -296,7 +331,7 @@ describe('StagedOutput', () => {
     const former = ['shard-00000-of-00002.txt', 'shard-00002-of-00003.csv', MARKER];
     for (const name of former) writeFileSync(out(name), `old ${name}`);
     const output = shardsOutput(true, true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     const missing = 'shard-00001-of-00002.txt';
     fileCalls.replace({
       link(from, to) {
@@ -314,7 +349,7 @@ describe('StagedOutput', () => {
     mkdirSync(out());
     writeFileSync(out('shard-00000-of-00001.txt'), 'former');
     const output = shardsOutput(true, true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     fileCalls.replace({
       link(from, to) {
         if (dirname(to) === out()) failWith('EIO')();
@@ -334,7 +369,7 @@ describe('StagedOutput', () => {
     mkdirSync(out());
     writeFileSync(out('shard-00000-of-00001.txt'), 'former');
     const output = shardsOutput(true, true);
-    stage(output, 'a', 'b');
+    stage('a', 'b');
     fileCalls.replace({ removeDirectory: failWith('EIO') });
     expect(await output.commit(summaryOf(2, 2), control)).toHaveLength(2);
     const complete = () => {
@@ -353,7 +388,7 @@ describe('StagedOutput', () => {
 
   it('shows nothing when the job is stopped before', async () => {
     const output = fileOutput(false, true);
-    stage(output, 'bytes');
+    stage('bytes');
     const stopped = JobControl.create([], 0);
     stopped.abort();
     await expect(output.commit(summaryOf(1, 5), stopped)).rejects.toThrow(AbortedError);
@@ -363,7 +398,7 @@ describe('StagedOutput', () => {
 
   it('does not move shards into a directory that appeared and holds something', async () => {
     const output = shardsOutput(false);
-    stage(output, 'a');
+    stage('a');
     mkdirSync(out());
     writeFileSync(out('mine'), 'mine');
     await expect(output.commit(summaryOf(1, 1), control)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
@@ -372,17 +407,17 @@ describe('StagedOutput', () => {
 
   it('leaves what is staged to others when it is let go of', () => {
     const output = fileOutput();
-    stage(output, 'bytes');
+    stage('bytes');
     output.release();
     expect(readdirSync(staging())).toEqual(['0.part']);
   });
 
-  it('is written directly only where shards are large', () => {
+  it('is written directly only where shards are large', async () => {
     const output = shardsOutput(false);
-    const direct = (shardCount: number, bytes: number) => output.target(cutsOf(shardCount), bytes);
-    expect(direct(1, 16 * 2 ** 20)).toMatchObject({ direct: true });
-    expect(direct(2, 16 * 2 ** 20)).toMatchObject({ direct: false });
-    expect(direct(1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
+    const begin = (shardCount: number, bytes: number) => output.begin(layoutOf(shardCount, bytes), []);
+    expect(await begin(1, 16 * 2 ** 20)).toMatchObject({ direct: true });
+    expect(await begin(2, 16 * 2 ** 20)).toMatchObject({ direct: false });
+    expect(await begin(1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
   });
 });
 

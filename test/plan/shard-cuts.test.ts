@@ -8,11 +8,12 @@ import { InputError, UsageError } from '#src/errors.js';
 import { cutAt, MOST_SHARDS, planShardCuts, type ShardCuts, type ShardRequest, shardAt } from '#src/plan/shard-cuts.js';
 
 /** Lengths of the records of each shard: a shard begins at the first record that starts at its cut or later. */
-function cutRecords(lengths: readonly number[], request: ShardRequest): number[][] {
+function cutRecords(lengths: readonly number[], request: ShardRequest, bytesAround = 0): number[][] {
   const cuts = planShardCuts(request, {
     records: lengths.length,
     bytes: lengths.reduce((sum, length) => sum + length, 0),
     longestRecordBytes: Math.max(0, ...lengths),
+    bytesAround,
   });
   const shards = Array.from({ length: cuts.shardCount }, (): number[] => []);
   let shard = 0;
@@ -56,30 +57,37 @@ describe('planShardCuts', () => {
 
   it('by bytes: no shard above the limit, whatever the lengths of the records', () => {
     fc.assert(
-      fc.property(lengths, fc.nat({ max: 500 }), (records, more) => {
-        const maxShardBytes = Math.max(1, ...records) + more;
-        const sizes = cutRecords(records, { by: 'bytes', maxShardBytes }).map((shard) =>
-          shard.reduce((sum, length) => sum + length, 0),
+      fc.property(lengths, fc.nat({ max: 500 }), fc.nat({ max: 50 }), (records, more, bytesAround) => {
+        const maxShardBytes = bytesAround + Math.max(1, ...records) + more;
+        const sizes = cutRecords(records, { by: 'bytes', maxShardBytes }, bytesAround).map((shard) =>
+          shard.reduce((sum, length) => sum + length, bytesAround),
         );
         for (const size of sizes) expect(size).toBeLessThanOrEqual(maxShardBytes);
         const total = records.reduce((sum, length) => sum + length, 0);
         const longest = Math.max(1, ...records);
-        expect(sizes).toHaveLength(Math.max(1, Math.ceil(total / (maxShardBytes - longest + 1))));
+        expect(sizes).toHaveLength(Math.max(1, Math.ceil(total / (maxShardBytes - bytesAround - longest + 1))));
       }),
       { numRuns: 500 },
     );
   });
 
   it('by bytes: a record may be as long as a shard, and not longer', () => {
-    const totals = { records: 3, bytes: 30, longestRecordBytes: 10 };
+    const totals = { records: 3, bytes: 30, longestRecordBytes: 10, bytesAround: 0 };
     expect(planShardCuts({ by: 'bytes', maxShardBytes: 10 }, totals)).toMatchObject({ shardCount: 30 });
     const refused = () => planShardCuts({ by: 'bytes', maxShardBytes: 9 }, totals);
     expect(refused).toThrow(InputError);
-    expect(refused).toThrow('the longest record has 10 bytes and no shard may have more than 9');
+    expect(refused).toThrow(
+      'the longest record has 10 bytes and no shard may have more than 9; expected --shard-bytes of at least 10B',
+    );
+    const withHeader = { ...totals, bytesAround: 5 };
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 15 }, withHeader)).toMatchObject({ shardCount: 30 });
+    expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 14 }, withHeader)).toThrow(
+      'the longest record has 10 bytes, what stands around the records of a shard 5, and no shard may have more than 14; expected --shard-bytes of at least 15B',
+    );
   });
 
   it('refuses more shards than a directory bears, and names a rule that makes fewer', () => {
-    const totals = { records: 3e9, bytes: 3e11, longestRecordBytes: 1000 };
+    const totals = { records: 3e9, bytes: 3e11, longestRecordBytes: 1000, bytesAround: 0 };
     for (const request of [
       { by: 'records' as const, recordsPerShard: 2999 },
       { by: 'bytes' as const, maxShardBytes: 300_000 },

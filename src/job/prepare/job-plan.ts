@@ -46,6 +46,8 @@ export interface DiskNeed {
 /** A job of this much is done before two threads have started. */
 const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
+/** Text is usually compressed to a fourth; only for warnings. */
+const USUAL_RATIO = 4;
 /** Jobs with this much temp data can be gone on with without being told so: they take many minutes. */
 const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
 
@@ -117,6 +119,7 @@ function planWork(
     tempDisksRotate: tempPlaces.rotate,
     openFileLimit: readOpenFileLimit(),
     isResumable,
+    holdsOutput: request.compression !== undefined,
     layout,
   };
   const memory = planMemory(memoryNeed, tuning);
@@ -125,9 +128,10 @@ function planWork(
   // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
-  const diskNeed = (recordBytes: number): DiskNeed => ({
+  const isCompressed = request.compression !== undefined;
+  const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => ({
     tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
-    outputBytes: recordBytes,
+    outputBytes: isCompressed ? compressedBytes : recordBytes,
   });
   return {
     memory,
@@ -136,10 +140,20 @@ function planWork(
     decodedBytes: estimate.decodedBytes,
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,
-    least: diskNeed(knownBytes),
-    expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes),
+    // Nothing is sure of how small an output gets.
+    least: diskNeed(knownBytes, 0),
+    expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
     isResumable,
   };
+}
+
+/** Of the same records, compressed: what is compressed already is taken to stay as small. */
+function expectCompressedBytes(inputs: readonly JobInput[]): number {
+  return inputs.reduce((sum, input) => {
+    if (input.kind === 'stream') return sum;
+    const { byteLength } = input.version;
+    return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
+  }, 0);
 }
 
 /** @throws UsageError ERR_JOB_VERSION when there are more than in the run before, as soon as one is. */
