@@ -19,6 +19,7 @@ export {
 export { type Memory, readMemory } from './io/memory-limit.js';
 export type {
   HeaderKind,
+  OutputCompression,
   RecordKind,
   ShardRule,
   ShuffleOptions,

@@ -4,6 +4,7 @@
 import type { FoundHeader } from '../src/formats/header.js';
 import type { FileVersion } from '../src/io/files.js';
 import type { GateNumber } from '../src/io/job-control.js';
+import type { MemberRange } from '../src/plan/splits.js';
 
 /** What to read of one input. */
 export type InputPart = {
@@ -28,6 +29,18 @@ export type InputPart = {
       /** Decoded bytes of the input before its first record. */
       readonly headerBytes: number;
       readonly codec: string;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
+  | {
+      readonly kind: 'members';
+      readonly codec: string;
+      /** Decoded bytes of the input before its first record; `start` is not before them. */
+      readonly headerBytes: number;
+      /** Records that begin in decoded bytes [start, end). */
+      readonly start: number;
+      readonly end: number;
+      readonly members: MemberRange;
       readonly version: FileVersion;
       readonly gate: GateNumber;
     }

@@ -1,5 +1,5 @@
 /**
- * Scatters one part of a split: a range of a plain file, a whole compressed file, or a stream.
+ * Scatters one part of a split: a range of a plain file, a compressed file or members of it, or a stream.
  *
  * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
  * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
@@ -18,14 +18,15 @@ import { readHeader } from '../src/formats/read-header.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
+import { compressedRange } from './compressed-range.js';
+import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import { PartScatterer } from './part-scatterer.js';
 import type { ScatterArena } from './scatter-arena.js';
+import { scatterMembers } from './scatter-members.js';
 
-/** Compressed bytes read at a time. */
-const COMPRESSED_PIECE_BYTES = 256 * 1024;
 /** Read at a time behind a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 const ABORT_WATCH_MILLISECONDS = 50;
@@ -51,14 +52,29 @@ export async function scatterPart(
   const scatterer = openScatterer(framing);
   const input = new RegularInput(part.path, part.version, control, part.gate);
   const scatter = async (): Promise<ScatteredPart> => {
-    const coverage =
-      part.kind === 'range'
-        ? scatterRange(part, input, framing, scatterer, control)
-        : await scatterCompressed(part, input, scatterer, control);
+    const coverage = await scatterFile(part, input, framing, scatterer, control, job);
     input.requireUnchanged();
     return { coverage, header: undefined };
   };
   return thenAlwaysAsync(scatter, () => input.close());
+}
+
+function scatterFile(
+  part: Exclude<InputPart, { kind: 'stream' }>,
+  input: RegularInput,
+  framing: Framing,
+  scatterer: PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Coverage | Promise<Coverage> {
+  switch (part.kind) {
+    case 'range':
+      return scatterRange(part, input, framing, scatterer, control);
+    case 'members':
+      return scatterMembers(part, input, framing, scatterer, control, job);
+    case 'compressed':
+      return scatterCompressed(part, input, scatterer, control, job);
+  }
 }
 
 function scatterRange(
@@ -71,7 +87,7 @@ function scatterRange(
   const { end } = part;
   let position = readerStart(framing, part.start, part.headerBytes);
   scatterer.begin(position, position < part.start, part.countBefore);
-  while (position < end || scatterer.awaitsBoundary(end)) {
+  while (scatterer.wantsMore(end)) {
     control.throwIfAborted();
     const room = scatterer.makeRoom();
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
@@ -102,20 +118,11 @@ async function scatterCompressed(
   input: RegularInput,
   scatterer: PartScatterer,
   control: JobControl,
+  job: JobShare,
 ): Promise<Coverage> {
-  let position = 0;
-  const source: CompressedSource = {
-    path: part.path,
-    next: () => {
-      control.throwIfAborted();
-      const bytes = new Uint8Array(COMPRESSED_PIECE_BYTES);
-      const count = input.readAt(bytes, 0, bytes.byteLength, position);
-      position += count;
-      control.count('scatteredBytes', count);
-      return bytes.subarray(0, count);
-    },
-  };
-  const pieces = codecNamed(part.codec).decode(source);
+  const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
+  const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
+  const pieces = codecNamed(part.codec).decode(source, decoderMemory(control, job));
   scatterer.begin(part.headerBytes, false);
   for await (const piece of behind(part.headerBytes, pieces)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
@@ -163,13 +170,15 @@ async function scatterStream(
     let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
     const source: CompressedSource = {
       path: stream.path,
+      start: 0,
       next: () => {
         const bytes = held;
         held = undefined;
         return bytes ?? next();
       },
     };
-    const pieces = (detectCodec(first)?.decode(source) ?? piecesOf(source))[Symbol.asyncIterator]();
+    const decoded = detectCodec(first)?.decode(source, decoderMemory(control, job)) ?? piecesOf(source);
+    const pieces = decoded[Symbol.asyncIterator]();
     try {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));

@@ -4,7 +4,14 @@
  * found here; what only the machine can contradict (paths, space, memory) is the library's.
  */
 
-import { type HeaderKind, type RecordKind, type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
+import {
+  type HeaderKind,
+  type OutputCompression,
+  type RecordKind,
+  type ShardRule,
+  type ShuffleOptions,
+  UsageError,
+} from '../index.js';
 import type { InputList } from './input-list.js';
 import type { ProgressStyle } from './progress.js';
 
@@ -14,6 +21,7 @@ export interface OptionValues {
   readonly shards?: number;
   readonly shardRecords?: number;
   readonly shardBytes?: number;
+  readonly compress?: OutputCompression;
   readonly prefix?: string;
   readonly seed?: string;
   readonly memory?: number;
@@ -79,6 +87,7 @@ export function checkCommandLine(
     options: {
       output: values.output,
       shards,
+      compress: values.compress,
       shardPrefix: values.prefix,
       seed: values.seed,
       memoryBytes: values.memory,

@@ -3,7 +3,7 @@
  * UsageError (ERR_OPTION); what two options say to each other is checked in `command-line.ts`.
  */
 
-import { type RecordKind, UsageError } from '../index.js';
+import { type OutputCompression, type RecordKind, UsageError } from '../index.js';
 import type { ProgressStyle } from './progress.js';
 
 const progressStyles: readonly ProgressStyle[] = ['auto', 'bar', 'plain', 'json', 'none'];
@@ -66,6 +66,14 @@ export function parseLengthPrefix(text: string): Extract<RecordKind, { by: 'leng
     throw new UsageError(`--length-prefixed ${text}: expected one of ${lengthPrefixes.join(', ')}`);
   }
   return prefix;
+}
+
+/** `none`, or a codec, alone or with a level behind a colon. The library knows which levels there are. */
+export function parseCompression(text: string): OutputCompression {
+  if (text === 'none') return text;
+  const [, codec, level] = /^(gzip|zstd)(?::(\d{1,3}))?$/.exec(text) ?? [];
+  if (codec === 'gzip' || codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
+  throw new UsageError(`--compress ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
 }
 
 export function parseProgressStyle(text: string): ProgressStyle {

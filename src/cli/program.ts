@@ -12,6 +12,7 @@ import { parseDelimiter } from './delimiter.js';
 import { helpEpilogue } from './help-text.js';
 import type { InputList } from './input-list.js';
 import {
+  parseCompression,
   parseCount,
   parseIoLimit,
   parseLengthPrefix,
@@ -79,6 +80,11 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
     .option('--shards <N>', 'N shards whose record counts differ by at most one', count('--shards'))
     .option('--shard-records <N>', 'N records a shard, the last one fewer', count('--shard-records'))
     .option('--shard-bytes <SIZE>', 'equal shards of at most SIZE, no record cut', size('--shard-bytes'))
+    .option(
+      '--compress <CODEC>',
+      'none, gzip or zstd, with a level as in zstd:9 (default: by the name of one output)',
+      parseCompression,
+    )
     .option('--prefix <NAME>', 'shards are NAME-00007-of-00128.EXT (default: shard)', parsePrefix)
     .option('--seed <STRING>', 'any string; without it one is drawn, and printed in the summary')
     .option(

@@ -145,3 +145,16 @@ export const NOTHING = new Uint8Array();
 export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
   return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
 }
+
+/**
+ * The first place at which a range may begin so that its reader begins at `position`, which is no record's, or
+ * behind it; undefined where that cannot be told.
+ * @param position not in the header.
+ */
+export function rangeStart({ cut }: Framing, position: number, headerBytes: number): number | undefined {
+  if (cut.kind === 'anywhere') return position + cut.lookBehindBytes;
+  if (cut.kind === 'every') {
+    return headerBytes + Math.ceil((position - headerBytes) / cut.byteLength) * cut.byteLength;
+  }
+  return undefined;
+}

@@ -248,6 +248,15 @@ export function removeFile(path: string, role: FileRole): boolean {
   }
 }
 
+/** Drops all bytes from `byteLength` on. */
+export function shortenFile(file: OpenFile, byteLength: number): void {
+  try {
+    fileCalls.truncate(file.fd, byteLength);
+  } catch (error) {
+    throw ioError('shorten', file.role, file.path, error);
+  }
+}
+
 /** Waits until the data of a file is on its device. */
 export function syncData(file: OpenFile): void {
   try {

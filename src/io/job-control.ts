@@ -164,6 +164,11 @@ export class JobControl {
     }
   }
 
+  /** Whether it would not block to wait for it. */
+  hasTurn(turn: number): boolean {
+    return Atomics.load(this.#words, TURN_WORD) === turn;
+  }
+
   /** Lets the next turn go. */
   passTurn(): void {
     Atomics.add(this.#words, TURN_WORD, 1);

@@ -11,7 +11,7 @@ import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from
 import { seal, unseal } from './sealed-file.js';
 
 const KIND = 'runs';
-const VERSION = 2;
+const VERSION = 3;
 const MOST_BYTES = 2 ** 28;
 const NAME = /^done-(\d{6,})$/;
 
@@ -21,8 +21,16 @@ const shape = object({
       /** Piles [first, end). */
       first: wholeNumber(),
       end: wholeNumber(),
-      /** Where their records were written, in order, and the checksum of these bytes. */
-      regions: list(object({ shard: wholeNumber(), start: wholeNumber(), end: wholeNumber(), checksum: checksumText })),
+      /** Where their records were written, in order, what they decode to, and the checksum of the bytes written. */
+      regions: list(
+        object({
+          shard: wholeNumber(),
+          start: wholeNumber(),
+          end: wholeNumber(),
+          recordBytes: wholeNumber(),
+          checksum: checksumText,
+        }),
+      ),
     }),
   ),
 });

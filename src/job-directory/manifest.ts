@@ -12,7 +12,7 @@ import { seal, unseal } from './sealed-file.js';
 
 export const MANIFEST_NAME = 'manifest';
 const KIND = 'job';
-const VERSION = 2;
+const VERSION = 3;
 /** A million inputs take some 200 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 /** Of each input. */
@@ -29,6 +29,8 @@ const shape = object({
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
+  /** Null: the output is not compressed. */
+  compression: nullable(text),
   output: text,
   /** Whether the job directory is removed in the end: not one that was there before the job. */
   removesJobDirectory: flag,

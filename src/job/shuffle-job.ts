@@ -13,10 +13,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
+import { openEncoder } from '../formats/encoder-table.js';
 import type { CommitJournal } from '../output/commit-journal.js';
 import type { OutputLayout } from '../output/job-output.js';
-import { checksumTextOf } from '../output/output-target.js';
+import { checksumTextOf, recordBytesOf, type WrittenRegion } from '../output/output-target.js';
 import { bytesAround } from '../output/shard-ends.js';
+import { storedEnds } from '../output/stored-ends.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
@@ -29,7 +31,7 @@ import { fitPass2 } from './passes/fit-pass2.js';
 import type { JobContext } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
 import { scatterInputs } from './passes/scatter-inputs.js';
-import { bytesOf, shufflePiles } from './passes/shuffle-piles.js';
+import { shufflePiles } from './passes/shuffle-piles.js';
 import { openTaskPool, type TaskPool } from './passes/task-pool.js';
 import type { JobPlan } from './prepare/job-plan.js';
 import { type PreparedJob, prepareJob } from './prepare/prepare-job.js';
@@ -83,10 +85,12 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   const { records, bytes } = scattered;
   const ends = endsOfHeader(request.header, scattered.header);
   const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
-  const layout: OutputLayout = { cuts, ends, recordBytes: bytes };
+  const { compression } = request;
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  const layout: OutputLayout = { cuts, ends: storedEnds(ends, encoder), recordBytes: bytes, compression };
   const pass2Job = await fitPass2(job, scattered);
   releases.push(() => pass2Job.pool.destroy());
-  const target = await output.begin(layout, control);
+  const target = await output.begin(layout, finishedRegions(prepared), control);
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
   const checksum = checksumTextOf(scattered.checksum);
@@ -131,9 +135,16 @@ async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobPr
   };
 }
 
-function resumedFrom({ site }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+function resumedFrom(prepared: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+  const { site } = prepared;
   if (site.kind !== 'files' || site.start.kind !== 'continue') return undefined;
-  return { pileSets, outputBytes: bytesOf(site.start.finished.runs.flatMap((run) => run.regions)) };
+  return { pileSets, outputBytes: recordBytesOf(finishedRegions(prepared)) };
+}
+
+/** What an earlier run wrote for sure. */
+function finishedRegions({ site }: PreparedJob): WrittenRegion[] {
+  if (site.kind !== 'files' || site.start.kind !== 'continue') return [];
+  return site.start.finished.runs.flatMap((run) => run.regions);
 }
 
 function secondsSince(began: number): number {

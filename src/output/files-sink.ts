@@ -1,5 +1,5 @@
 /**
- * A sink into staged files.
+ * A sink into staged files in which each record has its place.
  *
  * Large files are written around the page cache where that is possible: the output is not read again,
  * and it has to reach the device before the job ends anyway. Such writes must be aligned in memory and
@@ -22,10 +22,10 @@ import {
 import type { JobControl } from '../io/job-control.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
-import { checksumTextOf, type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import { checksumTextOf, type PlacedTarget, stagedPath, type WrittenRegion } from './output-target.js';
 
 export class FilesSink implements OutputSink {
-  readonly #target: OutputTarget & { kind: 'files' };
+  readonly #target: PlacedTarget;
   readonly #buffer: SinkBuffer;
   readonly #control: JobControl;
   readonly #hasher: OutputHasher | undefined;
@@ -49,7 +49,7 @@ export class FilesSink implements OutputSink {
   fillAddress = 0;
 
   constructor(
-    target: OutputTarget & { kind: 'files' },
+    target: PlacedTarget,
     start: SinkStart,
     buffer: SinkBuffer,
     control: JobControl,
@@ -139,7 +139,8 @@ export class FilesSink implements OutputSink {
     const end = this.#position - this.#target.headerBytes;
     if (end > this.#regionStart) {
       const checksum = this.#hasher === undefined ? '' : checksumTextOf(this.#hasher.checksum());
-      this.#regions.push({ shard: this.#shard, start: this.#regionStart, end, checksum });
+      const start = this.#regionStart;
+      this.#regions.push({ shard: this.#shard, start, end, recordBytes: end - start, checksum });
     }
     await this.abandon();
   }

@@ -2,17 +2,20 @@
  * The output of a job, whatever it is: opened before the work begins, verified and committed when all
  * of it was written.
  */
+import type { Compression } from '../formats/encoder-table.js';
 import type { JobControl } from '../io/job-control.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputTarget, WrittenRegion } from './output-target.js';
-import type { ShardEnds } from './shard-ends.js';
+import type { StoredEnds } from './stored-ends.js';
 
 /** What is known of an output when pass 1 is over. */
 export interface OutputLayout {
   readonly cuts: ShardCuts;
-  readonly ends: ShardEnds;
+  readonly ends: StoredEnds;
   /** Of all records. */
   readonly recordBytes: number;
+  /** Undefined: records are stored as they are. */
+  readonly compression: Compression | undefined;
 }
 
 /** All that is known of an output when it is complete. */
@@ -26,8 +29,12 @@ export interface OutputSummary {
 }
 
 export interface JobOutput {
-  /** Writes what comes before all records of a stream. @returns what the tasks of pass 2 write to. */
-  begin(layout: OutputLayout, control: JobControl): Promise<OutputTarget>;
+  /**
+   * Makes all ready for the records that are not written yet: a stream gets its header.
+   * @param finished what an earlier run wrote for sure.
+   * @returns what the tasks of pass 2 write to.
+   */
+  begin(layout: OutputLayout, finished: readonly WrittenRegion[], control: JobControl): Promise<OutputTarget>;
   /** Waits until what was written there would survive a power failure. */
   makeDurable(regions: readonly WrittenRegion[]): Promise<void>;
   /** Writes what stands around the records, when all of these are written; done twice, it is there once. */

@@ -41,8 +41,8 @@ export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
 /** Where a task begins. */
 export interface SinkStart {
   readonly shard: number;
-  /** Byte of that shard, counted from the end of its header. */
+  /** Byte of that shard, counted from the end of its header, where each record has its place. */
   readonly shardByte: number;
-  /** The task's place among the tasks, for a stream. */
+  /** The task's place among the tasks, where they take turns. */
   readonly turn: number;
 }

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
-import { openStagedOutput, withFile, writeAt } from '../io/files.js';
+import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
 import { removeDirectory } from '../io/private-directory.js';
@@ -16,8 +16,7 @@ import { type CommitJournal, readJournal, writeJournal } from './commit-journal.
 import type { JobOutput, OutputLayout, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
-import { type OutputTarget, stagedPath, type WrittenRegion } from './output-target.js';
-import { bytesAround, type ShardEnds } from './shard-ends.js';
+import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, shardName } from './shard-names.js';
 
 /** Smaller outputs are written through the page cache, which costs less for a few pieces. */
@@ -49,10 +48,27 @@ export class StagedOutput implements JobOutput {
     return this.#directories.stagingDirectory;
   }
 
-  async begin({ cuts, ends, recordBytes }: OutputLayout): Promise<OutputTarget> {
-    const direct = recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
+  async begin(layout: OutputLayout, finished: readonly WrittenRegion[]): Promise<OutputTarget> {
+    const { cuts, ends, recordBytes, compression } = layout;
     const { headerBytes } = ends;
-    return { kind: 'files', stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate, direct };
+    const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
+    if (compression === undefined) {
+      return { kind: 'placed', ...staged, direct: recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES };
+    }
+    this.#shortenTo(finished, layout);
+    return { kind: 'appended', ...staged, compression };
+  }
+
+  /** Drops what lies behind the regions that an earlier run has finished: nobody knows how much of it is there. */
+  #shortenTo(finished: readonly WrittenRegion[], { cuts, ends }: OutputLayout): void {
+    const endOf = endsOfShards(finished);
+    for (let shard = 0; shard < cuts.shardCount; shard++) {
+      const path = stagedPath(this.#stagingDirectory, shard);
+      if (!nameExists(path, 'output')) continue;
+      const end = endOf.get(shard);
+      const byteLength = end === undefined ? 0 : ends.headerBytes + end;
+      if (byteLengthOf(path) > byteLength) withFile(openStagedOutput(path), (file) => shortenFile(file, byteLength));
+    }
   }
 
   /**
@@ -60,9 +76,7 @@ export class StagedOutput implements JobOutput {
    * @throws StagedOutputError when what an earlier run wrote there is there no more.
    */
   requireStaged(regions: readonly WrittenRegion[]): void {
-    const ends = new Map<number, number>();
-    for (const { shard, end } of regions) ends.set(shard, Math.max(end, ends.get(shard) ?? 0));
-    for (const [shard, end] of ends) {
+    for (const [shard, end] of endsOfShards(regions)) {
       const path = stagedPath(this.#stagingDirectory, shard);
       const byteLength = nameExists(path, 'output') ? byteLengthOf(path) : 0;
       if (byteLength >= end) continue;
@@ -79,49 +93,37 @@ export class StagedOutput implements JobOutput {
 
   /** Also makes the shards that no record went into. */
   async complete({ cuts, ends }: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
-    const bytesOfShard = new Map<number, number>();
-    for (const { shard, start, end } of regions) bytesOfShard.set(shard, (bytesOfShard.get(shard) ?? 0) + end - start);
-    const hasEnds = bytesAround(ends) > 0;
+    const regionsOf = regionsOfShards(regions);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
-      const recordBytes = bytesOfShard.get(shard);
+      const ofShard = regionsOf.get(shard) ?? [];
+      const recordBytes = recordBytesOf(ofShard);
+      const header = ends.headerOf(recordBytes);
+      const trailer = ends.trailerOf(recordBytes);
       const path = stagedPath(this.#stagingDirectory, shard);
-      if (hasEnds) await this.#writeEnds(path, ends, recordBytes ?? 0, control);
-      else if (recordBytes === undefined) ensureFile(path);
+      if (ofShard.length === 0) ensureFile(path);
+      if (header.byteLength + trailer.byteLength === 0) continue;
+      const end = header.byteLength + Math.max(0, ...ofShard.map((region) => region.end));
+      await control.duringAsync(this.#gate, () =>
+        withFile(openStagedOutput(path), (file) => {
+          writeAt(file, header, 0, header.byteLength, 0);
+          writeAt(file, trailer, 0, trailer.byteLength, end);
+        }),
+      );
     }
-  }
-
-  async #writeEnds(path: string, ends: ShardEnds, recordBytes: number, control: JobControl): Promise<void> {
-    const header = ends.headerOf(recordBytes);
-    // Else it would lie on the first record.
-    if (header.byteLength !== ends.headerBytes) {
-      throw new RangeError(`a header of ${header.byteLength} bytes, expected ${ends.headerBytes}`);
-    }
-    const { trailer } = ends;
-    await control.duringAsync(this.#gate, () =>
-      withFile(openStagedOutput(path), (file) => {
-        writeAt(file, header, 0, header.byteLength, 0);
-        writeAt(file, trailer, 0, trailer.byteLength, header.byteLength + recordBytes);
-      }),
-    );
   }
 
   /**
-   * Checks that the regions tile the records of each shard and all of them together `recordBytes`, and that the
-   * file system agrees about the sizes of the shards.
+   * Checks that the regions tile the records of each shard and hold all records together, and that the file
+   * system agrees about the sizes of the shards.
    * @throws VerificationError
    */
   verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
-    const regionsOfShard = new Map<number, WrittenRegion[]>();
-    for (const region of regions) {
-      const others = regionsOfShard.get(region.shard);
-      if (others === undefined) regionsOfShard.set(region.shard, [region]);
-      else others.push(region);
-    }
-    let written = 0;
+    const regionsOf = regionsOfShards(regions);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
       const path = stagedPath(this.#stagingDirectory, shard);
       let end = 0;
-      for (const region of regionsOfShard.get(shard)?.sort((a, b) => a.start - b.start) ?? []) {
+      const ofShard = regionsOf.get(shard) ?? [];
+      for (const region of ofShard.sort((a, b) => a.start - b.start)) {
         if (region.start !== end) {
           throw new VerificationError(
             `the records of the staged output ${path} were written up to byte ${end} and from byte ${region.start} on, expected no gap and no overlap`,
@@ -130,14 +132,14 @@ export class StagedOutput implements JobOutput {
         end = region.end;
       }
       const byteLength = byteLengthOf(path);
-      const expectedBytes = end + bytesAround(ends);
+      const expectedBytes = ends.headerBytes + end + ends.trailerOf(recordBytesOf(ofShard)).byteLength;
       if (byteLength !== expectedBytes) {
         throw new VerificationError(
           `the staged output ${path} has ${byteLength} bytes on disk, expected ${expectedBytes}`,
         );
       }
-      written += end;
     }
+    const written = recordBytesOf(regions);
     if (written !== recordBytes) throw new VerificationError(`${written} bytes were written, expected ${recordBytes}`);
   }
 
@@ -238,6 +240,23 @@ export class StagedOutput implements JobOutput {
       // The output is complete, whatever is left of the former one.
     }
   }
+}
+
+function regionsOfShards(regions: readonly WrittenRegion[]): Map<number, WrittenRegion[]> {
+  const regionsOf = new Map<number, WrittenRegion[]>();
+  for (const region of regions) {
+    const others = regionsOf.get(region.shard);
+    if (others === undefined) regionsOf.set(region.shard, [region]);
+    else others.push(region);
+  }
+  return regionsOf;
+}
+
+/** Where the last region of each shard ends. */
+function endsOfShards(regions: readonly WrittenRegion[]): Map<number, number> {
+  const endOf = new Map<number, number>();
+  for (const { shard, end } of regions) endOf.set(shard, Math.max(end, endOf.get(shard) ?? 0));
+  return endOf;
 }
 
 function messageOf(error: unknown): string {

@@ -6,7 +6,7 @@ import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import type { JobOutput, OutputLayout } from './job-output.js';
-import { type OutputTarget, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
+import { type OutputTarget, recordBytesOf, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
 import { writeToStream } from './write-to-stream.js';
 
 const STANDARD_OUTPUT_FD = 1;
@@ -35,21 +35,22 @@ export class StreamOutput implements JobOutput {
     }
   }
 
-  async begin({ ends, recordBytes }: OutputLayout, control: JobControl): Promise<OutputTarget> {
+  async begin(layout: OutputLayout, _: readonly WrittenRegion[], control: JobControl): Promise<OutputTarget> {
+    const { ends, recordBytes, compression } = layout;
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
-    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path };
+    return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
   }
 
   /** What was written is out of our hands. */
   async makeDurable(): Promise<void> {}
 
-  async complete({ ends }: OutputLayout, _regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
-    await writeToStream(this.#file, ends.trailer, control);
+  async complete({ ends, recordBytes }: OutputLayout, _: readonly WrittenRegion[], control: JobControl): Promise<void> {
+    await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
   }
 
   /** @throws VerificationError when the tasks together did not write all records. */
   verify({ recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
-    const written = regions.reduce((sum, region) => sum + (region.end - region.start), 0);
+    const written = recordBytesOf(regions);
     if (written !== recordBytes) {
       throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${recordBytes}`);
     }

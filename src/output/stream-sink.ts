@@ -6,7 +6,7 @@
 import type { OpenFile } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import type { OutputSink, SinkBuffer } from './output-sink.js';
-import type { OutputTarget, WrittenRegion } from './output-target.js';
+import type { StreamTarget, WrittenRegion } from './output-target.js';
 import { writeToStream } from './write-to-stream.js';
 
 export class StreamSink implements OutputSink {
@@ -18,7 +18,7 @@ export class StreamSink implements OutputSink {
   #byteLength = 0;
   fillAddress: number;
 
-  constructor(target: OutputTarget & { kind: 'stream' }, turn: number, buffer: SinkBuffer, control: JobControl) {
+  constructor(target: StreamTarget, turn: number, buffer: SinkBuffer, control: JobControl) {
     this.#file = { fd: target.fd, path: target.path, role: 'output' };
     this.#turn = turn;
     this.#buffer = buffer;
@@ -55,7 +55,8 @@ export class StreamSink implements OutputSink {
     await this.flush();
     this.#control.waitForTurn(this.#turn);
     this.#control.passTurn();
-    return [{ shard: 0, start: 0, end: this.#byteLength, checksum: '' }];
+    const recordBytes = this.#byteLength;
+    return [{ shard: 0, start: 0, end: recordBytes, recordBytes, checksum: '' }];
   }
 
   async abandon(): Promise<void> {}

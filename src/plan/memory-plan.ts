@@ -93,6 +93,8 @@ export interface MemoryNeed {
   readonly openFileLimit: number;
   /** Whether what the job did must outlive it: then memory is used only where all is sure to fit. */
   readonly isResumable: boolean;
+  /** Whether what pass 2 has written may have to wait in memory: outputs that are compressed. */
+  readonly holdsOutput: boolean;
   /** What a job that goes on has laid out before. */
   readonly layout: PileLayout | undefined;
 }
@@ -135,7 +137,19 @@ interface Sizes {
   readonly oneLevel: boolean;
 }
 
+/** Of the budget, for compressed output that waits for its turn: of each pile about a third, compressed. */
+const HELD_SHARE = 1 / 8;
+
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
+  const { budgetBytes, layout } = need;
+  if (!need.holdsOutput) return planArenas(need, tuning);
+  const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
+  const heldBytes = Math.max(0, Math.floor(Math.min(budgetBytes * HELD_SHARE, budgetBytes - neededBytes)));
+  const plan = planArenas({ ...need, budgetBytes: budgetBytes - heldBytes }, tuning);
+  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + heldBytes };
+}
+
+function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const { budgetBytes } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
@@ -193,10 +207,9 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
  * How many workers can go on with piles that are laid out already, at most.
  * @throws UsageError ERR_MEMORY_BUDGET when there is not enough for one.
  */
-function workersForLayout({ pileCount, stripeCount }: PileLayout, need: MemoryNeed): number {
-  const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
-  // The two halves of the read window take an eighth of a share.
-  const shareBytes = ((buffersBytes + BOUNDARY_TABLE_BYTES + 64 * KIB) * 8) / 7;
+function workersForLayout(layout: PileLayout, need: MemoryNeed): number {
+  const { pileCount, stripeCount } = layout;
+  const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
     throw new UsageError(
       `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles of the unfinished job: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with --memory`,
@@ -205,6 +218,13 @@ function workersForLayout({ pileCount, stripeCount }: PileLayout, need: MemoryNe
   }
   const filesOfWorker = 8 + 2 * stripeCount * Math.max(1, need.tempDiskCount);
   return Math.floor(Math.min(need.budgetBytes / shareBytes, Math.max(1, (need.openFileLimit - 48) / filesOfWorker)));
+}
+
+/** The least that a worker can go on with. */
+function shareForLayout({ pileCount }: PileLayout): number {
+  const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
+  // The two halves of the read window take an eighth of a share.
+  return ((buffersBytes + BOUNDARY_TABLE_BYTES + 64 * KIB) * 8) / 7;
 }
 
 /** Bytes of arena in pass 2 for each stored byte of a pile. */

@@ -38,10 +38,10 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   function reseal(path: string, sealedKind: string, value: object): void {
     rmSync(job.root, { recursive: true });
     cpSync(stopped, job.root, { recursive: true });
-    writeFileSync(path, seal(sealedKind, 2, value));
+    writeFileSync(path, seal(sealedKind, 3, value));
   }
 
-  const sealedValue = (path: string, sealedKind: string) => Object(unseal(readFileSync(path), sealedKind, 2, path));
+  const sealedValue = (path: string, sealedKind: string) => Object(unseal(readFileSync(path), sealedKind, 3, path));
 
   it.each([
     ['more piles than there are', { first: 0, end: 3e8 }],

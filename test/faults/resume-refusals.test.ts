@@ -225,10 +225,10 @@ describe('an unfinished job', () => {
 
   it('is not gone on with when it was begun by another version', async () => {
     const manifest = join(job.job, 'manifest');
-    const value = unseal(readFileSync(manifest), 'job', 2, manifest);
-    writeFileSync(manifest, seal('job', 3, Object(value)));
+    const value = unseal(readFileSync(manifest), 'job', 3, manifest);
+    writeFileSync(manifest, seal('job', 4, Object(value)));
     const message =
-      /manifest was written by another version of pileshuf \(format 3, expected 2\); finish the job with that version or give --force to discard it$/;
+      /manifest was written by another version of pileshuf \(format 4, expected 3\); finish the job with that version or give --force to discard it$/;
     await expectRefused(() => resume(), 2, 'ERR_JOB_VERSION', message);
     await expectRefused(() => run(), 2, 'ERR_JOB_VERSION', message);
     await expectDiscarded();
@@ -244,15 +244,15 @@ describe('an unfinished job', () => {
   });
 
   it('is not gone on with when a record of what is finished is missing', async () => {
-    writeFileSync(join(job.job, 'done-000002'), seal('runs', 2, { runs: [] }));
+    writeFileSync(join(job.job, 'done-000002'), seal('runs', 3, { runs: [] }));
     const message = /done-000001 is damaged: it is missing, expected 1 records; give --force to discard the job$/;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
   });
 
   it('is not gone on with when a staged output is shorter than what it wrote there', async () => {
-    const region = { shard: 0, start: 0, end: 100, checksum: '0'.repeat(16) };
-    writeFileSync(join(job.job, 'done-000001'), seal('runs', 2, { runs: [{ first: 0, end: 1, regions: [region] }] }));
+    const region = { shard: 0, start: 0, end: 100, recordBytes: 100, checksum: '0'.repeat(16) };
+    writeFileSync(join(job.job, 'done-000001'), seal('runs', 3, { runs: [{ first: 0, end: 1, regions: [region] }] }));
     const { exitCode, failure } = await resume();
     expect({ exitCode, failure }).toMatchObject({
       exitCode: 4,

@@ -263,14 +263,14 @@ describe('a name that leads out of the directory', () => {
 
   it('is refused in a manifest, which says of no other place than is asked for', async () => {
     const path = join(paths.job, 'manifest');
-    const manifest = Object(unseal(readFileSync(path), 'job', 2, path));
+    const manifest = Object(unseal(readFileSync(path), 'job', 3, path));
     for (const differs of [
       { output: join(victim, 'precious') },
       { output: '../victim/precious' },
       { tempDirs: [victim] },
       { shardPrefix: '../victim/' },
     ]) {
-      writeFileSync(path, seal('job', 2, { ...manifest, ...differs }));
+      writeFileSync(path, seal('job', 3, { ...manifest, ...differs }));
       const code = expect.stringMatching(/^ERR_JOB_(DIFFERS|UNFINISHED)$/);
       expect(await run(['--resume'])).toMatchObject({ exitCode: 2, failure: { code } });
       expectVictimUntouched();
@@ -295,8 +295,12 @@ describe('a name that leads out of the directory', () => {
   });
 
   it('is refused in a record of finished runs: shards have numbers', async () => {
-    const run = { first: 0, end: 1, regions: [{ shard: '../victim/precious', start: 0, end: 1 }] };
-    writeFileSync(join(paths.job, 'done-000001'), seal('runs', 2, { runs: [run] }));
+    const run = {
+      first: 0,
+      end: 1,
+      regions: [{ shard: '../victim/precious', start: 0, end: 1, recordBytes: 1, checksum: '' }],
+    };
+    writeFileSync(join(paths.job, 'done-000001'), seal('runs', 3, { runs: [run] }));
     await expectRefused(/done-000001 is damaged: runs\[0\]\.regions\[0\]\.shard: expected a whole number from 0 to /);
   });
 

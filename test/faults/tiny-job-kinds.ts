@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Tuning } from '#src/index.js';
+import type { OutputCompression, Tuning } from '#src/index.js';
 import type { FileCall } from './watched-file-calls.js';
 
 /** A call before which an earlier run of the job was killed. */
@@ -22,6 +22,7 @@ export interface TinyJobKind {
   readonly name: string;
   readonly tuning: Tuning;
   readonly shards?: boolean;
+  readonly compress?: OutputCompression;
   /** Makes what is there before, where the output is to appear. */
   readonly makeFormer?: (output: string) => void;
   /** Whether the job replaces what is there. */
@@ -97,12 +98,23 @@ const REPLACED_SHARDS: TinyJobKind = {
   force: true,
 };
 
+const COMPRESSED_SHARDS: TinyJobKind = {
+  name: 'compressed shards in a new directory, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  compress: { codec: 'gzip' },
+};
+
 const resumable = (kind: TinyJobKind): TinyJobKind => ({ ...kind, name: `${kind.name}, resumable`, resumable: true });
 
 /** Of which everything survives that a step of theirs has made durable. */
-export const RESUMABLE_JOBS: readonly TinyJobKind[] = [FILE, REPLACED_FILE, NEW_DIRECTORY, REPLACED_SHARDS].map(
-  resumable,
-);
+export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
+  FILE,
+  REPLACED_FILE,
+  NEW_DIRECTORY,
+  REPLACED_SHARDS,
+  COMPRESSED_SHARDS,
+].map(resumable);
 
 /** Whose outputs get their names in several steps, which are finished or taken back by the next run. */
 export const MOVING_JOBS: readonly TinyJobKind[] = [EXISTING_DIRECTORY, REPLACED_SHARDS];
@@ -120,6 +132,11 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...resumable(REPLACED_SHARDS),
     name: 'shards that replace others, gone on with in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(COMPRESSED_SHARDS),
+    name: 'compressed shards, gone on with in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
 import { referenceOrder } from '../laws/reference-order.js';
@@ -95,6 +95,7 @@ export class TinyJob {
       resume: kind.resumable ?? false,
       keepTemp: kind.keepTemp ?? false,
       shards: kind.shards ? { by: 'count', shardCount: 3 } : undefined,
+      compress: kind.compress,
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -216,9 +217,10 @@ export class TinyJob {
     this.#former = this.content();
     await this.run({ keepTemp: false });
     const content = this.content();
-    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003)?$/.test(name));
+    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
-    const inOrder = Buffer.concat(names.sort().map((name) => this.#read(name)));
+    const stored = Buffer.concat(names.sort().map((name) => this.#read(name)));
+    const inOrder = this.kind.compress === undefined ? stored : gunzipSync(stored);
     expect(inOrder.equals(Buffer.concat(referenceOrder(this.#texts, SEED)))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();

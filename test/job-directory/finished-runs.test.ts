@@ -23,7 +23,8 @@ const LIMITS = { pileCount: 10, mostShards: 10 };
 const read = () => readFinishedRuns(path(), LIMITS);
 
 function run(first: number, end: number): FinishedRun {
-  return { first, end, regions: [{ shard: first, start: 0, end: 2 ** 50, checksum: '00000000000000ab' }] };
+  const checksum = '00000000000000ab';
+  return { first, end, regions: [{ shard: first, start: 0, end: 2 ** 50, recordBytes: 2 ** 52, checksum }] };
 }
 
 beforeEach(() => mkdirSync(path()));
@@ -84,7 +85,7 @@ describe('finished runs', () => {
   });
 
   it('of another version, or of another shape, are not taken', () => {
-    writeFileSync(path('done-000001'), seal('runs', 3, { runs: [] }));
+    writeFileSync(path('done-000001'), seal('runs', 4, { runs: [] }));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
     for (const [value, problem] of [
@@ -93,18 +94,18 @@ describe('finished runs', () => {
       [{ runs: [{ ...run(0, 1), first: -1 }] }, /: runs\[0\]\.first: expected a whole number/],
       [{ runs: [{ ...run(0, 1), regions: [{ shard: 0, start: 0.5, end: 1 }] }] }, /regions\[0\]\.start: expected a/],
       [
-        { runs: [{ ...run(0, 1), regions: [{ shard: 0, start: 0, end: 1 }] }] },
+        { runs: [{ ...run(0, 1), regions: [{ shard: 0, start: 0, end: 1, recordBytes: 1 }] }] },
         /checksum: expected 16 hex digits, got n/,
       ],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('runs', 2, value));
+      writeFileSync(path('done-000001'), seal('runs', 3, value));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
   });
 
   it('are within the job, and none twice', async () => {
-    const region = { shard: 1, start: 5, end: 9, checksum: '00000000000000ab' };
+    const region = { shard: 1, start: 5, end: 9, recordBytes: 4, checksum: '00000000000000ab' };
     const runWith = (...regions: object[]) => ({ first: 0, end: 1, regions });
     for (const [runs, problem] of [
       [[run(0, 3e8)], /expected a range of the 10 piles, got 0 to 300000000; give --force/],
@@ -115,12 +116,12 @@ describe('finished runs', () => {
       [[run(0, 3), run(2, 4)], /pile 2 is finished twice, by it and those after it;/],
       [[runWith(region, { ...region, start: 8, end: 12 })], /byte 8 of shard 1 is written twice, by it/],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('runs', 2, { runs }));
+      writeFileSync(path('done-000001'), seal('runs', 3, { runs }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
     await writeFinishedRuns(path(), 2, [run(0, 1)]);
-    writeFileSync(path('done-000001'), seal('runs', 2, { runs: [run(0, 1)] }));
+    writeFileSync(path('done-000001'), seal('runs', 3, { runs: [run(0, 1)] }));
     expect(read).toThrow(/pile 0 is finished twice/);
   });
 
@@ -128,7 +129,7 @@ describe('finished runs', () => {
     const runs = [run(0, 2), { ...run(2, 3), regions: [] }, run(5, 9)];
     fc.assert(
       fc.property(mutationOf({ runs }), (mutated) => {
-        writeFileSync(path('done-000001'), seal('runs', 2, mutated));
+        writeFileSync(path('done-000001'), seal('runs', 3, mutated));
         const piles = new Set<number>();
         for (const { first, end, regions } of readOrDamaged(read)?.runs ?? []) {
           expect(end).toBeLessThanOrEqual(LIMITS.pileCount);

@@ -76,7 +76,7 @@ export function openStages(
         longestRecordBytes: scattered.longestRecordBytes,
         run: { first: 0, end: pileCount, firstRank: 0, firstByte: 0 },
         target: {
-          kind: 'files',
+          kind: 'placed',
           stagingDirectory,
           cuts: { by: 'rank', shardCount: 1, totalRecords },
           headerBytes: 0,

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { FilesSink } from '#src/output/files-sink.js';
 import type { SinkBuffer } from '#src/output/output-sink.js';
-import { type OutputTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
+import { type PlacedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -26,7 +26,7 @@ function bufferOf(capacityBytes: number): SinkBuffer {
 
 /** Writes `bytes` from byte `from` of the whole to `to`, cut by bytes. */
 async function writeRun(
-  target: OutputTarget & { kind: 'files' },
+  target: PlacedTarget,
   shardStarts: readonly number[],
   bytes: Uint8Array,
   from: number,
@@ -75,7 +75,7 @@ describe('FilesSink', () => {
         const cuts: ShardCuts = { by: 'byte', shardCount, totalBytes: byteLength };
         const shardStarts = Array.from({ length: shardCount }, (_, shard) => cutAt(cuts, shard));
         const stagingDirectory = directory.path();
-        const target = { kind: 'files', stagingDirectory, cuts, headerBytes, gate: UNGATED, direct } as const;
+        const target = { kind: 'placed', stagingDirectory, cuts, headerBytes, gate: UNGATED, direct } as const;
         const ends = [...new Set(runs.filter((at) => at < byteLength)), byteLength].sort((a, b) => a - b);
         const regions: WrittenRegion[] = [];
         for (const [i, to] of ends.entries()) {

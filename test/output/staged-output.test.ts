@@ -14,6 +14,7 @@ import { formatOutputIdentity } from '#src/output/output-place.js';
 import { stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { NO_ENDS, type ShardEnds } from '#src/output/shard-ends.js';
 import { StagedOutput } from '#src/output/staged-output.js';
+import { storedEnds } from '#src/output/stored-ends.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -21,8 +22,9 @@ const naming = { prefix: 'shard', extension: '.txt' };
 const MARKER = 'shard.complete.json';
 const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
   cuts: { by: 'rank', shardCount, totalRecords: 100 },
-  ends,
+  ends: storedEnds(ends, undefined),
   recordBytes,
+  compression: undefined,
 });
 const summaryOf = (shardCount: number, bytes: number) => ({
   shardCount,
@@ -32,7 +34,7 @@ const summaryOf = (shardCount: number, bytes: number) => ({
 });
 
 function region(start: number, end: number, shard = 0): WrittenRegion {
-  return { shard, start, end, checksum: '' };
+  return { shard, start, end, recordBytes: end - start, checksum: '' };
 }
 
 const control = JobControl.create([], 0);
@@ -412,7 +414,7 @@ describe('StagedOutput', () => {
 
   it('is written directly only where shards are large', async () => {
     const output = shardsOutput(false);
-    const begin = (shardCount: number, bytes: number) => output.begin(layoutOf(shardCount, bytes));
+    const begin = (shardCount: number, bytes: number) => output.begin(layoutOf(shardCount, bytes), []);
     expect(await begin(1, 16 * 2 ** 20)).toMatchObject({ direct: true });
     expect(await begin(2, 16 * 2 ** 20)).toMatchObject({ direct: false });
     expect(await begin(1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });

@@ -16,6 +16,7 @@ export const usualNeed: MemoryNeed = {
   tempDisksRotate: false,
   openFileLimit: 1024,
   isResumable: false,
+  holdsOutput: false,
   layout: undefined,
 };
 
@@ -34,5 +35,6 @@ export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
   tempDisksRotate: fc.boolean(),
   openFileLimit: logarithmic(64, 2 ** 20),
   isResumable: fc.boolean(),
+  holdsOutput: fc.boolean(),
   layout: fc.constant(undefined),
 });

@@ -105,6 +105,60 @@ describe('planSplits', () => {
     ]);
   });
 
+  describe('of an input that can be cut at some places', () => {
+    const points = fc
+      .uniqueArray(fc.integer({ min: 1, max: 5000 }), { maxLength: 60 })
+      .map((starts) => starts.sort((a, b) => a - b))
+      .map((starts) => starts.map((at) => ({ start: at + 1, storedStart: 3 * at, decodedStart: at })));
+    const cutInput = fc
+      .record({ cutPoints: points, rest: fc.integer({ min: 2, max: 500 }), headerBytes: fc.nat({ max: 20 }) })
+      .map(({ cutPoints, rest, headerBytes }) => {
+        const decodedBytes = (cutPoints.at(-1)?.decodedStart ?? 0) + rest;
+        const start = Math.min(headerBytes, (cutPoints[0]?.decodedStart ?? decodedBytes) - 1);
+        return { cutBytes: undefined, start, byteLength: 3 * decodedBytes, decodedBytes, cutPoints };
+      });
+
+    it('tiles what is stored and what is decoded, at those places only', () => {
+      fc.assert(
+        fc.property(cutInput, fc.double({ min: 0, max: 1, noNaN: true }), (input, share) => {
+          const splitBytes = Math.max(1, Math.floor(share * input.decodedBytes));
+          const parts = [...planSplits([input], splitBytes)].flat();
+          const starts = new Map(input.cutPoints.map((point) => [point.start, point]));
+          let expected = { start: input.start, storedStart: 0, decodedStart: 0 };
+          for (const { start, end, members } of parts) {
+            expect({ start, storedStart: members?.storedStart, decodedStart: members?.decodedStart }).toEqual(expected);
+            const isLast = end === input.decodedBytes;
+            const whole = {
+              start: input.decodedBytes,
+              storedStart: input.byteLength,
+              decodedStart: input.decodedBytes,
+            };
+            expected = isLast ? whole : (starts.get(end ?? 0) ?? expect.fail(`cut at ${end}`));
+            expect(members).toMatchObject({ storedEnd: expected.storedStart, decodedEnd: expected.decodedStart });
+          }
+          expect(expected.start).toBe(input.decodedBytes);
+          expect(parts.length).toBeLessThanOrEqual(Math.max(1, Math.round(input.decodedBytes / splitBytes)));
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    it('makes them nearly as equal as the places allow', () => {
+      const cutPoints = Array.from({ length: 999 }, (_, i) => ({
+        start: 1000 * (i + 1) + 1,
+        storedStart: 300 * (i + 1),
+        decodedStart: 1000 * (i + 1),
+      }));
+      const input = { cutBytes: undefined, start: 0, byteLength: 300_000, decodedBytes: 1_000_000, cutPoints };
+      for (const splitBytes of [1, 1000, 1500, 10_000, 33_000, 400_000]) {
+        const parts = [...planSplits([input], splitBytes)].flat();
+        const count = Math.min(1000, Math.round(1_000_000 / splitBytes));
+        expect(parts.length, `splits of ${splitBytes} bytes`).toBeGreaterThan(0.8 * count);
+        for (const { start, end } of parts) expect((end ?? 0) - start).toBeLessThanOrEqual(1_000_000 / count + 1001);
+      }
+    });
+  });
+
   it('plans nothing for no inputs, and one part for an empty one', () => {
     expect([...planSplits([], 100)]).toEqual([]);
     expect([...planSplits([plain(0)], 100)]).toEqual([[{ inputOrdinal: 0, start: 0, end: 0 }]]);

@@ -5,7 +5,7 @@
 import type { ReadBackResult } from '../../../workers/read-back.js';
 import { StagedOutputError } from '../../errors.js';
 import type { FinishedRun } from '../../job-directory/finished-runs.js';
-import { type OutputTarget, stagedPath } from '../../output/output-target.js';
+import { type OutputTarget, recordBytesOf, stagedPath } from '../../output/output-target.js';
 import type { PileTotals } from '../../plan/pile-runs.js';
 import type { JobContext } from './job-context.js';
 import { runTasks } from './run-tasks.js';
@@ -19,6 +19,7 @@ export async function verifyFinishedRuns(job: JobContext, totals: PileTotals, ta
   if (target.kind === 'stream' || runs.length === 0) return;
   const { stagingDirectory, headerBytes, gate } = target;
   for (const run of runs) requireFits(run, totals, stagingDirectory);
+  if (target.kind === 'appended') requireFromTheBeginning(runs, totals, stagingDirectory);
   const compare = (found: ReadBackResult, { regions }: FinishedRun) => {
     for (const [i, { shard, start, end, checksum }] of regions.entries()) {
       if (found[i] === checksum) continue;
@@ -40,7 +41,7 @@ export async function verifyFinishedRuns(job: JobContext, totals: PileTotals, ta
 /** Where shards begin is computed from these regions: in order, all but the first from the beginning of a shard. */
 function requireFits({ first, end, regions }: FinishedRun, totals: PileTotals, stagingDirectory: string): void {
   const expectedBytes = totals.recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
-  const bytes = regions.reduce((sum, region) => sum + region.end - region.start, 0);
+  const bytes = recordBytesOf(regions);
   const areInOrder = regions.every(({ shard, start }, i) => {
     const before = regions[i - 1];
     return before === undefined || (start === 0 && shard > before.shard);
@@ -49,4 +50,22 @@ function requireFits({ first, end, regions }: FinishedRun, totals: PileTotals, s
   throw new StagedOutputError(
     `${bytes} bytes in ${stagingDirectory} are said to hold piles ${first} to ${end}, which have ${expectedBytes} bytes or lie elsewhere`,
   );
+}
+
+/** What is appended now lies behind what was finished: no pile may be missing before that, and no byte. */
+function requireFromTheBeginning(runs: readonly FinishedRun[], totals: PileTotals, stagingDirectory: string): void {
+  let pile = 0;
+  let last = { shard: 0, end: 0 };
+  const otherwise = (what: string) =>
+    new StagedOutputError(`${what} is said to lie in ${stagingDirectory} behind what is not there`);
+  for (const { first, end, regions } of runs.toSorted((a, b) => a.first - b.first)) {
+    if (regions.length === 0) continue;
+    if (totals.recordBytes.subarray(pile, first).some((bytes) => bytes > 0)) throw otherwise(`pile ${first}`);
+    pile = end;
+    for (const { shard, start, end: regionEnd } of regions) {
+      const expectedStart = shard === last.shard ? last.end : 0;
+      if (shard < last.shard || start !== expectedStart) throw otherwise(`byte ${start} of shard ${shard}`);
+      last = { shard, end: regionEnd };
+    }
+  }
 }

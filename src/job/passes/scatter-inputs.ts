@@ -76,7 +76,9 @@ function commitsOf(job: JobContext, gathered: GatheredSplits): GroupCommit<PileS
 }
 
 function storedBytesOf(split: Split): number {
-  return split.reduce((sum, { start, end }) => sum + (end ?? start) - start, 0);
+  return split.reduce((sum, { start, end, members }) => {
+    return sum + (members === undefined ? (end ?? start) - start : members.storedEnd - members.storedStart);
+  }, 0);
 }
 
 /** What the tasks of pass 1 gave, added up. */
@@ -159,7 +161,7 @@ class GatheredSplits {
 }
 
 function inputPart(job: JobContext, part: SplitPart, countBefore: CountBefore): InputPart {
-  const { inputOrdinal, start, end } = part;
+  const { inputOrdinal, start, end, members } = part;
   const input = job.inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const { path } = input;
@@ -170,8 +172,10 @@ function inputPart(job: JobContext, part: SplitPart, countBefore: CountBefore): 
   const { version, codec } = input;
   const headerBytes = input.header.byteLength;
   const gate = job.inputGates[inputOrdinal] ?? UNGATED;
-  if (codec !== undefined)
-    return { kind: 'compressed', inputOrdinal, path, inputKey, headerBytes, codec: codec.name, version, gate };
-  const range = { headerBytes, start, end: end ?? version.byteLength, countBefore: countBefore(part) };
-  return { kind: 'range', inputOrdinal, path, inputKey, ...range, version, gate };
+  const file = { inputOrdinal, path, inputKey, headerBytes, version, gate };
+  if (codec !== undefined && members !== undefined)
+    return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };
+  if (codec !== undefined) return { kind: 'compressed', ...file, codec: codec.name };
+  const range = { start, end: end ?? version.byteLength, countBefore: countBefore(part) };
+  return { kind: 'range', ...file, ...range };
 }

@@ -29,6 +29,7 @@ export async function findStarts(
   if (cuts.shardCount === 1) return runs.map((run, turn) => ({ shard: 0, shardByte: run.firstByte, turn }));
 
   const shards = runs.map((run) => shardAt(cuts, cuts.by === 'rank' ? run.firstRank : run.firstByte));
+  if (target.kind === 'appended') return shards.map((shard, turn) => ({ shard, shardByte: 0, turn }));
   const unknown = new Set<number>();
   for (const [i, run] of runs.entries()) {
     const shard = shards[i] ?? 0;

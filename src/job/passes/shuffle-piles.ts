@@ -10,6 +10,7 @@ import { pilesOfStripe, stripeOfPile } from '../../pile-store/store-layout.js';
 import { type PileRun, planPileRuns } from '../../plan/pile-runs.js';
 import { verifyFinishedRuns } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
+import { inTurn } from './in-turn.js';
 import type { JobContext, KeptWork, ScatteredPiles } from './job-context.js';
 import { pass2Task } from './pass2-task.js';
 import { runTasks } from './run-tasks.js';
@@ -20,11 +21,16 @@ import { verifyRun } from './verify.js';
 /** Tasks of at least this much output are worth handing out. */
 const RUN_BYTES = 4 * 2 ** 20;
 /**
- * Tasks a thread, when they write files: inside a task a pile is loaded while the last one is still being
- * written, and with shards each task may need one pile to be measured first. In a stream tasks take
- * turns, and one pile each keeps all threads busy.
+ * Tasks a thread, when each record has its place: inside a task a pile is loaded while the last one is still being
+ * written, and with shards each task may need one pile to be measured first. Tasks that take turns keep all threads
+ * busy with one pile each.
  */
 const FILE_RUNS_PER_THREAD = 8;
+
+interface WriteTask {
+  readonly run: PileRun;
+  readonly task: ShuffleTask & { readonly kind: 'write' };
+}
 
 /** @throws VerificationError when a pile does not come out as it went in, or what was finished before has changed. */
 export async function shufflePiles(
@@ -36,11 +42,11 @@ export async function shufflePiles(
   const { totals } = scattered;
   const { layout } = job.share;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
-  const sharded = target.kind === 'files' && target.cuts.shardCount > 1;
-  const runBytes =
-    target.kind === 'files'
-      ? Math.max(RUN_BYTES, scattered.bytes / (FILE_RUNS_PER_THREAD * job.pool.threadCount))
-      : RUN_BYTES;
+  const takesTurns = target.kind !== 'placed';
+  const mayBeMeasured = !takesTurns && target.cuts.shardCount > 1;
+  const runBytes = !takesTurns
+    ? Math.max(RUN_BYTES, scattered.bytes / (FILE_RUNS_PER_THREAD * job.pool.threadCount))
+    : RUN_BYTES;
   const { kept } = job;
   const finished = kept?.finished.runs ?? [];
   const isFinished = new Uint8Array(totals.records.length);
@@ -54,14 +60,16 @@ export async function shufflePiles(
   const regions = finished.flatMap((run) => run.regions);
   await verifyFinishedRuns(job, totals, target);
   for (const run of finished) stripes.pilesDone(run);
-  const take = (result: ShuffleResult, { run }: { run: PileRun }) => {
+  const takeOne = (result: ShuffleResult, { run }: { run: PileRun }) => {
     verifyRun(totals, run, result);
     regions.push(...result.regions);
     done(run, result.regions);
   };
-  // Of a stream, every task that was handed out has a thread, so that the one whose turn it is runs.
-  const concurrency = target.kind === 'stream' ? job.pool.threadCount : 2 * job.pool.threadCount;
-  const isRunEnd = sharded ? () => false : isStripeEnd;
+  // What is recorded of files that are appended to must be all that lies before the rest.
+  const take = takesTurns ? inTurn(takeOne, ({ task }: WriteTask) => task.start.turn) : takeOne;
+  // Where they take turns, every task that was handed out has a thread, so that the one whose turn it is runs.
+  const concurrency = takesTurns ? job.pool.threadCount : 2 * job.pool.threadCount;
+  const isRunEnd = mayBeMeasured ? () => false : isStripeEnd;
   await committing(commits, async () => {
     const runs: PileRun[] = [];
     for (const run of planPileRuns(totals, runBytes, isRunEnd, (pile) => isFinished[pile] === 1)) {
@@ -69,7 +77,7 @@ export async function shufflePiles(
       else done(run, []);
     }
     const starts = await findStarts(job, scattered, target, runs, isFinished);
-    const tasks = runs.map((run, turn): { run: PileRun; task: ShuffleTask } => {
+    const tasks = runs.map((run, turn): WriteTask => {
       const start = starts[turn];
       if (start === undefined) throw new RangeError(`run ${turn} has no place to begin`);
       return { run, task: { kind: 'write', ...pass2Task(job, scattered, `run-${turn}`), run, target, start } };
@@ -96,8 +104,4 @@ function commitsOf(
     },
     () => job.stop.request(),
   );
-}
-
-export function bytesOf(regions: readonly WrittenRegion[]): number {
-  return regions.reduce((sum, { start, end }) => sum + end - start, 0);
 }

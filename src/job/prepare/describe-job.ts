@@ -2,6 +2,7 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
+import { type Compression, nameOfCompression } from '../../formats/encoder-table.js';
 import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
@@ -25,6 +26,7 @@ export async function describeJob(
     framing: nameOfFormat(request),
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
+    compression: describeCompression(request.compression),
     output: places.output.path,
     removesJobDirectory,
     tempDirs: describeTempDirs(places),
@@ -36,6 +38,11 @@ export async function describeJob(
 /** Nothing where they follow from the job directory. */
 export function describeTempDirs({ paths, keepsDataInJobDir }: FilesPlaces): string[] {
   return keepsDataInJobDir ? [] : realTempDirsOf(paths);
+}
+
+/** Null: none. */
+export function describeCompression(compression: Compression | undefined): string | null {
+  return compression === undefined ? null : nameOfCompression(compression);
 }
 
 /** What is noted of the shards asked for; null: one output. */

@@ -4,7 +4,7 @@
  */
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { AbortedError, InputError } from '../../errors.js';
-import type { Codec, CompressedSource } from '../../formats/codec.js';
+import type { Codec, CompressedSource, DecoderMemory } from '../../formats/codec.js';
 import { type FramingSpec, framingOf } from '../../formats/framing-table.js';
 import { problemOfRest } from '../../formats/framings/fixed-size.js';
 import {
@@ -14,11 +14,12 @@ import {
   requireRecordBytes,
   requireSameHeader,
 } from '../../formats/header.js';
-import { type HeaderSpec, headerRuleOf } from '../../formats/header-table.js';
+import { headerRuleOf } from '../../formats/header-table.js';
 import { readHeader } from '../../formats/read-header.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../../io/files.js';
 import { thenAlwaysAsync } from '../../then-always.js';
 import type { JobInput } from './job-inputs.js';
+import type { JobRequest } from './job-request.js';
 
 type FileInput = JobInput & { kind: 'file' };
 
@@ -40,11 +41,15 @@ export interface InputHeaders {
  */
 export async function readInputHeaders(
   inputs: readonly JobInput[],
-  spec: HeaderSpec | undefined,
-  signal: AbortSignal | undefined,
+  { header: spec, memoryBytes, signal }: Pick<JobRequest, 'header' | 'memoryBytes' | 'signal'>,
 ): Promise<InputHeaders> {
   if (spec === undefined) return { inputs, first: undefined };
   const rule = headerRuleOf(spec);
+  // Nothing else has taken of it yet.
+  const memory: DecoderMemory = {
+    take: (byteLength) => byteLength <= memoryBytes,
+    budgetFor: (byteLength) => `${Math.ceil(byteLength / 2 ** 20)}M`,
+  };
   const withHeaders: JobInput[] = [];
   let first: FoundHeader | undefined;
   for (const input of inputs) {
@@ -55,7 +60,7 @@ export async function readInputHeaders(
     }
     if (withHeaders.length % INPUTS_AT_ONCE === 0) await eventLoopTurn();
     const { path } = input;
-    const header = await readHeaderOf(input, rule);
+    const header = await readHeaderOf(input, rule, memory);
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
     const { byteLength, recordBytes } = header;
@@ -84,7 +89,7 @@ export function requireWholeRecords(inputs: readonly JobInput[], framing: Framin
   }
 }
 
-function readHeaderOf({ path, codec }: FileInput, rule: HeaderRule): Promise<Header> {
+function readHeaderOf({ path, codec }: FileInput, rule: HeaderRule, memory: DecoderMemory): Promise<Header> {
   const file = openForRead(path, 'input');
   return thenAlwaysAsync(
     async () => {
@@ -93,7 +98,7 @@ function readHeaderOf({ path, codec }: FileInput, rule: HeaderRule): Promise<Hea
         const header = rule.measure(decoded, false, path);
         if (header !== undefined) return header;
       }
-      const pieces = decodedPieces(file, codec);
+      const pieces = decodedPieces(file, codec, memory);
       try {
         return (await readHeader(pieces, rule, path)).header;
       } finally {
@@ -104,7 +109,11 @@ function readHeaderOf({ path, codec }: FileInput, rule: HeaderRule): Promise<Hea
   );
 }
 
-async function* decodedPieces(file: OpenFile, codec: Codec | undefined): AsyncGenerator<Uint8Array, void> {
+async function* decodedPieces(
+  file: OpenFile,
+  codec: Codec | undefined,
+  memory: DecoderMemory,
+): AsyncGenerator<Uint8Array, void> {
   let position = 0;
   const next = (): Uint8Array => {
     const bytes = readPiece(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
@@ -112,8 +121,8 @@ async function* decodedPieces(file: OpenFile, codec: Codec | undefined): AsyncGe
     return bytes;
   };
   if (codec !== undefined) {
-    const source: CompressedSource = { path: file.path, next };
-    yield* codec.decode(source);
+    const source: CompressedSource = { path: file.path, start: 0, next };
+    yield* codec.decode(source, memory);
     return;
   }
   for (let piece = next(); piece.byteLength > 0; piece = next()) yield piece;

@@ -83,6 +83,8 @@ export async function listInputs(
   }
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
+  const codecs = new Set(inputs.map((input) => (input.kind === 'file' ? input.codec : undefined)));
+  for (const codec of codecs) await codec?.load?.();
   return { inputs, directories };
 }
 

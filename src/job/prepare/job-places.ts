@@ -5,6 +5,7 @@
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../errors.js';
+import { suffixOf } from '../../formats/encoder-table.js';
 import { realPathOf, statPath } from '../../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../../job-directory/job-paths.js';
 import {
@@ -46,9 +47,7 @@ export type JobPlaces = FilesPlaces | StreamPlaces;
 /** @throws UsageError for every reason why the output or the temp data must not go there. */
 export function choosePlaces(request: JobRequest, { inputs, directories }: JobInputs): JobPlaces {
   const naming =
-    request.shards === undefined
-      ? undefined
-      : { prefix: request.shardPrefix, extension: commonExtension(inputs.map((input) => input.path)) };
+    request.shards === undefined ? undefined : { prefix: request.shardPrefix, extension: extensionOf(request, inputs) };
   const output = resolveOutput(request.output, naming, request.force);
   const places = output.kind === 'stream' ? streamPlaces(request, output) : filesPlaces(request, output);
   for (const directory of places.tempDirs) requireOutside(directory, 'the temp directory', directories);
@@ -58,6 +57,12 @@ export function choosePlaces(request: JobRequest, { inputs, directories }: JobIn
     requireApartFromJobDir(places);
   }
   return places;
+}
+
+/** Of shards. */
+function extensionOf({ compression }: JobRequest, inputs: JobInputs['inputs']): string {
+  const extension = commonExtension(inputs.map((input) => input.path));
+  return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
 
 function streamPlaces(request: JobRequest, output: StreamPlaces['output']): StreamPlaces {

@@ -2,12 +2,14 @@
  * What was asked for, complete: every default filled in, every number checked, nothing started.
  */
 import { UsageError } from '../../errors.js';
+import type { Compression } from '../../formats/encoder-table.js';
 import type { RecordFormat } from '../../formats/record-format.js';
 import { readCpuCount } from '../../io/cpu-count.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
 import { readMemory } from '../../io/memory-limit.js';
 import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
+import { chooseCompression } from './compression-request.js';
 import { recordFormatOf } from './framing-request.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
@@ -17,6 +19,8 @@ export interface JobRequest extends RecordFormat {
   readonly output: string | undefined;
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
+  /** Undefined: the output is not compressed. */
+  readonly compression: Compression | undefined;
   readonly seed: string;
   /** Whether nobody asked for this very seed. */
   readonly isSeedDrawn: boolean;
@@ -66,6 +70,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     output: options.output,
     shards,
     shardPrefix,
+    compression: chooseCompression(options),
     seed: options.seed ?? drawSeed(),
     isSeedDrawn: options.seed === undefined,
     memoryBytes: chooseMemoryBytes(options),

@@ -63,14 +63,14 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
       jobInputs.inputs.map((input) => input.path),
     );
   }
-  const { inputs, first: firstHeader } = await readInputHeaders(jobInputs.inputs, asked.header, asked.signal);
+  const { inputs, first: firstHeader } = await readInputHeaders(jobInputs.inputs, asked);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
   const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const nature = { hasFiles: site.kind === 'files', manifest };
-  const plan = planJob(request, inputs, tempPlaces, nature, tuning);
+  const plan = await planJob(request, inputs, tempPlaces, nature, tuning);
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
   if (before === undefined) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);

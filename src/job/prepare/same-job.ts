@@ -5,7 +5,7 @@
 import { InputError, UsageError } from '../../errors.js';
 import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
-import { describeShards, describeTempDirs } from './describe-job.js';
+import { describeCompression, describeShards, describeTempDirs } from './describe-job.js';
 import { findInputChange } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
@@ -32,6 +32,7 @@ export async function requireSameJob(
     ['kind of records', manifest.framing, nameOfFormat(request)],
     ['cut into shards', manifest.shards, describeShards(request.shards)],
     ['prefix', manifest.shardPrefix, request.shardPrefix],
+    ['compression', manifest.compression, describeCompression(request.compression)],
     ['output', manifest.output, places.output.path],
     ['list of temp directories', manifest.tempDirs, describeTempDirs(places)],
     ['number of inputs', manifest.inputs.count, inputs.length],

@@ -9,7 +9,7 @@ export type ShardRule =
   | { readonly by: 'count'; readonly shardCount: number }
   /** This many records in each shard; the last one may hold fewer. */
   | { readonly by: 'records'; readonly recordsPerShard: number }
-  /** Shards of nearly equal size, none above this many bytes; no record is cut. */
+  /** Shards of nearly equal size, none above this many bytes, before they are compressed; no record is cut. */
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
 /** What a record is. Its bytes, delimiter or prefix included, are carried as they are. */
@@ -52,6 +52,12 @@ export interface ShuffleProgress {
   readonly phaseSeconds: number;
 }
 
+/**
+ * How the output is compressed: as a sequence of gzip members or zstd frames of a few MiB. The level is 1 to 9 for
+ * gzip, by default 6, and 1 to 22 for zstd, by default 3.
+ */
+export type OutputCompression = 'none' | { readonly codec: 'gzip' | 'zstd'; readonly level?: number | undefined };
+
 export interface ShuffleOptions {
   /**
    * Files, directories (all regular files below, sorted by path bytes), glob patterns (sorted
@@ -62,6 +68,11 @@ export interface ShuffleOptions {
   /** A file; a directory when `shards` is given; `-` or absent: standard output. */
   readonly output?: string | undefined;
   readonly shards?: ShardRule | undefined;
+  /**
+   * Default: for one output by its name (`.gz`, `.gzip`, `.zst`, `.zstd`); none for shards. What the seed promises
+   * are the bytes that come out when it is read again.
+   */
+  readonly compress?: OutputCompression | undefined;
   /** First part of each shard's name; default `shard`. */
   readonly shardPrefix?: string | undefined;
   /** Any string. Absent: one is drawn, and is in the report. */
@@ -103,7 +114,7 @@ export interface ShuffleOptions {
 
 export interface ShuffleReport {
   readonly records: number;
-  /** Bytes of all records of the output; what its headers and trailers take comes on top. */
+  /** Bytes of all records of the output, before it is compressed and without headers and trailers. */
   readonly bytes: number;
   readonly seed: string;
   /**

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, VerificationError } from '#src/errors.js';
-import { gzip } from '#src/formats/gzip.js';
+import { gzip } from '#src/formats/codecs/gzip.js';
 import { CoverageCheck, verifyRun } from '#src/job/passes/verify.js';
 import { type InputHeader, type JobInput, NO_HEADER } from '#src/job/prepare/job-inputs.js';
 import type { PileTotals } from '#src/plan/pile-runs.js';

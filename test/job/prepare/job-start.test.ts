@@ -51,6 +51,7 @@ const manifest: JobManifest = {
   framing: 'delimited 0a',
   shards: null,
   shardPrefix: 'shard',
+  compression: null,
   output: '',
   removesJobDirectory: true,
   tempDirs: ['/t'],
@@ -69,7 +70,8 @@ const journal: CommitJournal = {
   bytes: 1,
   checksum: '0'.repeat(16),
 };
-const run: FinishedRun = { first: 0, end: 1, regions: [{ shard: 0, start: 0, end: 5, checksum: '0'.repeat(16) }] };
+const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
+const run: FinishedRun = { first: 0, end: 1, regions: [region] };
 
 interface Left {
   readonly manifest?: JobManifest | 'damaged' | 'of another version';

@@ -48,7 +48,7 @@ async function jobOf(changed: Partial<ShuffleOptions>) {
 async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
   const { request, inputs, places } = await jobOf(changed);
   const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
-  const plan = planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
+  const plan = await planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
   return describeJob(request, inputs, { ...plan, isResumable }, places, true);
 }
 
@@ -89,6 +89,7 @@ describe('requireSameJob', () => {
   it.each<[string, (path: (name: string) => string) => Partial<ShuffleOptions>, RegExp]>([
     ['the seed', () => ({ seed: 'other' }), /another seed \("seed", now "other"\); /],
     ['the delimiter', () => ({ zeroTerminated: true }), /another kind of records \(.*0a.*, now .*00.*\); /],
+    ['the compression', () => ({ compress: { codec: 'gzip', level: 9 } }), /compression \(null, now "gzip 9"\); /],
     ['shards', () => ({ shards: shardRule }), /another cut into shards \(null, now {"by":"count","amount":3}\); /],
     ['the output', (path) => ({ output: path('out/y') }), /another output \(".*\/out\/x", now ".*\/out\/y"\); /],
     [

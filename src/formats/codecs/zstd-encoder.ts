@@ -1,0 +1,88 @@
+/**
+ * Compresses bytes as one zstd frame that declares their number and carries a checksum, so that whoever
+ * reads it can split a file of such frames and sees damage. Synchronous: the caller is a worker thread
+ * that has nothing else to do.
+ */
+import { UsageError } from '../../errors.js';
+import { listZstdFrames } from './zstd-frames.js';
+import {
+  findZstdInNode,
+  loadZstdAddon,
+  ZSTD_C_CHECKSUM_FLAG,
+  ZSTD_C_COMPRESSION_LEVEL,
+  type ZstdAddon,
+  type ZstdInNode,
+} from './zstd-native.js';
+
+export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
+
+export interface ZstdEncoder {
+  /** One frame, in a buffer of its own. */
+  compressFrame(bytes: Uint8Array): Uint8Array;
+}
+
+/** Makes encoders for one level; what `openZstdEncoder` chooses from. */
+export type ZstdEncoderOpener = (level: number) => ZstdEncoder;
+
+let chosen: ZstdEncoderOpener | undefined;
+
+/**
+ * @throws UsageError ERR_OPTION for a level that zstd does not have, and where nothing on this machine
+ *   can write zstd.
+ */
+export function openZstdEncoder(level: number): ZstdEncoder {
+  const { least, most } = ZSTD_LEVELS;
+  if (!Number.isInteger(level) || level < least || level > most) {
+    throw new UsageError(`the zstd level must be a whole number from ${least} to ${most}, not ${level}`);
+  }
+  chosen ??= encodersHere().find(isSound);
+  if (chosen === undefined) {
+    throw new UsageError(
+      'nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or compress with gzip',
+    );
+  }
+  return chosen(level);
+}
+
+/** Those on this machine, the best one first. */
+export function encodersHere(): ZstdEncoderOpener[] {
+  const addon = loadZstdAddon();
+  const inNode = findZstdInNode();
+  return [
+    ...(addon === undefined ? [] : [(level: number) => addonEncoder(addon, level)]),
+    ...(inNode === undefined ? [] : [(level: number) => nodeEncoder(inNode, level)]),
+  ];
+}
+
+function addonEncoder(addon: ZstdAddon, level: number): ZstdEncoder {
+  const compressor = new addon.CCtx();
+  compressor.setParameter(addon.CParameter.compressionLevel, level);
+  compressor.setParameter(addon.CParameter.checksumFlag, 1);
+  return {
+    compressFrame: (bytes) => {
+      const room = new Uint8Array(addon.compressBound(bytes.byteLength));
+      return room.subarray(0, compressor.compress2(room, bytes));
+    },
+  };
+}
+
+function nodeEncoder(inNode: ZstdInNode, level: number): ZstdEncoder {
+  const params = { [ZSTD_C_COMPRESSION_LEVEL]: level, [ZSTD_C_CHECKSUM_FLAG]: 1 };
+  return { compressFrame: (bytes) => inNode.zstdCompressSync(bytes, { params }) };
+}
+
+const SAMPLE = new Uint8Array(1000).fill(0x61);
+
+/** Whether what it makes of a sample is one frame, as it should be: no version number tells. */
+function isSound(open: ZstdEncoderOpener): boolean {
+  try {
+    const compressed = open(ZSTD_LEVELS.usual).compressFrame(SAMPLE);
+    const [frame, ...others] = listZstdFrames('', {
+      byteLength: compressed.byteLength,
+      read: (position, byteLength) => compressed.subarray(position, position + byteLength),
+    });
+    return frame?.contentBytes === SAMPLE.byteLength && others.length === 0;
+  } catch {
+    return false;
+  }
+}

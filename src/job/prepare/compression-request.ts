@@ -1,0 +1,42 @@
+/**
+ * How the output is to be compressed, as it was asked for or as its name says.
+ */
+import { UsageError } from '../../errors.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  OUTPUT_CODECS,
+  type OutputCodec,
+  openEncoder,
+} from '../../formats/encoder-table.js';
+import type { ShuffleOptions } from './shuffle-options.js';
+
+/** @throws UsageError also where nothing on this machine can compress so. */
+export function chooseCompression(
+  options: Pick<ShuffleOptions, 'compress' | 'output' | 'shards' | 'onWarning'>,
+): Compression | undefined {
+  const { compress, output, shards } = options;
+  const codecByName = shards === undefined && output !== undefined ? codecOfName(output) : undefined;
+  const compression = compress === undefined ? byName(codecByName) : asAskedFor(compress);
+  if (codecByName !== undefined && codecByName !== compression?.codec) {
+    options.onWarning?.(
+      `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
+    );
+  }
+  if (compression !== undefined) openEncoder(compression);
+  return compression;
+}
+
+function byName(codec: OutputCodec | undefined): Compression | undefined {
+  return codec === undefined ? undefined : compressionOf(codec);
+}
+
+function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compression | undefined {
+  if (compress === 'none') return undefined;
+  const { codec, level } = compress;
+  if (!OUTPUT_CODECS.includes(codec)) {
+    throw new UsageError(`compress: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`);
+  }
+  return compressionOf(codec, level);
+}

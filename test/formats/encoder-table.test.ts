@@ -1,0 +1,92 @@
+/**
+ * What compresses outputs: each member gives its bytes back to tools that know nothing of this project, members one
+ * behind the other are a file of their codec, and what is stored is as long as anything of as many bytes.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '#src/errors.js';
+import {
+  codecOfName,
+  compressionOf,
+  nameOfCompression,
+  OUTPUT_CODECS,
+  openEncoder,
+  suffixOf,
+} from '#src/formats/encoder-table.js';
+import { decodeWithTool } from './decode-with-tool.js';
+
+describe.each(OUTPUT_CODECS)('%s', (codec) => {
+  const encoder = openEncoder(compressionOf(codec));
+
+  it('gives back what was compressed or stored, in one member or in several', () => {
+    const content = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.constantFrom(0, 1, 65_535, 65_536, 131_072, 131_073, 300_000).map((length) => randomBytes(length)),
+      fc.constantFrom(1, 131_072, 1_000_000).map((length) => Buffer.alloc(length, 'text ')),
+    );
+    const members = fc.array(fc.tuple(content, fc.constantFrom('encode', 'store')), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(members, (contents) => {
+        const stored = Buffer.concat(contents.map(([bytes, how]) => encoder[how](bytes)));
+        expect(decodeWithTool(codec, stored).equals(Buffer.concat(contents.map(([bytes]) => bytes)))).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is valid to its tool, checksums included', () => {
+    const stored = Buffer.concat([encoder.encode(randomBytes(5000)), encoder.store(randomBytes(200_000))]);
+    expect(() => execFileSync(codec, ['-t'], { input: stored, stdio: 'pipe' })).not.toThrow();
+    const damaged = Buffer.from(encoder.encode(randomBytes(5000)));
+    damaged[2500] = (damaged[2500] ?? 0) ^ 1;
+    expect(() => execFileSync(codec, ['-t'], { input: damaged, stdio: 'pipe' })).toThrow();
+  });
+
+  it('stores bytes in a length that follows from theirs', () => {
+    for (const length of [0, 1, 128, 65_536, 131_072, 200_001, 1_000_000]) {
+      const lengths = [Buffer.alloc(length), randomBytes(length)].map((bytes) => encoder.store(bytes).byteLength);
+      expect(new Set(lengths).size, `${length} bytes`).toBe(1);
+    }
+  });
+
+  it('holds on to hardly more memory than a member takes', () => {
+    for (const bytes of [Buffer.alloc(4_000_000, 'text '), randomBytes(4_000_000)]) {
+      const { buffer, byteLength } = encoder.encode(bytes);
+      expect(buffer.byteLength).toBeLessThanOrEqual(byteLength + 2 ** 17);
+    }
+  });
+
+  it('has levels, and no others', () => {
+    const text = Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${i * 7919} is a number\n`).join(''));
+    const encodedAt = (level: number) => Buffer.from(openEncoder(compressionOf(codec, level)).encode(text));
+    expect(encodedAt(9).equals(encodedAt(1))).toBe(false);
+    expect(nameOfCompression(compressionOf(codec, 9))).toBe(`${codec} 9`);
+    for (const level of [0, -1, 1.5, 23, Number.NaN]) {
+      expect(() => compressionOf(codec, level)).toThrow(UsageError);
+      expect(() => compressionOf(codec, level)).toThrow(
+        /^--compress (gzip|zstd):.*: expected a level from 1 to (9|22)$/,
+      );
+    }
+  });
+
+  it('is known by the name that it gives to shards', () => {
+    expect(codecOfName(`shard${suffixOf(codec)}`)).toBe(codec);
+  });
+});
+
+describe('codecOfName', () => {
+  it.each([
+    ['a.jsonl.gz', 'gzip'],
+    ['a.gzip', 'gzip'],
+    ['a.zst', 'zstd'],
+    ['dir.gz/a.zstd', 'zstd'],
+    ['a.jsonl', undefined],
+    ['a.gz/b', undefined],
+    ['gz', undefined],
+    ['a.GZ', undefined],
+  ])('%j stands for %s', (name, codec) => {
+    expect(codecOfName(name)).toBe(codec);
+  });
+});

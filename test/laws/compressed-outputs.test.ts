@@ -1,0 +1,141 @@
+/**
+ * The law for compressed outputs: what they decode to are the bytes of the plain output, whatever the codec, the
+ * settings and the workers; and shards are cut where they are without compression.
+ */
+import { writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compressionOf, openEncoder } from '#src/formats/encoder-table.js';
+import type { OutputCompression, ShardRule } from '#src/index.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
+import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
+import { anySettings, type Settings } from './any-settings.js';
+import { referenceOrder } from './reference-order.js';
+import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+
+const compression = fc.constantFrom<Exclude<OutputCompression, 'none'>>(
+  { codec: 'gzip', level: 1 },
+  { codec: 'gzip' },
+  { codec: 'zstd', level: 1 },
+  { codec: 'zstd' },
+);
+
+function decoded({ codec }: Exclude<OutputCompression, 'none'>, stored: Buffer): Buffer {
+  // The tool takes nothing for an empty file, which is none of its codec.
+  expect(stored.byteLength).toBeGreaterThan(0);
+  return codec === 'gzip' ? gunzipSync(stored) : decodeWithTool(codec, stored);
+}
+
+const ruleOf: fc.Arbitrary<ShardRule> = fc.oneof(
+  fc.integer({ min: 1, max: 6 }).map((shardCount) => ({ by: 'count' as const, shardCount })),
+  fc.integer({ min: 20, max: 90 }).map((recordsPerShard) => ({ by: 'records' as const, recordsPerShard })),
+  fc.integer({ min: 4000, max: 6000 }).map((maxShardBytes) => ({ by: 'bytes' as const, maxShardBytes })),
+);
+
+const threads = (memoryBytes: number): Settings => ({
+  workers: 3,
+  memoryBytes,
+  tempDirCount: 1,
+  encodings: ['plain'],
+  tuning: { pileCount: 12, outputBytes: 700, ...tuningUnderTest, inline: false },
+});
+
+describe('a compressed output', () => {
+  const directory = useTestDirectory();
+
+  async function expectLaws(job: Job, compress: Exclude<OutputCompression, 'none'>): Promise<void> {
+    const ordered = referenceOrder(job.inputs, job.seed);
+    const { bytes, report } = await shuffleToFile(directory, { ...job, compress });
+    expect(decoded(compress, bytes).equals(Buffer.concat(ordered))).toBe(true);
+    expectReport(report, ordered);
+  }
+
+  async function expectShardLaws(job: Job, compress: Exclude<OutputCompression, 'none'>, rule: ShardRule) {
+    const plain = await shuffleToShards(directory, job, rule);
+    const { shards, report } = await shuffleToShards(directory, { ...job, compress }, rule);
+    expect(shards.map((shard) => decoded(compress, shard).toString('latin1'))).toEqual(
+      plain.shards.map((shard) => shard.toString('latin1')),
+    );
+    const suffix = compress.codec === 'gzip' ? '.gz' : '.zst';
+    expect(report.shards).toEqual(plain.report.shards.map((path) => path + suffix));
+    expect({ ...report, seconds: {}, shards: [] }).toEqual({ ...plain.report, seconds: {}, shards: [] });
+  }
+
+  it('decodes to the bytes of the plain one, whatever the settings', async () => {
+    const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
+    await fc.assert(
+      fc.asyncProperty(job, compression, (each, compress) => expectLaws(each, compress)),
+      { numRuns: 60 },
+    );
+  });
+
+  it('decodes to the plain shards, one by one, whatever the settings', async () => {
+    const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
+    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: 40 });
+  });
+
+  it.each([16, 64])('is appended to by threads in turns, with %d MiB', async (mebibytes) => {
+    const settings = threads(mebibytes * 2 ** 20);
+    await fc.assert(
+      fc.asyncProperty(
+        largeInputs,
+        compression,
+        fc.integer({ min: 1, max: 7 }),
+        async (large, compress, shardCount) => {
+          const job = { inputs: makeLargeInputs(large), seed: 's', settings };
+          await expectLaws(job, compress);
+          await expectShardLaws(job, compress, { by: 'count', shardCount });
+        },
+      ),
+      { numRuns: 4 },
+    );
+  });
+
+  it('is the same, byte for byte, when the job is done again', async () => {
+    const job = {
+      inputs: makeLargeInputs({ lines: 5000, longest: 30, factor: 77 }),
+      seed: 's',
+      settings: threads(2 ** 25),
+    };
+    for (const codec of ['gzip', 'zstd'] as const) {
+      const [first, second] = [
+        await shuffleToFile(directory, { ...job, compress: { codec } }),
+        await shuffleToFile(directory, { ...job, compress: { codec } }),
+      ];
+      expect(first.bytes.equals(second.bytes)).toBe(true);
+    }
+  });
+
+  it.each(['gzip', 'zstd'] as const)('goes to standard output: %s', async (codec) => {
+    const inputs = makeLargeInputs({ lines: 9000, longest: 30, factor: 5 });
+    const paths = inputs.map((bytes, i) => {
+      const path = directory.path(`${i}`);
+      writeFileSync(path, bytes);
+      return path;
+    });
+    const argv = ['-q', '--seed', 's', '-T', directory.temp, '-S', '16M', '--workers', '3', '--compress', `${codec}:1`];
+    const sizes = JSON.stringify({ pileCount: 9, outputBytes: 900, ...tuningUnderTest, inline: false });
+    const { exitCode, stdout, stderr } = await runCommand([...argv, ...paths], {
+      env: { PILESHUF_TEST_TUNING: sizes },
+    });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(decodeWithTool(codec, stdout).equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
+  });
+
+  it.each(['gzip', 'zstd'] as const)(
+    'of no records is an empty file of its codec, in each place: %s',
+    async (codec) => {
+      const nothing = openEncoder(compressionOf(codec)).encode(new Uint8Array());
+      const job = { inputs: [Buffer.alloc(0)], seed: 's', settings: threads(2 ** 24), compress: { codec } };
+      expect((await shuffleToFile(directory, job)).bytes).toEqual(Buffer.from(nothing));
+      const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
+      expect(shards).toEqual([nothing, nothing, nothing].map((bytes) => Buffer.from(bytes)));
+      const { stdout } = await runCommand(['-q', '-T', directory.temp, '--compress', codec], { stdin: '' });
+      expect(stdout).toEqual(Buffer.from(nothing));
+    },
+  );
+});

@@ -1,0 +1,193 @@
+/**
+ * Records that several tasks compress and append in turns: they come out in order, whoever compressed first, shards
+ * are valid files of their own, and what the tasks report tells where everything lies and how it can be proved.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AbortedError } from '#src/errors.js';
+import { compressionOf } from '#src/formats/encoder-table.js';
+import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { openSink } from '#src/output/open-sink.js';
+import type { OutputHasher, OutputSink, SinkBuffer } from '#src/output/output-sink.js';
+import { type AppendedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
+import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const GAP = 100;
+
+function bufferOf(capacityBytes: number): SinkBuffer {
+  const memory = new Uint8Array(3 * (capacityBytes + GAP));
+  return { addresses: [GAP, capacityBytes + 2 * GAP], capacityBytes, memory: () => memory };
+}
+
+/** As the kernel's, but of another function. */
+function hasherOf(): OutputHasher {
+  let hash = createHash('sha256');
+  return {
+    begin: () => {
+      hash = createHash('sha256');
+    },
+    add: (bytes, offset, byteLength) => void hash.update(bytes.subarray(offset, offset + byteLength)),
+    checksum: () => hash.digest().readBigUInt64LE(),
+  };
+}
+
+const checksumOf = (bytes: Uint8Array) =>
+  createHash('sha256').update(bytes).digest().readBigUInt64LE().toString(16).padStart(16, '0');
+
+interface Task {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One that can be stopped in the middle. */
+class RunningTask {
+  readonly sink: OutputSink;
+  readonly #buffer: SinkBuffer;
+  readonly #bytes: Uint8Array;
+  #at: number;
+  readonly #to: number;
+
+  constructor(
+    target: AppendedTarget,
+    bytes: Uint8Array,
+    task: Task,
+    turn: number,
+    capacity: number,
+    control: JobControl,
+  ) {
+    const { cuts } = target;
+    const shards = Array.from({ length: cuts.shardCount }, (_, shard) => shard);
+    const shard = shards.findLast((each) => cutAt(cuts, each) <= task.from) ?? 0;
+    this.#buffer = bufferOf(capacity);
+    this.#bytes = bytes;
+    this.#at = task.from;
+    this.#to = task.to;
+    this.sink = openSink(target, { shard, shardByte: 0, turn }, this.#buffer, control, hasherOf());
+  }
+
+  /** Puts all records, one byte each, into the sink. */
+  async fill(): Promise<void> {
+    const { sink } = this;
+    while (this.#at < this.#to) {
+      const { at } = sink.nextCut;
+      if (this.#at >= at) await sink.cut();
+      else if (sink.roomBytes === 0) expect(await sink.flush()).toBe(true);
+      else {
+        const count = Math.min(sink.roomBytes, at - this.#at, this.#to - this.#at);
+        this.#buffer.memory().set(this.#bytes.subarray(this.#at, this.#at + count), sink.fillAddress);
+        sink.filled(count);
+        this.#at += count;
+      }
+    }
+  }
+}
+
+const targetOf = (cuts: ShardCuts, headerBytes: number): AppendedTarget => ({
+  kind: 'appended',
+  stagingDirectory: directory.path(),
+  cuts,
+  headerBytes,
+  gate: UNGATED,
+  compression: compressionOf('gzip', 1),
+});
+
+describe('CompressedSink', () => {
+  it('appends what tasks compressed in any order, cut into shards, in the order of their turns', async () => {
+    const job = fc.record({
+      headerBytes: fc.constantFrom(0, 33),
+      byteLength: fc.integer({ min: 1, max: 3000 }),
+      shardCount: fc.integer({ min: 1, max: 5 }),
+      limits: fc.array(fc.nat({ max: 2999 }), { maxLength: 4 }),
+      capacityBytes: fc.integer({ min: 1, max: 700 }),
+      by: fc.constantFrom('rank', 'byte'),
+    });
+    await fc.assert(
+      fc.asyncProperty(job, async ({ headerBytes, byteLength, shardCount, limits, capacityBytes, by }) => {
+        for (let shard = 0; shard < 5; shard++) rmSync(stagedPath(directory.path(), shard), { force: true });
+        const bytes = Uint8Array.from({ length: byteLength }, (_, i) => (i * 31) % 251);
+        const cuts: ShardCuts =
+          by === 'rank' ? { by, shardCount, totalRecords: byteLength } : { by, shardCount, totalBytes: byteLength };
+        const target = targetOf(cuts, headerBytes);
+        const ends = [...new Set(limits.filter((at) => at > 0 && at < byteLength)), byteLength].sort((a, b) => a - b);
+        const control = JobControl.create([], 2 ** 24);
+        const tasks = ends.map(
+          (to, turn) => new RunningTask(target, bytes, { from: ends[turn - 1] ?? 0, to }, turn, capacityBytes, control),
+        );
+        // The last one is the first to compress.
+        for (const task of tasks.toReversed()) await task.fill();
+        const regions: WrittenRegion[] = [];
+        for (const { sink } of tasks) {
+          regions.push(...(await sink.close()));
+          await sink.abandon();
+        }
+        expect(control.spareBytes).toBe(2 ** 24);
+        for (let shard = 0; shard < shardCount; shard++) {
+          const expected = bytes.subarray(cutAt(cuts, shard), Math.min(byteLength, cutAt(cuts, shard + 1)));
+          const path = stagedPath(directory.path(), shard);
+          const stored = existsSync(path) ? readFileSync(path).subarray(headerBytes) : Buffer.alloc(0);
+          expect(stored.byteLength === 0 ? stored : gunzipSync(stored)).toEqual(Buffer.from(expected));
+          let end = 0;
+          for (const region of regions.filter((each) => each.shard === shard)) {
+            expect(region.start).toBe(end);
+            end = region.end;
+            const ofRegion = stored.subarray(region.start, region.end);
+            expect(region.checksum).toBe(checksumOf(ofRegion));
+            expect(gunzipSync(ofRegion)).toHaveLength(region.recordBytes);
+          }
+          expect(end).toBe(stored.byteLength);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const ONE_SHARD: ShardCuts = { by: 'byte', shardCount: 1, totalBytes: 1000 };
+  const textOf = (length: number) => new Uint8Array(length).fill(0x61);
+
+  it('writes as it goes when it is its turn, and holds nothing', async () => {
+    const control = JobControl.create([], 0);
+    const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(1000), { from: 0, to: 1000 }, 0, 10, control);
+    await task.fill();
+    const written = readFileSync(stagedPath(directory.path(), 0));
+    expect(gunzipSync(written).byteLength).toBeGreaterThanOrEqual(800);
+    await task.sink.close();
+    await task.sink.abandon();
+    expect(control.hasTurn(1)).toBe(true);
+  });
+
+  it('waits for its turn when it may hold no more, and leaves when the job is stopped', async () => {
+    const control = JobControl.create([], 60);
+    const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(1000), { from: 0, to: 1000 }, 1, 10, control);
+    control.abort();
+    await expect(task.fill()).rejects.toThrow(AbortedError);
+    await task.sink.abandon();
+    // It had taken room for two of its members.
+    expect(control.spareBytes).toBeLessThan(25);
+    expect(existsSync(stagedPath(directory.path(), 0))).toBe(false);
+  });
+
+  it('appends behind what is there', async () => {
+    writeFileSync(stagedPath(directory.path(), 0), 'header and more');
+    const control = JobControl.create([], 0);
+    const task = new RunningTask(targetOf(ONE_SHARD, 6), textOf(100), { from: 0, to: 100 }, 0, 200, control);
+    await task.fill();
+    const [region] = await task.sink.close();
+    await task.sink.abandon();
+    expect(region).toMatchObject({ shard: 0, start: 9, recordBytes: 100 });
+    expect(readFileSync(stagedPath(directory.path(), 0)).subarray(0, 15).toString()).toBe('header and more');
+  });
+
+  it('reports nothing of shards that it put nothing into', async () => {
+    const control = JobControl.create([], 0);
+    const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(0), { from: 0, to: 0 }, 0, 200, control);
+    expect(await task.sink.flush()).toBe(false);
+    expect(await task.sink.close()).toEqual([]);
+    await task.sink.abandon();
+    expect(existsSync(stagedPath(directory.path(), 0))).toBe(false);
+  });
+});
