@@ -19,6 +19,7 @@ export interface OptionValues {
   readonly seed?: string;
   readonly memory?: number;
   readonly tempDir?: readonly string[];
+  readonly tempCompress?: ShuffleOptions['tempCompress'];
   readonly workers?: number;
   readonly ioLimit?: ReadonlyMap<string, number>;
   readonly zeroTerminated?: boolean;
@@ -81,6 +82,7 @@ export function checkCommandLine(
       seed: values.seed,
       memoryBytes: values.memory,
       tempDirs: values.tempDir,
+      tempCompress: values.tempCompress,
       workers: values.workers,
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,

@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { type OutputCompression, type RecordKind, type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Encoding, Settings } from './any-settings.js';
 
@@ -24,6 +25,7 @@ function encode(bytes: Buffer, encoding: Encoding): Buffer {
   if (encoding === 'plain') return bytes;
   // Members of all sizes, some of them empty, so that most cuts lie inside a record.
   if (encoding === 'bgzf') return bgzfOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
+  if (encoding === 'zstd') return zstdOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
   if (encoding === 'gzip') return gzipSync(bytes, { level: 1 });
   const third = Math.ceil(bytes.byteLength / 3);
   const members = [0, 1, 2].map((i) => gzipSync(bytes.subarray(i * third, (i + 1) * third), { level: 1 }));
@@ -51,6 +53,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       zeroTerminated: job.zeroTerminated,
       records: job.records,
       compress: job.compress,
+      tempCompress: settings.tempCompress,
       force: true,
     },
     settings.tuning,
