@@ -26,6 +26,7 @@ export interface OptionValues {
   readonly seed?: string;
   readonly memory?: number;
   readonly tempDir?: readonly string[];
+  readonly tempCompress?: ShuffleOptions['tempCompress'];
   readonly workers?: number;
   readonly ioLimit?: ReadonlyMap<string, number>;
   readonly zeroTerminated?: boolean;
@@ -92,6 +93,7 @@ export function checkCommandLine(
       seed: values.seed,
       memoryBytes: values.memory,
       tempDirs: values.tempDir,
+      tempCompress: values.tempCompress,
       workers: values.workers,
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,

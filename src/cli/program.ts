@@ -20,6 +20,7 @@ import {
   parsePath,
   parsePrefix,
   parseProgressStyle,
+  parseTempCompression,
 } from './option-value.js';
 import { parseSize } from './size.js';
 
@@ -96,6 +97,11 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
       '-T, --temp-dir <DIR>',
       "for temp files; may be repeated (default: $TMPDIR, else the output's directory, or /var/tmp for standard output)",
       (text: string, previous: readonly string[] = []) => [...previous, parsePath(text, '--temp-dir')],
+    )
+    .option(
+      '--temp-compress <CODEC>',
+      'zstd for temp files on slow disks, with a level as in zstd:3 (default: not compressed)',
+      parseTempCompression,
     )
     .option('--workers <N>', 'worker threads (default: one a CPU)', count('--workers'))
     .option(

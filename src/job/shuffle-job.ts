@@ -167,6 +167,7 @@ function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobSha
     layout: { pileCount, stripeCount, tempPlaces, indexDirectory },
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
     keepsPileSets: work.kept !== undefined,
+    tempZstdLevel: request.tempZstdLevel,
     framing: request.framing,
     header: request.header,
     bufferBytes: memory.bufferBytes,

@@ -96,6 +96,7 @@ export class TinyJob {
       keepTemp: kind.keepTemp ?? false,
       shards: kind.shards ? { by: 'count', shardCount: 3 } : undefined,
       compress: kind.compress,
+      tempCompress: kind.tempCompress,
       onWarning: (line) => this.warnings.push(line),
     };
   }

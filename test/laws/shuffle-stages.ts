@@ -43,6 +43,7 @@ export function openStages(
     layout: { pileCount, stripeCount: 1, tempPlaces: [], indexDirectory: stagingDirectory },
     ramPool: createRamPool(64 * 2 ** 20, reserveSlabs),
     keepsPileSets: false,
+    tempZstdLevel: undefined,
     framing: LINES,
     header: undefined,
     bufferBytes,

@@ -9,7 +9,7 @@ import { STANDARD_INPUT } from '../../io/input-source.js';
 import { readMemory } from '../../io/memory-limit.js';
 import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
-import { chooseCompression } from './compression-request.js';
+import { chooseCompression, chooseTempLevel } from './compression-request.js';
 import { recordFormatOf } from './framing-request.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
@@ -27,6 +27,8 @@ export interface JobRequest extends RecordFormat {
   readonly memoryBytes: number;
   /** Empty: chosen when it is known where the output goes. */
   readonly tempDirs: readonly string[];
+  /** Level of zstd; undefined: temp data is not compressed. */
+  readonly tempZstdLevel: number | undefined;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
   readonly maxRecordBytes: number;
@@ -75,6 +77,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     isSeedDrawn: options.seed === undefined,
     memoryBytes: chooseMemoryBytes(options),
     tempDirs: options.tempDirs ?? [],
+    tempZstdLevel: chooseTempLevel(options),
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
     ...recordFormatOf(options),

@@ -81,6 +81,11 @@ export interface ShuffleOptions {
   readonly memoryBytes?: number | undefined;
   /** Default: `$TMPDIR`, else the output's directory, for standard output /var/tmp. */
   readonly tempDirs?: readonly string[] | undefined;
+  /**
+   * Compress what goes to the temp directories, which pays where they are slow (docs/PERFORMANCE.md). Level 1 to
+   * 22, by default 1. Changes nothing of the output; another run that goes on with the job may do otherwise.
+   */
+  readonly tempCompress?: { readonly codec: 'zstd'; readonly level?: number | undefined } | undefined;
   /** Worker threads. Default: the CPUs that this process may use. */
   readonly workers?: number | undefined;
   /** Path to the number of large I/O calls at one time on the device that holds it. */
