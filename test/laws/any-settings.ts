@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import type { Tuning } from '#src/plan/memory-plan.js';
 
-const ENCODINGS = ['plain', 'gzip', 'gzip members', 'bgzf'] as const;
+const ENCODINGS = ['plain', 'gzip', 'gzip members', 'bgzf', 'zstd frames'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 export interface Settings {

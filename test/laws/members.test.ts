@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { type RecordKind, shuffle } from '#src/index.js';
-import { BGZF_END, bgzfFile, bgzfMember, bgzfOf, piecesOf } from '../formats/codecs/bgzf-file.js';
+import { BGZF_END, bgzfFile, bgzfMember, piecesOf } from '../formats/codecs/bgzf-file.js';
+import { zstdFile } from '../formats/codecs/zstd-file.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { useFastDirectory } from './fast-directory.js';
 import { orderRecords } from './reference-order.js';
@@ -59,35 +60,49 @@ const contents: readonly [FramingSpec, Buffer][] = [
   [{ kind: 'fixed', value: 1 }, Buffer.from('123456789'.repeat(5))],
 ];
 
-describe.each(contents)('records of %j', (spec, bytes) => {
-  const expected = inOrder(spec, bytes);
+/** How a file is made of what its members are to hold. */
+const files: readonly [string, (contents: readonly Uint8Array[]) => Buffer][] = [
+  ['BGZF', bgzfFile],
+  ['zstd frames', zstdFile],
+];
 
-  it('are the same with members of every size, wherever they are cut', async () => {
-    for (let memberBytes = 1; memberBytes <= bytes.byteLength + 1; memberBytes += memberBytes < 10 ? 1 : 17) {
-      const stored = bgzfOf(bytes, [memberBytes]);
-      for (const splitBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
-        const output = await outputOf({ spec, stored, splitBytes });
-        expect(output.toString('latin1'), `members of ${memberBytes}, splits of ${splitBytes}`).toBe(
-          expected.toString('latin1'),
-        );
+describe.each(files.flatMap(([name, fileOf]) => contents.map((content) => [name, fileOf, ...content] as const)))(
+  'in %s, %# records of %o',
+  (_name, fileOf, spec, bytes) => {
+    const expected = inOrder(spec, bytes);
+
+    it('are the same with members of every size, wherever they are cut', async () => {
+      for (let memberBytes = 1; memberBytes <= bytes.byteLength + 1; memberBytes += memberBytes < 10 ? 1 : 17) {
+        const stored = fileOf(piecesOf(bytes, [memberBytes]));
+        for (const splitBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
+          const output = await outputOf({ spec, stored, splitBytes });
+          expect(output.toString('latin1'), `members of ${memberBytes}, splits of ${splitBytes}`).toBe(
+            expected.toString('latin1'),
+          );
+        }
       }
-    }
-  });
+    });
 
-  it('are the same with members of all sizes and empty ones between, on threads as well', async () => {
-    const sizes = fc
-      .array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 9 })
-      .filter((all) => all.some((size) => size > 0));
-    const workers = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 1, 2, 4);
-    await fc.assert(
-      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 60 }), workers, async (memberBytes, splitBytes, ofWorkers) => {
-        const job = { spec, stored: bgzfOf(bytes, memberBytes), splitBytes, workers: ofWorkers };
-        expect((await outputOf(job)).toString('latin1')).toBe(expected.toString('latin1'));
-      }),
-      { numRuns: 30 },
-    );
-  });
-});
+    it('are the same with members of all sizes and empty ones between, on threads as well', async () => {
+      const sizes = fc
+        .array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 9 })
+        .filter((all) => all.some((size) => size > 0));
+      const workers = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 1, 2, 4);
+      await fc.assert(
+        fc.asyncProperty(
+          sizes,
+          fc.integer({ min: 1, max: 60 }),
+          workers,
+          async (memberBytes, splitBytes, ofWorkers) => {
+            const job = { spec, stored: fileOf(piecesOf(bytes, memberBytes)), splitBytes, workers: ofWorkers };
+            expect((await outputOf(job)).toString('latin1')).toBe(expected.toString('latin1'));
+          },
+        ),
+        { numRuns: 30 },
+      );
+    });
+  },
+);
 
 describe('members that do not hold what they say', () => {
   const spec: FramingSpec = { kind: 'fixed', value: 4 };
@@ -118,8 +133,8 @@ describe('members that do not hold what they say', () => {
     }
   });
 
-  it('never lose or double a record, whatever is changed', async () => {
-    const whole = bgzfFile(piecesOf(bytes, [8]));
+  it.each(files)('never lose or double a record, whatever is changed in %s', async (_name, fileOf) => {
+    const whole = fileOf(piecesOf(bytes, [8]));
     const change = fc.record({ at: fc.nat({ max: whole.byteLength - 1 }), value: fc.nat({ max: 255 }) });
     const expected = inOrder(spec, bytes);
     await fc.assert(

@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { type RecordKind, type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
-import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { bgzfOf, piecesOf } from '../formats/codecs/bgzf-file.js';
+import { zstdFile } from '../formats/codecs/zstd-file.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Encoding, Settings } from './any-settings.js';
 
@@ -22,7 +23,9 @@ export interface Job {
 function encode(bytes: Buffer, encoding: Encoding): Buffer {
   if (encoding === 'plain') return bytes;
   // Members of all sizes, some of them empty, so that most cuts lie inside a record.
-  if (encoding === 'bgzf') return bgzfOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
+  const memberBytes = [17, 0, 64, 5, 1, 30, 0, 0];
+  if (encoding === 'bgzf') return bgzfOf(bytes, memberBytes);
+  if (encoding === 'zstd frames') return zstdFile(piecesOf(bytes, memberBytes));
   if (encoding === 'gzip') return gzipSync(bytes, { level: 1 });
   const third = Math.ceil(bytes.byteLength / 3);
   const members = [0, 1, 2].map((i) => gzipSync(bytes.subarray(i * third, (i + 1) * third), { level: 1 }));
