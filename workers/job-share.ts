@@ -2,6 +2,7 @@
  * What every task of a job is told, as plain data and shared memory, and what a thread makes of it
  * once: its control words, its view of the memory pool, its arena.
  */
+import type { DecompressProgram } from '../src/formats/codec-table.js';
 import type { FramingSpec } from '../src/formats/framing-table.js';
 import { JobControl } from '../src/io/job-control.js';
 import { RamPool, type RamPoolShare } from '../src/pile-store/ram-pool.js';
@@ -19,6 +20,7 @@ export interface JobShare {
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
   readonly framing: FramingSpec;
+  readonly decompressProgram: DecompressProgram;
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;

@@ -109,7 +109,8 @@ async function scatterCompressed(
   const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
   scatterer.begin(0, false);
   const memory = decoderMemory(control, job);
-  for await (const piece of codecNamed(part.codec).decode(source, memory)) scatterer.takeCopy(piece, control);
+  for await (const piece of codecNamed(part.codec, job.decompressProgram).decode(source, memory))
+    scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
 }
 
@@ -145,6 +146,7 @@ async function scatterStream(
     const source: CompressedSource = {
       path: stream.path,
       start: 0,
+      throwIfAborted: () => control.throwIfAborted(),
       next: () => {
         const bytes = held;
         held = undefined;
@@ -152,7 +154,7 @@ async function scatterStream(
       },
     };
     scatterer.begin(0, false);
-    const codec = detectCodec(first);
+    const codec = detectCodec(first, job.decompressProgram);
     if (codec === undefined) {
       for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) {
         scatterer.takeCopy(piece, control);

@@ -28,6 +28,7 @@ export interface OptionValues {
   readonly recordSize?: number;
   readonly lengthPrefixed?: LengthPrefix;
   readonly tfrecord?: boolean;
+  readonly decompressProgram?: readonly string[];
   readonly maxRecord?: number;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -83,6 +84,7 @@ export function checkCommandLine(
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,
       records: chooseRecordKind(values),
+      decompressProgram: values.decompressProgram,
       maxRecordBytes: values.maxRecord,
       force: values.force,
       resume: values.resume,

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../index.js';
 import { type CommandLine, checkCommandLine, type OptionValues } from './command-line.js';
+import { parseDecompressProgram } from './decompress-program.js';
 import { parseDelimiter } from './delimiter.js';
 import { helpEpilogue } from './help-text.js';
 import type { InputList } from './input-list.js';
@@ -113,6 +114,11 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
       parseLengthPrefix,
     )
     .option('--tfrecord', 'a record is a TFRecord; its checksums are verified')
+    .option(
+      '--decompress-program <COMMAND>',
+      "give every input to COMMAND, such as 'xz -dc', and take what it writes",
+      parseDecompressProgram,
+    )
     .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB, at most 1984MiB)', size('--max-record'))
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))

@@ -12,7 +12,7 @@ import { seal, unseal } from './sealed-file.js';
 
 export const MANIFEST_NAME = 'manifest';
 const KIND = 'job';
-const VERSION = 2;
+const VERSION = 3;
 /** A million inputs take some 200 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 /** Of each input. */
@@ -26,6 +26,8 @@ const shape = object({
   seed: text,
   /** What a record is. */
   framing: text,
+  /** What all inputs go through; null: nothing, or what they begin with says it. */
+  decompressProgram: nullable(list(text)),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

@@ -152,6 +152,7 @@ function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobSha
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
     keepsPileSets: work.kept !== undefined,
     framing: request.framing,
+    decompressProgram: request.decompressProgram,
     bufferBytes: memory.bufferBytes,
     readBytes: memory.readBytes,
     outputBytes: memory.outputBytes,

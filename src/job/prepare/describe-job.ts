@@ -2,6 +2,7 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
+import type { DecompressProgram } from '../../formats/codec-table.js';
 import { nameOfFraming } from '../../formats/framing-table.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
@@ -23,6 +24,7 @@ export async function describeJob(
     isResumable: plan.isResumable,
     seed: request.seed,
     framing: nameOfFraming(request.framing),
+    decompressProgram: describeProgram(request.decompressProgram),
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     output: places.output.path,
@@ -31,6 +33,11 @@ export async function describeJob(
     inputs: await noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
   };
+}
+
+/** Null: none. */
+export function describeProgram(program: DecompressProgram): JobManifest['decompressProgram'] {
+  return program === undefined ? null : [...program];
 }
 
 /** Nothing where they follow from the job directory. */

@@ -122,7 +122,6 @@ function planWork(
   const memory = planMemory(memoryNeed, tuning);
   const splitBytes =
     layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
-  // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const diskNeed = (recordBytes: number): DiskNeed => ({
@@ -136,7 +135,8 @@ function planWork(
     decodedBytes: estimate.decodedBytes,
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,
-    least: diskNeed(knownBytes),
+    // A compressed input is at least as large decoded, as good as always; of streams and of programs nothing is known.
+    least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0),
     expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes),
     isResumable,
   };

@@ -2,6 +2,7 @@
  * What was asked for, complete: every default filled in, every number checked, nothing started.
  */
 import { UsageError } from '../../errors.js';
+import type { DecompressProgram } from '../../formats/codec-table.js';
 import type { FramingSpec } from '../../formats/framing-table.js';
 import { readCpuCount } from '../../io/cpu-count.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
@@ -26,6 +27,7 @@ export interface JobRequest {
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
   readonly framing: FramingSpec;
+  readonly decompressProgram: DecompressProgram;
   readonly maxRecordBytes: number;
   readonly force: boolean;
   readonly resume: boolean;
@@ -74,6 +76,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
     framing: framingSpecOf(options),
+    decompressProgram: options.decompressProgram,
     maxRecordBytes: requireWhole(
       '--max-record',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
@@ -92,7 +95,8 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
 }
 
 /** What the types say, for callers that have none. */
-function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir, keepTemp }: ShuffleOptions): void {
+function requireShapes(options: ShuffleOptions): void {
+  const { inputs, output, seed, tempDirs, shards, resume, jobDir, keepTemp, decompressProgram } = options;
   const isPath = (value: unknown) => typeof value === 'string' && value !== '';
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
@@ -100,6 +104,8 @@ function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir,
   if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
   if (tempDirs !== undefined && !(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('tempDirs: expected an array of paths');
+  if (decompressProgram !== undefined && !isProgram(decompressProgram))
+    throw new UsageError('decompressProgram: expected an array of a program and its arguments, without NUL');
   if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
     throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
   if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
@@ -110,6 +116,15 @@ function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir,
   // Hashed as UTF-8, in which halves of a pair all become the same character.
   if (Buffer.from(seed).toString() !== seed)
     throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+}
+
+function isProgram(words: unknown): boolean {
+  return (
+    Array.isArray(words) &&
+    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
+    words[0] !== undefined &&
+    words[0] !== ''
+  );
 }
 
 /** Only by their names: what is a pipe or a device the job finds out. */
