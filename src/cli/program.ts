@@ -115,8 +115,8 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
     )
     .option('--tfrecord', 'a record is a TFRecord; its checksums are verified')
     .option(
-      '--decompress-program <COMMAND>',
-      "give every input to COMMAND, such as 'xz -dc', and take what it writes",
+      '--decompress-program <CMD>',
+      "give every input to CMD, such as 'xz -dc', and take what it writes",
       parseDecompressProgram,
     )
     .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB, at most 1984MiB)', size('--max-record'))

@@ -3,6 +3,7 @@
  * shell, with no other descriptor of this process, and ended and waited for when it is let go of.
  *
  * It stays in the process group of this process, so that what ends or stops the group, such as Ctrl-C, reaches both.
+ * What it has started itself ends when its pipes are closed.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';

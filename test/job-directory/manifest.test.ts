@@ -20,6 +20,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'Ł\u0000 1',
   framing: 'delimited 0a',
+  decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',
   removesJobDirectory: true,
@@ -103,13 +104,13 @@ describe('a manifest', () => {
   });
 
   it('of another version is told to be that', () => {
-    writeFileSync(path('manifest'), seal('job', 3, manifest));
+    writeFileSync(path('manifest'), seal('job', 2, manifest));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(
       expect.objectContaining({
         code: 'ERR_JOB_VERSION',
         message: expect.stringMatching(
-          /\/manifest was written by another version of pileshuf \(format 3, expected 2\)/,
+          /\/manifest was written by another version of pileshuf \(format 2, expected 3\)/,
         ),
       }),
     );
@@ -137,7 +138,7 @@ describe('a manifest', () => {
       [{ seed: 1 }, /: seed: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 2, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 3, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -147,7 +148,7 @@ describe('a manifest', () => {
     const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
     fc.assert(
       fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
-        writeFileSync(path('manifest'), seal('job', 2, { ...manifest, ...fields }));
+        writeFileSync(path('manifest'), seal('job', 3, { ...manifest, ...fields }));
         try {
           read();
         } catch (error) {
@@ -160,7 +161,7 @@ describe('a manifest', () => {
   it('that differs in one place is within its bounds, or told to be damaged', () => {
     fc.assert(
       fc.property(mutationOf(manifest), (mutated) => {
-        writeFileSync(path('manifest'), seal('job', 2, mutated));
+        writeFileSync(path('manifest'), seal('job', 3, mutated));
         const found = readOrDamaged(read);
         if (found === undefined) return;
         const { layout, inputs } = found;

@@ -44,6 +44,7 @@ export function openStages(
     ramPool: createRamPool(64 * 2 ** 20, reserveSlabs),
     keepsPileSets: false,
     framing: LINES,
+    decompressProgram: undefined,
     bufferBytes,
     readBytes: 4096,
     outputBytes: 4096,

@@ -127,7 +127,7 @@ function leftUnread(program: DecodingProgram, path: string): InputError {
 }
 
 function nameOf({ words }: DecodingProgram): string {
-  return `\`${printable(words.join(' '))}\``;
+  return `\`${printable(words.map((word) => (/^\S+$/.test(word) ? word : `'${word}'`)).join(' '))}\``;
 }
 
 /** In one line that no terminal takes for a command; the end of what is long. */
