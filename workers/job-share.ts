@@ -2,6 +2,7 @@
  * What every task of a job is told, as plain data and shared memory, and what a thread makes of it
  * once: its control words, its view of the memory pool, its arena.
  */
+import type { DecompressProgram } from '../src/formats/codec-table.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-packer.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
 import { JobControl } from '../src/io/job-control.js';
@@ -22,6 +23,7 @@ export interface JobShare extends RecordFormat {
   readonly keepsPileSets: boolean;
   /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
   readonly tempZstdLevel: number | undefined;
+  readonly decompressProgram: DecompressProgram;
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;

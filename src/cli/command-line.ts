@@ -41,6 +41,7 @@ export interface OptionValues {
   readonly webdataset?: boolean;
   readonly header?: number;
   readonly skipBytes?: number;
+  readonly decompressProgram?: readonly string[];
   readonly maxRecord?: number;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -99,6 +100,7 @@ export function checkCommandLine(
       zeroTerminated: values.zeroTerminated,
       records: chooseRecordKind(values),
       header: chooseHeaderKind(values),
+      decompressProgram: values.decompressProgram,
       maxRecordBytes: values.maxRecord,
       force: values.force,
       resume: values.resume,

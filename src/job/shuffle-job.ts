@@ -170,6 +170,7 @@ function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobSha
     tempZstdLevel: request.tempZstdLevel,
     framing: request.framing,
     header: request.header,
+    decompressProgram: request.decompressProgram,
     bufferBytes: memory.bufferBytes,
     readBytes: memory.readBytes,
     outputBytes: memory.outputBytes,

@@ -46,6 +46,7 @@ export function openStages(
     tempZstdLevel: undefined,
     framing: LINES,
     header: undefined,
+    decompressProgram: undefined,
     bufferBytes,
     readBytes: 4096,
     outputBytes: 4096,

@@ -2,6 +2,7 @@
  * What was asked for, complete: every default filled in, every number checked, nothing started.
  */
 import { UsageError } from '../../errors.js';
+import type { DecompressProgram } from '../../formats/codec-table.js';
 import type { Compression } from '../../formats/encoder-table.js';
 import type { RecordFormat } from '../../formats/record-format.js';
 import { readCpuCount } from '../../io/cpu-count.js';
@@ -31,6 +32,7 @@ export interface JobRequest extends RecordFormat {
   readonly tempZstdLevel: number | undefined;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
+  readonly decompressProgram: DecompressProgram;
   readonly maxRecordBytes: number;
   readonly force: boolean;
   readonly resume: boolean;
@@ -81,6 +83,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
     ...recordFormatOf(options),
+    decompressProgram: options.decompressProgram,
     maxRecordBytes: requireWhole(
       '--max-record',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
@@ -100,7 +103,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
 
 /** What the types say, for callers that have none. */
 function requireShapes(options: ShuffleOptions): void {
-  const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp } = options;
+  const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp, decompressProgram } = options;
   const isPath = (value: unknown) => typeof value === 'string' && value !== '';
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
@@ -108,6 +111,8 @@ function requireShapes(options: ShuffleOptions): void {
   if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
   if (tempDirs !== undefined && !(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('tempDirs: expected an array of paths');
+  if (decompressProgram !== undefined && !isProgram(decompressProgram))
+    throw new UsageError('decompressProgram: expected an array of a program and its arguments, without NUL');
   if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
     throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
   if (header !== undefined && !isHeader(header))
@@ -124,6 +129,15 @@ function requireShapes(options: ShuffleOptions): void {
 
 function isHeader(header: unknown): boolean {
   return typeof header === 'object' && header !== null && 'lines' in header !== 'bytes' in header;
+}
+
+function isProgram(words: unknown): boolean {
+  return (
+    Array.isArray(words) &&
+    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
+    words[0] !== undefined &&
+    words[0] !== ''
+  );
 }
 
 /** Only by their names: what is a pipe or a device the job finds out. */

@@ -95,6 +95,12 @@ export interface ShuffleOptions {
   /** Records end in NUL, in and out, in place of newline. */
   readonly zeroTerminated?: boolean | undefined;
   readonly header?: HeaderKind | undefined;
+  /**
+   * A program and its arguments that all inputs go through, whatever they begin with: each is given to it on
+   * standard input, and its standard output is what the input holds. No shell is involved. Default: gzip and zstd are
+   * recognised, and bzip2, xz and lz4 given to the programs of these names.
+   */
+  readonly decompressProgram?: readonly string[] | undefined;
   /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
   /** Allow existing outputs to be replaced. */

@@ -49,6 +49,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'seed',
   framing: 'delimited 0a',
+  decompressProgram: null,
   shards: null,
   shardPrefix: 'shard',
   compression: null,
