@@ -62,7 +62,8 @@ describe('a compressed output', () => {
     );
     const suffix = compress.codec === 'gzip' ? '.gz' : '.zst';
     expect(report.shards).toEqual(plain.report.shards.map((path) => path + suffix));
-    expect({ ...report, seconds: {}, shards: [] }).toEqual({ ...plain.report, seconds: {}, shards: [] });
+    const { records, bytes, checksum } = plain.report;
+    expect(report).toMatchObject({ records, bytes, checksum });
   }
 
   it('decodes to the bytes of the plain one, whatever the settings', async () => {
