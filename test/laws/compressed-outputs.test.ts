@@ -2,11 +2,12 @@
  * The law for compressed outputs: what they decode to are the bytes of the plain output, whatever the codec, the
  * settings and the workers; and shards are cut where they are without compression.
  */
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compressionOf, openEncoder } from '#src/formats/encoder-table.js';
+import { compressionOf, type OutputCodec, openEncoder } from '#src/formats/encoder-table.js';
 import type { OutputCompression, ShardRule } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -94,6 +95,25 @@ describe('a compressed output', () => {
       ),
       { numRuns: 4 },
     );
+  });
+
+  const tools: readonly (readonly [OutputCodec, string, readonly string[]])[] = [
+    ['gzip', 'gzip', ['-dc']],
+    ['gzip', 'zcat', []],
+    ['gzip', 'pigz', ['-dc']],
+    ['gzip', 'python3', ['-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())']],
+    ['zstd', 'zstd', ['-dc']],
+    ['zstd', 'zstdcat', []],
+  ];
+  const isThere = (tool: string) => !('error' in spawnSync(tool, ['--version'], { stdio: 'ignore' }));
+
+  it.each(tools.filter(([, tool]) => isThere(tool)))('of %s is read by %s', async (codec, tool, argv) => {
+    const inputs = makeLargeInputs({ lines: 5000, longest: 30, factor: 7 });
+    const job = { inputs, seed: 's', settings: threads(2 ** 25), compress: { codec } };
+    const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
+    const { stdout, status } = spawnSync(tool, argv, { input: Buffer.concat(shards), maxBuffer: 2 ** 26 });
+    expect(status).toBe(0);
+    expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
   });
 
   it('is the same, byte for byte, when the job is done again', async () => {
