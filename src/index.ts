@@ -18,6 +18,7 @@ export {
 } from './errors.js';
 export { type Memory, readMemory } from './io/memory-limit.js';
 export type {
+  HeaderKind,
   OutputCompression,
   RecordKind,
   ShardRule,

@@ -2,7 +2,7 @@
  * What every task of a job is told, as plain data and shared memory, and what a thread makes of it
  * once: its control words, its view of the memory pool, its arena.
  */
-import type { FramingSpec } from '../src/formats/framing-table.js';
+import type { RecordFormat } from '../src/formats/record-format.js';
 import { JobControl } from '../src/io/job-control.js';
 import { RamPool, type RamPoolShare } from '../src/pile-store/ram-pool.js';
 import type { StoreLayout } from '../src/pile-store/store-layout.js';
@@ -10,7 +10,7 @@ import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel-hasher.js';
 
-export interface JobShare {
+export interface JobShare extends RecordFormat {
   /** Unlike that of any other job of this process. */
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
@@ -18,7 +18,6 @@ export interface JobShare {
   readonly ramPool: RamPoolShare | undefined;
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
-  readonly framing: FramingSpec;
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;

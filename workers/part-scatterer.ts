@@ -60,8 +60,9 @@ export class PartScatterer {
     this.#finished = false;
   }
 
-  /** Whether a record that begins before `end` still waits for its end. */
-  awaitsBoundary(end: number): boolean {
+  /** Whether bytes before `end` are still to come, or the end of a record that begins before it. */
+  wantsMore(end: number): boolean {
+    if (this.#filledPosition < end) return true;
     if (this.#unheld !== undefined) return true;
     return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
   }
@@ -112,12 +113,13 @@ export class PartScatterer {
     else if (!this.#skipping || this.#skipToBoundary()) this.#scatterComplete(end);
   }
 
-  takeCopy(piece: Uint8Array, control: JobControl): void {
-    for (let taken = 0; taken < piece.byteLength; ) {
+  /** Takes in as much of `piece` as is wanted. */
+  takeCopy(piece: Uint8Array, control: JobControl, end = Number.POSITIVE_INFINITY): void {
+    for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
       control.throwIfAborted();
       const count = Math.min(this.makeRoom(), piece.byteLength - taken);
       this.kernel.bytes.set(piece.subarray(taken, taken + count), this.window.filledEnd);
-      this.take(count);
+      this.take(count, end);
       taken += count;
     }
   }

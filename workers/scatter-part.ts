@@ -1,49 +1,80 @@
 /**
- * Scatters one part of a split: a range of a plain file, a whole compressed file, or a stream.
+ * Scatters one part of a split: a range of a plain file, a compressed file or members of it, or a stream.
  *
  * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
  * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
  * coordinator can see that the parts of an input join without a gap or an overlap.
+ *
+ * Headers are left out: those of files are known, that of a stream is found here and reported.
  */
 import { InputError } from '../src/errors.js';
 import type { CompressedSource } from '../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../src/formats/codec-table.js';
-import { type Framing, readerStart } from '../src/formats/framing.js';
+import { type Framing, NOTHING, readerStart } from '../src/formats/framing.js';
+import { framingOf } from '../src/formats/framing-table.js';
+import { type Header, requireSameHeader } from '../src/formats/header.js';
+import { headerRuleOf } from '../src/formats/header-table.js';
+import { readHeader } from '../src/formats/read-header.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
+import { compressedRange } from './compressed-range.js';
+import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import { PartScatterer } from './part-scatterer.js';
 import type { ScatterArena } from './scatter-arena.js';
+import { scatterMembers } from './scatter-members.js';
 
-/** Compressed bytes read at a time. */
-const COMPRESSED_PIECE_BYTES = 256 * 1024;
 /** Read at a time behind a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 const ABORT_WATCH_MILLISECONDS = 50;
 
+export interface ScatteredPart {
+  readonly coverage: Coverage;
+  /** Of a stream. */
+  readonly header: Header | undefined;
+}
+
+/** @param framing undefined: the header of the part, a stream, says it. */
 export async function scatterPart(
   part: InputPart,
-  framing: Framing,
+  framing: Framing | undefined,
   arena: ScatterArena,
   kernel: Kernel,
   control: JobControl,
   job: JobShare,
-): Promise<Coverage> {
-  const scatterer = new PartScatterer(part, framing, arena, kernel, job);
-  if (part.kind === 'stream') return scatterStream(part, scatterer, control);
+): Promise<ScatteredPart> {
+  const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, arena, kernel, job);
+  if (part.kind === 'stream') return scatterStream(part, framing, openScatterer, control, job);
+  if (framing === undefined) throw new RangeError('the framing of files is known before they are scattered');
+  const scatterer = openScatterer(framing);
   const input = new RegularInput(part.path, part.version, control, part.gate);
-  const scatter = async (): Promise<Coverage> => {
-    const coverage =
-      part.kind === 'range'
-        ? scatterRange(part, input, framing, scatterer, control)
-        : await scatterCompressed(part, input, scatterer, control);
+  const scatter = async (): Promise<ScatteredPart> => {
+    const coverage = await scatterFile(part, input, framing, scatterer, control, job);
     input.requireUnchanged();
-    return coverage;
+    return { coverage, header: undefined };
   };
   return thenAlwaysAsync(scatter, () => input.close());
+}
+
+function scatterFile(
+  part: Exclude<InputPart, { kind: 'stream' }>,
+  input: RegularInput,
+  framing: Framing,
+  scatterer: PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Coverage | Promise<Coverage> {
+  switch (part.kind) {
+    case 'range':
+      return scatterRange(part, input, framing, scatterer, control);
+    case 'members':
+      return scatterMembers(part, input, framing, scatterer, control, job);
+    case 'compressed':
+      return scatterCompressed(part, input, scatterer, control, job);
+  }
 }
 
 function scatterRange(
@@ -54,9 +85,9 @@ function scatterRange(
   control: JobControl,
 ): Coverage {
   const { end } = part;
-  let position = readerStart(framing, part.start);
+  let position = readerStart(framing, part.start, part.headerBytes);
   scatterer.begin(position, position < part.start, part.countBefore);
-  while (position < end || scatterer.awaitsBoundary(end)) {
+  while (scatterer.wantsMore(end)) {
     control.throwIfAborted();
     const room = scatterer.makeRoom();
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
@@ -87,25 +118,33 @@ async function scatterCompressed(
   input: RegularInput,
   scatterer: PartScatterer,
   control: JobControl,
+  job: JobShare,
 ): Promise<Coverage> {
-  let position = 0;
-  const source: CompressedSource = {
-    path: part.path,
-    next: () => {
-      control.throwIfAborted();
-      const bytes = new Uint8Array(COMPRESSED_PIECE_BYTES);
-      const count = input.readAt(bytes, 0, bytes.byteLength, position);
-      position += count;
-      control.count('scatteredBytes', count);
-      return bytes.subarray(0, count);
-    },
-  };
-  scatterer.begin(0, false);
-  for await (const piece of codecNamed(part.codec).decode(source)) scatterer.takeCopy(piece, control);
+  const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
+  const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
+  const pieces = codecNamed(part.codec).decode(source, decoderMemory(control, job));
+  scatterer.begin(part.headerBytes, false);
+  for await (const piece of behind(part.headerBytes, pieces)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
 }
 
-async function scatterStream(part: InputPart, scatterer: PartScatterer, control: JobControl): Promise<Coverage> {
+/** The pieces without their first bytes. */
+async function* behind(byteLength: number, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let left = byteLength;
+  for await (const piece of pieces) {
+    const leftOut = Math.min(left, piece.byteLength);
+    left -= leftOut;
+    yield piece.subarray(leftOut);
+  }
+}
+
+async function scatterStream(
+  part: InputPart & { kind: 'stream' },
+  framing: Framing | undefined,
+  openScatterer: (framing: Framing) => PartScatterer,
+  control: JobControl,
+  job: JobShare,
+): Promise<ScatteredPart> {
   const stream = openStreamInput(part.path);
   // A stream may be silent for ever: closed, it wakes the one that waits for it.
   const watch = setInterval(() => {
@@ -131,26 +170,49 @@ async function scatterStream(part: InputPart, scatterer: PartScatterer, control:
     let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
     const source: CompressedSource = {
       path: stream.path,
+      start: 0,
       next: () => {
         const bytes = held;
         held = undefined;
         return bytes ?? next();
       },
     };
-    scatterer.begin(0, false);
-    const codec = detectCodec(first);
-    if (codec === undefined) {
-      for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) {
-        scatterer.takeCopy(piece, control);
-      }
-    } else {
-      for await (const piece of codec.decode(source)) scatterer.takeCopy(piece, control);
+    const decoded = detectCodec(first)?.decode(source, decoderMemory(control, job)) ?? piecesOf(source);
+    const pieces = decoded[Symbol.asyncIterator]();
+    try {
+      const { header, rest } = await takeHeader(pieces, stream.path, part, job);
+      const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
+      if (ofRecords === undefined) throw new RangeError('nothing says how the records lie');
+      const scatterer = openScatterer(ofRecords);
+      scatterer.begin(header?.byteLength ?? 0, false);
+      scatterer.takeCopy(rest, control);
+      for await (const piece of { [Symbol.asyncIterator]: () => pieces }) scatterer.takeCopy(piece, control);
+      return { coverage: scatterer.endOfInput(), header };
+    } finally {
+      await pieces.return?.();
     }
-    return scatterer.endOfInput();
   } finally {
     clearInterval(watch);
     stream.close();
   }
+}
+
+async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {
+  for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
+}
+
+/** @throws InputError ERR_INPUT_CORRUPT when it is not the one that the other inputs have. */
+async function takeHeader(
+  pieces: AsyncIterator<Uint8Array>,
+  path: string,
+  { firstHeader }: InputPart & { kind: 'stream' },
+  job: JobShare,
+): Promise<{ header: Header | undefined; rest: Uint8Array }> {
+  if (job.header === undefined) return { header: undefined, rest: NOTHING };
+  const rule = headerRuleOf(job.header);
+  const { header, rest } = await readHeader(pieces, rule, path);
+  if (firstHeader !== undefined) requireSameHeader(rule, firstHeader, { path, header });
+  return { header, rest };
 }
 
 /** In a buffer of their own, unlike what `Buffer.concat` gives. */

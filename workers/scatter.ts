@@ -6,6 +6,7 @@
  * small enough for one thread.
  */
 import { framingOf } from '../src/formats/framing-table.js';
+import type { Header } from '../src/formats/header.js';
 import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { PileTallies } from '../src/pile-store/read-pile-set-index.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
@@ -24,6 +25,8 @@ export interface ScatterTask {
 }
 
 export interface ScatterResult extends SplitReport {
+  /** That of the stream which the split is, if any; what a stream gave is never kept for a later run. */
+  readonly streamHeader: Header | undefined;
   readonly pileSet: PileSet;
   readonly tallies: PileTallies;
 }
@@ -46,16 +49,20 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
       maxRecordBytes: job.maxRecordBytes,
       keyScale: 1n,
     });
-    const framing = framingOf(job.framing);
+    const framing = job.framing === undefined ? undefined : framingOf(job.framing);
     const coverage: Coverage[] = [];
+    let streamHeader: Header | undefined;
     for (const part of task.parts) {
-      coverage.push(await scatterPart(part, framing, scatterArena, arena.kernel, control, job));
+      const scattered = await scatterPart(part, framing, scatterArena, arena.kernel, control, job);
+      coverage.push(scattered.coverage);
+      streamHeader = scattered.header;
     }
     const longestRecordBytes = arena.kernel.run.longestRecord() >>> 0;
     const report: SplitReport = { coverage, longestRecordBytes };
     const { pileSet, tallies } = scatterArena.commit(job.keepsPileSets ? report : null);
     return {
       ...report,
+      streamHeader,
       pileSet,
       tallies: {
         records: Float64Array.from(tallies, (tally) => tally.records),

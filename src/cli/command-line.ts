@@ -4,7 +4,14 @@
  * found here; what only the machine can contradict (paths, space, memory) is the library's.
  */
 
-import { type OutputCompression, type RecordKind, type ShardRule, type ShuffleOptions, UsageError } from '../index.js';
+import {
+  type HeaderKind,
+  type OutputCompression,
+  type RecordKind,
+  type ShardRule,
+  type ShuffleOptions,
+  UsageError,
+} from '../index.js';
 import type { InputList } from './input-list.js';
 import type { ProgressStyle } from './progress.js';
 
@@ -29,6 +36,10 @@ export interface OptionValues {
   readonly recordSize?: number;
   readonly lengthPrefixed?: LengthPrefix;
   readonly tfrecord?: boolean;
+  readonly npy?: boolean;
+  readonly webdataset?: boolean;
+  readonly header?: number;
+  readonly skipBytes?: number;
   readonly maxRecord?: number;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -85,6 +96,7 @@ export function checkCommandLine(
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,
       records: chooseRecordKind(values),
+      header: chooseHeaderKind(values),
       maxRecordBytes: values.maxRecord,
       force: values.force,
       resume: values.resume,
@@ -113,7 +125,7 @@ function chooseShardRule({ shards, shardRecords, shardBytes }: OptionValues): Sh
 type LengthPrefix = Extract<RecordKind, { by: 'length-prefix' }>['prefix'];
 
 function chooseRecordKind(values: OptionValues): RecordKind | undefined {
-  const { zeroTerminated, delimiter, linesPerRecord, paragraphs, csv, recordSize, lengthPrefixed, tfrecord } = values;
+  const { zeroTerminated, delimiter, linesPerRecord, paragraphs, csv, recordSize, lengthPrefixed } = values;
   const asked: (readonly [option: string, kind: RecordKind | undefined])[] = [];
   if (zeroTerminated === true) asked.push(['--zero-terminated', undefined]);
   if (delimiter !== undefined) asked.push(['--delimiter', { by: 'delimiter', delimiter }]);
@@ -122,7 +134,16 @@ function chooseRecordKind(values: OptionValues): RecordKind | undefined {
   if (csv === true) asked.push(['--csv', { by: 'csv' }]);
   if (recordSize !== undefined) asked.push(['--record-size', { by: 'size', recordBytes: recordSize }]);
   if (lengthPrefixed !== undefined) asked.push(['--length-prefixed', { by: 'length-prefix', prefix: lengthPrefixed }]);
-  if (tfrecord === true) asked.push(['--tfrecord', { by: 'tfrecord' }]);
+  if (values.tfrecord === true) asked.push(['--tfrecord', { by: 'tfrecord' }]);
+  if (values.npy === true) asked.push(['--npy', { by: 'npy' }]);
+  if (values.webdataset === true) asked.push(['--webdataset', { by: 'webdataset' }]);
+  return onlyOne(asked);
+}
+
+function chooseHeaderKind({ header, skipBytes }: OptionValues): HeaderKind | undefined {
+  const asked: (readonly [option: string, kind: HeaderKind])[] = [];
+  if (header !== undefined) asked.push(['--header', { lines: header }]);
+  if (skipBytes !== undefined) asked.push(['--skip-bytes', { bytes: skipBytes }]);
   return onlyOne(asked);
 }
 

@@ -119,6 +119,10 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
       parseLengthPrefix,
     )
     .option('--tfrecord', 'a record is a TFRecord; its checksums are verified')
+    .option('--npy', 'a record is a row of the array of a .npy file')
+    .option('--webdataset', 'a record is a sample of a tar file: members named alike up to the first dot')
+    .option('--header <N>', 'the first N lines of each input are its header', count('--header'))
+    .option('--skip-bytes <N>', 'the first N bytes of each input are its header', count('--skip-bytes'))
     .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB, at most 1984MiB)', size('--max-record'))
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))

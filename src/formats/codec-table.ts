@@ -4,9 +4,12 @@
  * To add one: a file that exports a `Codec`, and its line in `codecs`.
  */
 import type { Codec } from './codec.js';
-import { gzip } from './gzip.js';
+import { bgzf } from './codecs/bgzf.js';
+import { gzip } from './codecs/gzip.js';
+import { zstd } from './codecs/zstd.js';
 
-const codecs: readonly Codec[] = [gzip];
+/** What is a special case of another one stands before it. */
+const codecs: readonly Codec[] = [bgzf, gzip, zstd];
 
 /** Bytes at the beginning of an input that `detectCodec` wants to see. */
 export const CODEC_HEAD_BYTES = 16;

@@ -2,12 +2,38 @@
  * The contract of a codec: compressed bytes in, decoded bytes out. `codec-table.ts` lists them.
  */
 
-/** The compressed bytes of one input, from the first to the last. */
+/** The compressed bytes of one input, or of members of it that follow each other, from the first to the last. */
 export interface CompressedSource {
   /** For messages. */
   readonly path: string;
+  /** Where in the input the first byte lies, for messages. */
+  readonly start: number;
   /** The next bytes, which the codec may free, and all that lies in the same buffer; empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
+}
+
+/** What a decoder that needs more memory than every thread has takes it from. */
+export interface DecoderMemory {
+  /** Takes so much of the job's budget for this thread; false, and nothing taken, when there is less. */
+  take(byteLength: number): boolean;
+  /** A budget in which so much can be taken, as --memory takes it; for messages. */
+  budgetFor(byteLength: number): string;
+}
+
+/** A compressed file, of which a few bytes are read here and there, always further on. */
+export interface StoredBytes {
+  /** For messages. */
+  readonly path: string;
+  readonly byteLength: number;
+  /** Bytes [position, position + byteLength), fewer at the end of the file; good until the next call. */
+  read(position: number, byteLength: number): Uint8Array;
+}
+
+/** A place of a compressed file where decoding can begin. */
+export interface MemberStart {
+  readonly storedStart: number;
+  /** Decoded bytes before it, by what the members before it say of themselves. */
+  readonly decodedStart: number;
 }
 
 export interface Codec {
@@ -19,6 +45,8 @@ export interface Codec {
   readonly usualExpansion: number;
   /** Whether an input that begins with these bytes is of this codec. */
   matches(head: Uint8Array): boolean;
+  /** Makes `decodeHead` ready in this thread, where that takes its time. */
+  load?(): Promise<void>;
   /**
    * What the first bytes of an input decode to, as far as they go, for estimates; empty when they are
    * corrupt.
@@ -27,6 +55,15 @@ export interface Codec {
   /**
    * The decoded bytes; a piece is good until the next one is asked for. Truncated and corrupt inputs, and bytes behind the last member, are errors.
    * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
+   * @throws UsageError ERR_MEMORY_BUDGET when more memory is needed than there is.
    */
-  decode(source: CompressedSource): AsyncIterable<Uint8Array>;
+  decode(source: CompressedSource, memory: DecoderMemory): AsyncIterable<Uint8Array>;
+  /**
+   * The members of a file, found without decoding them, for codecs whose members may say how long they are. Whoever
+   * believes it compares it with what they decode to.
+   * @returns decoded bytes of all members; undefined when one does not say how many it has, or is not where the one
+   *   before it ends.
+   * @throws InputError ERR_INPUT_CORRUPT where it is clear that the file cannot be decoded.
+   */
+  listMembers?(bytes: StoredBytes): Generator<MemberStart, number | undefined, void>;
 }

@@ -10,6 +10,7 @@ import { fixedSize } from './framings/fixed-size.js';
 import { type LengthPrefix, lengthPrefixed, tfrecord } from './framings/length-prefixed.js';
 import { lineGroups } from './framings/line-groups.js';
 import { paragraphs } from './framings/paragraphs.js';
+import { webdataset } from './framings/webdataset.js';
 
 const framings = {
   /** Value: the delimiter's bytes, in hex. */
@@ -22,6 +23,7 @@ const framings = {
   fixed: (recordBytes: number) => fixedSize(recordBytes),
   'length-prefixed': (prefix: LengthPrefix) => lengthPrefixed(prefix),
   tfrecord: (_: null) => tfrecord,
+  webdataset: (_: null) => webdataset,
 } satisfies Record<string, (value: never) => Framing>;
 
 type Framings = typeof framings;

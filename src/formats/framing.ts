@@ -138,7 +138,23 @@ export interface RecordScanner {
 
 export const NOTHING = new Uint8Array();
 
-/** Where the reader of a range begins that begins at `start`. */
-export function readerStart({ cut }: Framing, start: number): number {
-  return 'lookBehindBytes' in cut ? Math.max(0, start - cut.lookBehindBytes) : start;
+/**
+ * Where the reader of a range begins that begins at `start`; never in the header, in which there may be what looks
+ * like the end of a record.
+ */
+export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
+  return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
+}
+
+/**
+ * The first place at which a range may begin so that its reader begins at `position`, which is no record's, or
+ * behind it; undefined where that cannot be told.
+ * @param position not in the header.
+ */
+export function rangeStart({ cut }: Framing, position: number, headerBytes: number): number | undefined {
+  if (cut.kind === 'anywhere') return position + cut.lookBehindBytes;
+  if (cut.kind === 'every') {
+    return headerBytes + Math.ceil((position - headerBytes) / cut.byteLength) * cut.byteLength;
+  }
+  return undefined;
 }

@@ -17,7 +17,7 @@ import { openEncoder } from '../formats/encoder-table.js';
 import type { CommitJournal } from '../output/commit-journal.js';
 import type { OutputLayout } from '../output/job-output.js';
 import { checksumTextOf, recordBytesOf, type WrittenRegion } from '../output/output-target.js';
-import { bytesAround, NO_ENDS } from '../output/shard-ends.js';
+import { bytesAround } from '../output/shard-ends.js';
 import { storedEnds } from '../output/stored-ends.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -26,6 +26,7 @@ import { type Release, releasingAll } from '../release-all.js';
 import { JobProgress } from './job-progress.js';
 import type { JobWork } from './job-work.js';
 import { openWork } from './open-work.js';
+import { endsOfHeader } from './passes/ends-of-header.js';
 import { fitPass2 } from './passes/fit-pass2.js';
 import type { JobContext } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
@@ -82,7 +83,7 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
   const scattered = pass1.value;
   const { records, bytes } = scattered;
-  const ends = NO_ENDS;
+  const ends = endsOfHeader(request.header, scattered.header);
   const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
   const { compression } = request;
   const encoder = compression === undefined ? undefined : openEncoder(compression);
@@ -167,6 +168,7 @@ function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobSha
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
     keepsPileSets: work.kept !== undefined,
     framing: request.framing,
+    header: request.header,
     bufferBytes: memory.bufferBytes,
     readBytes: memory.readBytes,
     outputBytes: memory.outputBytes,

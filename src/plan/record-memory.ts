@@ -1,5 +1,5 @@
 /**
- * The budget that a long record needs: what a message can promise. Found by planning with larger and
+ * The budget that a long record, or a decoder, needs: what a message can promise. Found by planning with larger and
  * larger budgets, so that it is true by construction. Pure.
  */
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
@@ -16,13 +16,26 @@ const WINDOW_GROWTH_BYTES = 2 * MIB;
  * @returns a size as --memory takes it.
  */
 export function memoryForRecord(need: MemoryNeed, recordBytes: number): string {
-  const aloneFits = holds(need, planMemory(need), recordBytes, 1);
+  return leastBudget(need, (roomier, plan, count) => holds(roomier, plan, recordBytes, count));
+}
+
+/** The same for a decoder that needs so much in pass 1. */
+export function memoryForDecoder(need: MemoryNeed, byteLength: number): string {
+  return leastBudget(need, (_, plan, count) => plan.pass1SpareBytes - plan.ramPoolBytes >= count * byteLength);
+}
+
+/** @param suffices whether a plan has room for so many of what is to be held, at one time. */
+function leastBudget(
+  need: MemoryNeed,
+  suffices: (need: MemoryNeed, plan: MemoryPlan, count: number) => boolean,
+): string {
+  const aloneFits = suffices(need, planMemory(need), 1);
   let budgetBytes = Math.floor(need.budgetBytes / MIB) * MIB;
   for (;;) {
     budgetBytes += Math.max(1, Math.floor(budgetBytes / MIB / 64)) * MIB;
     const roomier = { ...need, budgetBytes };
     const plan = planMemory(roomier);
-    if (holds(roomier, plan, recordBytes, aloneFits ? plan.workers : 1)) return `${budgetBytes / MIB}M`;
+    if (suffices(roomier, plan, aloneFits ? plan.workers : 1)) return `${budgetBytes / MIB}M`;
   }
 }
 

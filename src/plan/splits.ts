@@ -1,17 +1,30 @@
 /**
- * Cuts the inputs into splits, what one task of pass 1 reads: ranges of large plain files, whole
- * compressed files and streams, groups of small files. Pure. How the splits are cut changes
- * nothing of the output.
+ * Cuts the inputs into splits, what one task of pass 1 reads: ranges of large plain files and of large compressed
+ * ones whose members are known, other compressed files and streams whole, groups of small files. Pure. How the
+ * splits are cut changes nothing of the output.
  */
 
 /** One input as far as planning is concerned. */
 export interface PlannedInput {
-  /** A split may begin inside it at multiples of this; undefined: nowhere. */
+  /** A split may begin inside it at multiples of this behind `start`; undefined: nowhere. */
   readonly cutBytes: number | undefined;
+  /** Where the first split begins: behind a header; in decoded bytes where there are cut points. */
+  readonly start: number;
   /** Stored bytes; undefined for a stream. */
   readonly byteLength: number | undefined;
-  /** Bytes once decoded, estimated for compressed inputs. */
+  /** Bytes once decoded, estimated for compressed inputs of which no cut points are known. */
   readonly decodedBytes: number;
+  /** Where a compressed input may be cut, in order, none at its beginning or its end. */
+  readonly cutPoints?: readonly CutPoint[];
+}
+
+/** A place of a compressed input where a range may begin. */
+export interface CutPoint {
+  /** Decoded position: records that begin there or later belong to the range behind. */
+  readonly start: number;
+  /** Where decoding begins to get them: the beginning of a member, in stored and in decoded bytes. */
+  readonly storedStart: number;
+  readonly decodedStart: number;
 }
 
 /** Records that begin in stored bytes [start, end) of one input; `end` undefined: all there is. */
@@ -19,6 +32,16 @@ export interface SplitPart {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number | undefined;
+  /** In a part of a compressed input, whose `start` and `end` count decoded bytes. */
+  readonly members?: MemberRange;
+}
+
+/** Whole members of a compressed input: stored bytes [storedStart, storedEnd) and what they decode to. */
+export interface MemberRange {
+  readonly storedStart: number;
+  readonly storedEnd: number;
+  readonly decodedStart: number;
+  readonly decodedEnd: number;
 }
 
 /** Parts in the order of the inputs. */
@@ -42,6 +65,11 @@ export function planSplitBytes(totalBytes: number, workers: number, pileCount: n
   return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), LARGEST_SPLIT_BYTES));
 }
 
+/** Whether an input of about so many decoded bytes would be cut, if it could. */
+export function isWorthCutting(decodedBytes: number, splitBytes: number): boolean {
+  return rangeCount(decodedBytes, splitBytes) > 1;
+}
+
 /** One by one, so that whoever takes them can stop at any. */
 export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number): Generator<Split, void> {
   let group: SplitPart[] = [];
@@ -54,9 +82,9 @@ export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number)
       group = [];
       groupBytes = 0;
     }
-    if (isAlone) yield* cut(inputOrdinal, byteLength, input.cutBytes, splitBytes);
+    if (isAlone) yield* cut(inputOrdinal, input, splitBytes);
     else {
-      group.push({ inputOrdinal, start: 0, end: byteLength });
+      group.push({ inputOrdinal, start: input.start, end: byteLength });
       groupBytes += input.decodedBytes;
     }
   }
@@ -64,18 +92,51 @@ export function* planSplits(inputs: readonly PlannedInput[], splitBytes: number)
 }
 
 /** Ranges of one input of its own, as equal as can be. */
-function* cut(
+function* cut(inputOrdinal: number, input: PlannedInput, splitBytes: number): Generator<Split, void> {
+  const { byteLength, cutBytes, cutPoints } = input;
+  if (byteLength !== undefined && cutBytes !== undefined)
+    yield* cutAnywhere(inputOrdinal, { byteLength, start: input.start }, cutBytes, splitBytes);
+  else if (byteLength !== undefined && cutPoints !== undefined)
+    yield* cutAtPoints(inputOrdinal, { ...input, byteLength }, cutPoints, splitBytes);
+  else yield [{ inputOrdinal, start: input.start, end: byteLength }];
+}
+
+function* cutAnywhere(
   inputOrdinal: number,
-  byteLength: number | undefined,
-  cutBytes: number | undefined,
+  { byteLength, start }: Pick<PlannedInput, 'start'> & { byteLength: number },
+  cutBytes: number,
   splitBytes: number,
 ): Generator<Split, void> {
-  if (byteLength === undefined || cutBytes === undefined) {
-    yield [{ inputOrdinal, start: 0, end: byteLength }];
-    return;
-  }
-  const units = Math.floor(byteLength / cutBytes);
-  const count = Math.max(1, Math.min(units, Math.round(byteLength / splitBytes)));
-  const edge = (i: number) => (i === count ? byteLength : Math.floor((units / count) * i) * cutBytes);
+  const units = Math.floor((byteLength - start) / cutBytes);
+  const count = Math.max(1, Math.min(units, rangeCount(byteLength - start, splitBytes)));
+  const edge = (i: number) => (i === count ? byteLength : start + Math.floor((units / count) * i) * cutBytes);
   for (let i = 0; i < count; i++) yield [{ inputOrdinal, start: edge(i), end: edge(i + 1) }];
+}
+
+function* cutAtPoints(
+  inputOrdinal: number,
+  { byteLength, decodedBytes, start: first }: PlannedInput & { byteLength: number },
+  cutPoints: readonly CutPoint[],
+  splitBytes: number,
+): Generator<Split, void> {
+  const count = rangeCount(decodedBytes, splitBytes);
+  let from: CutPoint = { start: first, storedStart: 0, decodedStart: 0 };
+  const partTo = (to: CutPoint): Split => {
+    const { start, storedStart, decodedStart } = from;
+    const members = { storedStart, storedEnd: to.storedStart, decodedStart, decodedEnd: to.decodedStart };
+    return [{ inputOrdinal, start, end: to.start, members }];
+  };
+  let edge = 1;
+  for (const point of cutPoints) {
+    if (edge >= count) break;
+    if (point.start < (decodedBytes / count) * edge) continue;
+    yield partTo(point);
+    from = point;
+    edge = Math.floor((point.start / decodedBytes) * count) + 1;
+  }
+  yield partTo({ start: decodedBytes, storedStart: byteLength, decodedStart: decodedBytes });
+}
+
+function rangeCount(byteLength: number, splitBytes: number): number {
+  return Math.max(1, Math.round(byteLength / splitBytes));
 }

@@ -23,6 +23,16 @@ describe('a wrong call', () => {
       ['--shards', '2', '--shard-bytes', '1M', '-o', 'd'],
       /^pileshuf: --shards and --shard-bytes contradict each other/,
     ],
+    [
+      ['--tfrecord', '--header', '1'],
+      '--header counts lines, and these records are no text; give --skip-bytes, or leave it out',
+    ],
+    [['--npy', '--header', '1'], '--npy and --header contradict each other: the header is a part of the format'],
+    [
+      ['--webdataset', '--skip-bytes', '1'],
+      '--webdataset and --skip-bytes contradict each other: the header is a part of the format',
+    ],
+    [['--skip-bytes', '20000000'], '--skip-bytes is 20000000; expected a whole number from 1 to 16777216'],
     [['--resume'], 'standard output cannot be resumed: name a file or directory with --output'],
     [['--job-dir', 'd', '-o', '-'], 'standard output cannot be resumed: name a file or directory with --output'],
     [['--resume', '-o', 'out', '-'], /^pileshuf: standard input \(-\) cannot be read again to resume the job: /],

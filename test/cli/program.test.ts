@@ -87,6 +87,25 @@ describe('parseArguments', () => {
     expect(compressOf('zstd:19')).toEqual({ codec: 'zstd', level: 19 });
   });
 
+  it('reads the kinds of records', () => {
+    const recordsOf = (...argv: string[]) => {
+      const invocation = parse(...argv);
+      return invocation.kind === 'shuffle' ? invocation.options.records : undefined;
+    };
+    expect(recordsOf('--delimiter', '\\r\\n')).toEqual({ by: 'delimiter', delimiter: Buffer.from('\r\n') });
+    expect(recordsOf('--lines-per-record', '4')).toEqual({ by: 'lines', linesPerRecord: 4 });
+    expect(recordsOf('--record-size', '4096')).toEqual({ by: 'size', recordBytes: 4096 });
+    expect(recordsOf('--length-prefixed', 'u32le')).toEqual({ by: 'length-prefix', prefix: 'u32le' });
+    for (const by of ['paragraphs', 'csv', 'tfrecord', 'npy', 'webdataset']) {
+      expect(recordsOf(`--${by}`)).toEqual({ by });
+    }
+  });
+
+  it('reads headers', () => {
+    expect(parse('--header', '2')).toEqual({ ...untouched, options: { header: { lines: 2 } } });
+    expect(parse('--skip-bytes', '128')).toEqual({ ...untouched, options: { header: { bytes: 128 } } });
+  });
+
   it('reads values attached to short options', () => {
     expect(parse('-S50%', '-zqofile', 'x')).toEqual({
       ...untouched,
@@ -188,6 +207,10 @@ describe('parseArguments', () => {
       ],
     ),
 
+    [['--csv', '--npy', '-z'], '--zero-terminated and --csv and --npy contradict each other; give one of them'],
+    [['--header', '1', '--skip-bytes', '2'], '--header and --skip-bytes contradict each other; give one of them'],
+    [['--header', '0'], '--header 0: expected a whole number of at least 1'],
+    [['--skip-bytes', '1K'], '--skip-bytes 1K: expected a whole number of at least 1'],
     [['--shards', '2'], 'shards need a directory, not standard output: add --output DIR'],
     [['--shards', '2', '-o', '-'], 'shards need a directory, not standard output: add --output DIR'],
     [

@@ -8,6 +8,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { prefixed, splitPlainly, tfrecordOf } from '../formats/plain-framings.js';
 
@@ -18,6 +20,8 @@ const each = (make: (i: number) => string | Buffer) =>
 
 const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly bytes: Buffer }>> = {
   'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
+  'variants.txt.bgz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `variant ${i}\n`) },
+  'pages.jsonl.zst': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"page": ${i}}\n`) },
   'names.nul': { spec: { kind: 'delimited', value: '00' }, bytes: each((i) => `a\nname ${i}\0`) },
   'dos.txt': { spec: { kind: 'delimited', value: '0d0a' }, bytes: each((i) => `line\n${i}\r\n`) },
   'records.rs': { spec: { kind: 'delimited', value: '1e' }, bytes: each((i) => `{\n"id": ${i}}\x1e`) },
@@ -33,6 +37,12 @@ const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly byt
     spec: { kind: 'tfrecord', value: null },
     bytes: each((i) => tfrecordOf(Buffer.from(`example ${i}`))),
   },
+};
+
+/** Inputs that lie there compressed. */
+const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
+  'variants.txt.bgz': (bytes) => bgzfOf(bytes, [100]),
+  'pages.jsonl.zst': (bytes) => zstdOf(bytes, [1000]),
 };
 
 const page = readFileSync(new URL('../../docs/FORMATS.md', import.meta.url), 'utf8');
@@ -57,7 +67,9 @@ function wordsOf(line: string): string[] {
 
 describe('the examples of docs/FORMATS.md', () => {
   beforeEach(() => {
-    for (const [name, { bytes }] of Object.entries(INPUTS)) writeFileSync(directory.path(name), bytes);
+    for (const [name, { bytes }] of Object.entries(INPUTS)) {
+      writeFileSync(directory.path(name), STORED[name]?.(bytes) ?? bytes);
+    }
   });
 
   it('use each of the inputs', () => {

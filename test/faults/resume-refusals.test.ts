@@ -150,6 +150,11 @@ describe('an unfinished job', () => {
   it.each<[string, () => Words, RegExp]>([
     ['seed', () => ({ seed: ['--seed', '2'] }), differs('seed', '"1"', '"2"')],
     ['kind of records', () => ({ more: ['-z'] }), differs('kind of records', '"delimited 0a"', '"delimited 00"')],
+    [
+      'header',
+      () => ({ more: ['--header', '1'] }),
+      differs('kind of records', '"delimited 0a"', '"delimited 0a, header lines 1"'),
+    ],
     ['number of shards', () => ({ shards: ['--shards', '4'] }), differs('cut into shards', '.*:3}', '.*:4}')],
     [
       'rule for shards',

@@ -8,12 +8,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ShardRule } from '#src/index.js';
+import type { ShardRule, ShuffleOptions } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { npyHeaderOf } from '../formats/any-headers.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { isTiny, OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
@@ -264,6 +265,31 @@ describe('other formats', () => {
     const continued = await resume({ argv: ['-z'] });
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(1);
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs, zeroTerminated: true }));
+  });
+});
+
+describe('inputs with headers', () => {
+  const ROWS = 9000;
+
+  it.each<[string, readonly string[], Pick<ShuffleOptions, 'header' | 'records'>, string | Buffer]>([
+    ['lines', ['--header', '2'], { header: { lines: 2 } }, 'a\nb\n'],
+    ['rows of .npy files', ['--npy'], { records: { by: 'npy' } }, npyHeaderOf('|S15', ROWS, [])],
+  ])('are gone on with, and not with another header: %s', async (_, words, options, header) => {
+    inputs = [0, 1].map((file) => {
+      const path = directory.path(`${file}.headed`);
+      const rows = Array.from({ length: ROWS }, (__, i) => `${`${file} ${i}`.padEnd(14)}\n`);
+      writeFileSync(path, Buffer.concat([Buffer.from(header), Buffer.from(rows.join(''))]));
+      return path;
+    });
+    const shards = { by: 'count', shardCount: 3 } as const;
+    const argv = [...words, '--shards', '3'];
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth: 2, afterwards: true };
+    expect(await resume({ argv, sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    const other = await resume({ argv: ['--skip-bytes', '5', '--shards', '3'] });
+    expect(other).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_DIFFERS' } });
+    const continued = await resume({ argv });
+    expect(continued.report?.resumed?.pileSets).toBeGreaterThan(1);
+    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards, ...options }));
   });
 });
 

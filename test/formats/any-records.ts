@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { prefixed, tfrecordOf } from './plain-framings.js';
+import { TAR_DIALECTS, tarOf } from './plain-tar.js';
 
 export interface FramedInput {
   readonly spec: FramingSpec;
@@ -49,6 +50,29 @@ const tfrecord = data.map((all) => ({
   input: Buffer.concat(all.map(tfrecordOf)),
 }));
 
+/** Few keys, so that they come twice in a row. */
+const tarEntries = fc.array(
+  fc.record({
+    name: fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.tuple(fc.constantFrom('0', './a/0', 'a.b/1', 'é/1'), fc.constantFrom('.jpg', '.a.b')),
+      },
+      { weight: 1, arbitrary: fc.tuple(fc.constantFrom('a/', 'a.b/1.c/'), fc.constant('')) },
+    ),
+    data: bytes([0x00, 0x0a, 0x61, 0xff], 700),
+    dialect: fc.constantFrom(...TAR_DIALECTS),
+  }),
+  { maxLength: 8 },
+);
+const webdataset = fc.tuple(tarEntries, fc.integer({ min: 1, max: 5 })).map(([entries, zeroBlocks]) => {
+  const all = entries.map(({ name, data, dialect }) => {
+    const path = name.join('');
+    return { name: path, data: path.endsWith('/') ? Buffer.alloc(0) : data, dialect };
+  });
+  return { spec: { kind: 'webdataset', value: null } as const, input: tarOf(all, zeroBlocks) };
+});
+
 export const framedInputs: Readonly<Record<FramingSpec['kind'], fc.Arbitrary<FramedInput>>> = {
   delimited,
   lines,
@@ -57,4 +81,5 @@ export const framedInputs: Readonly<Record<FramingSpec['kind'], fc.Arbitrary<Fra
   fixed,
   'length-prefixed': prefixedLengths,
   tfrecord,
+  webdataset,
 };

@@ -9,6 +9,7 @@ import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.j
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { framedInputs } from './any-records.js';
 import { crc32c, prefixed, splitPlainly, tfrecordOf } from './plain-framings.js';
+import { paxLine, splitTar, tarEntry, tarHeader, tarNote, tarOf, withChecksum } from './plain-tar.js';
 
 const kernel = new Kernel();
 kernel.ensureArena(256 * 1024);
@@ -21,16 +22,29 @@ interface Pieces {
   readonly most: number;
 }
 
-/** Scans as a task does: what is not scattered moves to the front before each piece. */
+/** A BadRecord, and where it lies in the input. */
+class Malformed extends Error {
+  readonly position: number;
+
+  constructor(message: string, position: number) {
+    super(message);
+    this.position = position;
+  }
+}
+
+/** Scans as a task does: what is not scattered moves to the front before each piece. @throws Malformed */
 function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer[] {
   const scanner = framingOf(spec).openScanner(kernel, LIMITS, 0);
   const records: Buffer[] = [];
   let recordStart = DATA;
   let scannedEnd = DATA;
   let filledEnd = DATA;
+  /** Position of the byte at DATA. */
+  let movedBytes = 0;
   const take = (piece: Uint8Array) => {
     kernel.bytes.copyWithin(DATA, recordStart, filledEnd);
     const moved = recordStart - DATA;
+    movedBytes += moved;
     [recordStart, scannedEnd, filledEnd] = [DATA, scannedEnd - moved, filledEnd - moved];
     kernel.bytes.set(piece, filledEnd);
     filledEnd += piece.byteLength;
@@ -47,16 +61,23 @@ function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer
       scannedEnd = count === most ? recordStart : filledEnd;
     }
   };
-  for (let at = 0, i = 0; at < input.byteLength; i++) {
-    const size = sizes[i % sizes.length] ?? 1;
-    take(input.subarray(at, at + size));
-    at += size;
-  }
-  if (filledEnd > recordStart) {
+  const takeAll = () => {
+    for (let at = 0, i = 0; at < input.byteLength; i++) {
+      const size = sizes[i % sizes.length] ?? 1;
+      take(input.subarray(at, at + size));
+      at += size;
+    }
+    if (filledEnd === recordStart) return;
     const missing = scanner.complete(recordStart, filledEnd);
-    if (missing === 'trailer') return records;
+    if (missing === 'trailer') return;
     kernel.bytes.set(missing, filledEnd);
     records.push(Buffer.from(kernel.bytes.subarray(recordStart, filledEnd + missing.byteLength)));
+  };
+  try {
+    takeAll();
+  } catch (error) {
+    if (error instanceof BadRecord) throw new Malformed(error.message, movedBytes + error.address - DATA);
+    throw error;
   }
   return records;
 }
@@ -106,19 +127,21 @@ describe('a framing says where an input may be cut', () => {
     [{ kind: 'paragraphs', value: null }, { kind: 'never' }],
     [{ kind: 'tfrecord', value: null }, { kind: 'never' }],
     [{ kind: 'length-prefixed', value: 'varint' }, { kind: 'never' }],
+    [{ kind: 'webdataset', value: null }, { kind: 'never' }],
   ])('%j: %j', (spec, cut) => {
     expect(framingOf(spec).cut).toEqual(cut);
   });
 });
 
 describe('what is malformed', () => {
-  const all: Pieces = { sizes: [1000], most: 1024 };
   const flipped = (bytes: Buffer, at: number) => {
     const copy = Buffer.from(bytes);
     copy[at] = (copy[at] ?? 0) ^ 1;
     return copy;
   };
   const [one, two] = [tfrecordOf(Buffer.from('one')), tfrecordOf(Buffer.from('two'))];
+  const TAR: FramingSpec = { kind: 'webdataset', value: null };
+  const sample = { name: '1.a', data: Buffer.alloc(600, 'data') };
 
   it.each<[string, FramingSpec, Buffer, number, RegExp]>([
     [
@@ -191,17 +214,190 @@ describe('what is malformed', () => {
       0,
       /after 7 bytes: it is truncated$/,
     ],
-  ])('is told with its place: %s', (_, spec, input, address, problem) => {
-    try {
-      scan(spec, input, all);
-    } catch (error) {
-      if (!(error instanceof BadRecord)) throw error;
-      expect(error.message).toMatch(problem);
-      // Records before it may have been taken away.
-      expect([DATA, DATA + address]).toContain(error.address);
-      return;
+    [
+      'a tar file without its end',
+      TAR,
+      tarOf([{ name: '0.a' }], 0),
+      512,
+      /^is the end of the input, and no zero blocks/,
+    ],
+    [
+      'a tar file cut in a header',
+      TAR,
+      tarOf([{ name: '0.a' }, sample], 0).subarray(0, 600),
+      0,
+      /^begins a sample that/,
+    ],
+    ['a tar file cut in its data', TAR, tarOf([sample], 0).subarray(0, 1024), 0, /^begins a sample that .*truncated$/],
+    [
+      'a member that is announced and not there',
+      TAR,
+      Buffer.concat([tarEntry(sample), tarNote('L', '1.a\0'), Buffer.alloc(1024)]),
+      512 + 1024 + 1024,
+      /^is a zero block where a member was announced$/,
+    ],
+    [
+      'bytes behind the end of a tar file',
+      TAR,
+      Buffer.concat([tarOf([sample]), tarOf([sample])]),
+      2560,
+      /^lies behind the zero blocks/,
+    ],
+    [
+      'a tar header that is damaged',
+      TAR,
+      flipped(tarOf([{ name: '0.a' }, sample]), 520),
+      512,
+      /^is no tar header: its checksum does not match$/,
+    ],
+    [
+      'a size that is no number',
+      TAR,
+      Buffer.concat([
+        withChecksum(Buffer.from(tarOf([sample]).fill('9', 124, 130).subarray(0, 512))),
+        Buffer.alloc(1024),
+      ]),
+      0,
+      /^is a tar header whose size is no number$/,
+    ],
+    [
+      'a member of an absurd size',
+      TAR,
+      Buffer.concat([tarHeader({ name: '0.a', byteLength: 2 ** 40, type: '0', isBase256: true }), Buffer.alloc(1024)]),
+      0,
+      /^begins a member of 1099511628288 bytes, with which its sample is longer than --max-record/,
+    ],
+    [
+      'a name of an absurd size',
+      TAR,
+      Buffer.concat([tarHeader({ name: 'x', byteLength: 2 ** 21, type: 'x' }), Buffer.alloc(1024)]),
+      0,
+      /^is a tar header that claims 2097152 bytes for what it says/,
+    ],
+    [
+      'a pax header without lengths',
+      TAR,
+      Buffer.concat([tarNote('x', 'path=0.a\n'), tarOf([sample])]),
+      0,
+      /^is a pax header that is not made of lines/,
+    ],
+    [
+      'a pax line that goes on behind its header',
+      TAR,
+      Buffer.concat([tarNote('x', '13 path=0.a\n'), tarOf([sample])]),
+      0,
+      /^is a pax header that is not made of lines/,
+    ],
+    [
+      'a pax size that is no number',
+      TAR,
+      Buffer.concat([tarNote('x', paxLine('size', '-1')), tarOf([sample])]),
+      0,
+      /^is a pax header whose size is no number$/,
+    ],
+    [
+      'a global pax header in the middle',
+      TAR,
+      Buffer.concat([tarEntry({ name: '0.a' }), tarNote('g', paxLine('comment', 'c')), tarOf([sample])]),
+      512,
+      /^is a global pax header behind the first member/,
+    ],
+    [
+      'a member without a key',
+      TAR,
+      tarOf([{ name: '0.a' }, { name: 'd.e/README' }]),
+      512,
+      /"d.e\/README", whose base name/,
+    ],
+    [
+      'a member that is hidden',
+      TAR,
+      tarOf([{ name: 'd/.hidden.jpg' }]),
+      0,
+      /"d\/.hidden.jpg", whose base name has nothing/,
+    ],
+    [
+      'a hard link',
+      TAR,
+      Buffer.concat([tarHeader({ name: '1.a', byteLength: 0, type: '1' }), Buffer.alloc(1024)]),
+      0,
+      /^is the header of "1.a", a hard link to another member/,
+    ],
+  ])('is told with its place: %s', (_, spec, input, position, problem) => {
+    for (const sizes of [[1000], [1], [100_000]]) {
+      const malformed = expect(() => scan(spec, input, { sizes, most: 1024 }));
+      malformed.toThrow(expect.objectContaining({ message: expect.stringMatching(problem), position }));
     }
-    expect.fail('it was taken for good');
+  });
+});
+
+describe('samples of a tar file', () => {
+  const spec: FramingSpec = { kind: 'webdataset', value: null };
+  const scanAll = (input: Buffer) => texts(scan(spec, input, { sizes: [10_000], most: 1024 }));
+  const blocks = (...parts: Buffer[]) => Buffer.concat(parts).toString('latin1');
+  const [jpg, txt, dir, next] = ['a/0.jpg', 'a/0.seg.txt', 'b/', 'b/0.jpg'].map((name) => tarEntry({ name })) as [
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
+  const end = Buffer.alloc(1024);
+
+  it('end where the key changes; directories go with the sample behind them, or with the last', () => {
+    expect(scanAll(Buffer.concat([jpg, txt, dir, next, end]))).toEqual([blocks(jpg, txt), blocks(dir, next)]);
+    expect(scanAll(Buffer.concat([jpg, dir, txt, next, dir, dir, end]))).toEqual([
+      blocks(jpg, dir, txt),
+      blocks(next, dir, dir),
+    ]);
+    expect(scanAll(Buffer.concat([jpg, next, txt, end]))).toEqual([blocks(jpg), blocks(next), blocks(txt)]);
+    expect(scanAll(Buffer.concat([dir, dir, end]))).toEqual([blocks(dir, dir)]);
+    expect(scanAll(end)).toEqual([]);
+  });
+
+  it('have what is said of a member before it, and of a directory before that', () => {
+    const long = `${'d'.repeat(200)}/0.jpg`;
+    const said = tarEntry({ name: long, dialect: 'gnu' });
+    const saidOfDirectory = tarEntry({ name: `${'e'.repeat(200)}/`, dialect: 'pax' });
+    expect(scanAll(Buffer.concat([jpg, said, saidOfDirectory, next, end]))).toEqual([
+      blocks(jpg),
+      blocks(said),
+      blocks(saidOfDirectory, next),
+    ]);
+  });
+
+  it('may hold sparse files, whose maps go on in further blocks and whose names stand elsewhere', () => {
+    const sparse = tarHeader({ name: 'a/0.bin', byteLength: 512, type: 'S', magic: 'ustar  \0' });
+    sparse[482] = 1;
+    const [more, last] = [Buffer.alloc(512, 1), Buffer.alloc(512)];
+    const old = Buffer.concat([withChecksum(sparse), more, last, Buffer.alloc(512, 'data')]);
+    const named = Buffer.concat([
+      tarNote('x', paxLine('path', 'GNUSparseFile.0/0.bin') + paxLine('GNU.sparse.name', 'a/0.sparse')),
+      tarHeader({ name: 'GNUSparseFile.0/0.bin', byteLength: 0, type: '0' }),
+    ]);
+    expect(scanAll(Buffer.concat([jpg, old, named, next, end]))).toEqual([blocks(jpg, old, named), blocks(next)]);
+  });
+
+  it('may hold links and devices, which have no data whatever their size', () => {
+    const link = tarHeader({ name: 'a/0.link', byteLength: 5000, type: '2' });
+    const device = Buffer.concat([
+      tarNote('x', paxLine('size', '700')),
+      tarHeader({ name: 'a/0.tty', byteLength: 0, type: '3' }),
+    ]);
+    expect(scanAll(Buffer.concat([jpg, link, device, next, end]))).toEqual([blocks(jpg, link, device), blocks(next)]);
+  });
+
+  it('are told apart by the bytes of their names', () => {
+    // Neither of the two is UTF-8.
+    const [one, two] = [0xe9, 0xe8].map((byte) => {
+      const block = tarHeader({ name: 'x.jpg', byteLength: 0, type: '0' });
+      block[0] = byte;
+      return withChecksum(block);
+    }) as [Buffer, Buffer];
+    expect(scanAll(Buffer.concat([one, two, end]))).toEqual([blocks(one), blocks(two)]);
+  });
+
+  it('are those of the plain reading', () => {
+    expect(splitTar(Buffer.concat([jpg, txt, dir, next, end]))).toHaveLength(2);
   });
 });
 

@@ -3,8 +3,9 @@
  * program.
  */
 import type { FramingSpec } from '#src/formats/framing-table.js';
+import { splitTar } from './plain-tar.js';
 
-/** The records of a whole input, what it lacks at its end added. @throws where it is malformed. */
+/** The records of a whole input without its header, what it lacks at its end added. @throws where it is malformed. */
 export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
   switch (spec.kind) {
     case 'delimited':
@@ -23,6 +24,8 @@ export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
       return splitPrefixed(input, (at) => bytesOfPrefixed(input, at, spec.value));
     case 'tfrecord':
       return splitPrefixed(input, (at) => 16 + Number(input.readBigUInt64LE(at)));
+    case 'webdataset':
+      return splitTar(input);
   }
 }
 

@@ -11,6 +11,7 @@ import { shuffle } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { npyHeaderOf } from '../formats/any-headers.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 const lines = Array.from({ length: 500 }, (_, i) => `line ${i}\n`);
@@ -57,6 +58,35 @@ describe('a pipe as input', () => {
 
   it('may be empty', async () => {
     expect(await shuffleThroughPipe(Buffer.alloc(0), 0)).toHaveLength(0);
+  });
+});
+
+describe('a pipe with a header', () => {
+  const directory = useTestDirectory();
+  const rows = Array.from({ length: 300 }, (_, i) => `row ${String(i).padStart(3)}|`);
+  const npy = Buffer.concat([npyHeaderOf('|S8', rows.length, []), Buffer.from(rows.join(''))]);
+
+  it.each([
+    ['plain', (bytes: Buffer) => bytes],
+    ['gzip', (bytes: Buffer) => gzipSync(bytes)],
+  ])('gives what a file with these bytes gives, alone and among files: %s', async (_, encode) => {
+    const kinds: [string, string[], Buffer][] = [
+      ['lines', ['--header', '2'], Buffer.from(`a\n${'b'.repeat(9000)}\n${lines.join('')}`)],
+      ['array', ['--npy'], npy],
+    ];
+    for (const [name, words, bytes] of kinds) {
+      writeFileSync(directory.path(name), bytes);
+      const argv = ['-q', '--seed', 'header', ...words, '--temp-dir', directory.temp];
+      for (const others of [[], [directory.path(name)]]) {
+        const [fromFiles, fromPipe] = [
+          await runCommand([...argv, directory.path(name), ...others]),
+          await runCommand([...argv, '-', ...others], { stdin: encode(bytes) }),
+        ];
+        expect(fromPipe.stderr).toBe('');
+        expect(fromPipe.stdout.equals(fromFiles.stdout)).toBe(true);
+        expect(fromPipe.stdout.byteLength).toBeGreaterThanOrEqual(bytes.byteLength);
+      }
+    }
   });
 });
 

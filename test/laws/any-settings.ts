@@ -5,7 +5,8 @@
 import fc from 'fast-check';
 import type { Tuning } from '#src/plan/memory-plan.js';
 
-export type Encoding = 'plain' | 'gzip' | 'gzip members';
+const ENCODINGS = ['plain', 'gzip', 'gzip members', 'bgzf'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
 
 export interface Settings {
   readonly workers: number;
@@ -41,7 +42,7 @@ const aroundTuning = {
   workers: fc.integer({ min: 1, max: 4 }),
   memoryBytes: fc.integer({ min: 4, max: 64 }).map((mebibytes) => mebibytes * 2 ** 20),
   tempDirCount: fc.integer({ min: 1, max: 3 }),
-  encodings: fc.array(fc.constantFrom<Encoding>('plain', 'gzip', 'gzip members'), { minLength: 1, maxLength: 3 }),
+  encodings: fc.array(fc.constantFrom(...ENCODINGS), { minLength: 1, maxLength: 3 }),
 };
 
 export const anySettings: fc.Arbitrary<Settings> = fc.record({

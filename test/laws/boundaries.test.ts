@@ -78,7 +78,7 @@ describe('boundaries', () => {
       ['the same record many times', ['same\n'.repeat(200)]],
     ])('keeps %s', async (_what, texts) => {
       const inputs = texts.map((text) => Buffer.from(text, 'latin1'));
-      for (const encoding of ['plain', 'gzip', 'gzip members'] as const) {
+      for (const encoding of ['plain', 'gzip', 'gzip members', 'bgzf'] as const) {
         await expectReferenceOrder(inputs, tuning, encoding);
       }
     });
@@ -99,6 +99,7 @@ describe('boundaries', () => {
           const input = Buffer.concat(records).subarray(0, byteLength);
           await expectReferenceOrder([input], tuning);
           await expectReferenceOrder([input, input], tuning, 'gzip members');
+          await expectReferenceOrder([input], tuning, 'bgzf');
         }
       }
     });

@@ -1,17 +1,18 @@
 /**
  * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, whatever
- * the workers, memory, piles, splits, buffers, temp directories and compression.
+ * the workers, memory, piles, splits, buffers, temp directories and compression, with and without headers.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import type { RecordKind } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { anySettings } from './any-settings.js';
 import { orderRecords } from './reference-order.js';
-import { shuffleToFile } from './shuffle-under-test.js';
+import { shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
 function recordKindOf(spec: FramingSpec): RecordKind {
   switch (spec.kind) {
@@ -55,8 +56,52 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
           inputs.map((input) => splitPlainly(spec, input)),
           seed,
         );
-        expect(bytes.toString('latin1')).toBe(Buffer.concat(expected).toString('latin1'));
+        const trailer = Buffer.alloc(spec.kind === 'webdataset' ? 1024 : 0);
+        expect(bytes.toString('latin1')).toBe(Buffer.concat([...expected, trailer]).toString('latin1'));
         expect(report.records).toBe(expected.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has them behind the header of the inputs, in one output and in shards', async () => {
+    const job = fc.record({
+      inputs: framed.chain((first) =>
+        fc.record({
+          first: fc.constant(first),
+          others: fc.array(framed, { maxLength: 2 }),
+          header: anyHeader(first.spec),
+        }),
+      ),
+      seed: fc.string(),
+      settings: anySettings,
+      shardCount: fc.option(fc.integer({ min: 1, max: 4 })),
+    });
+    await fc.assert(
+      fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, settings, shardCount }) => {
+        const { spec } = first;
+        const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
+        const bodies = [first, ...same].map(({ input }) => input);
+        const inputs = bodies.map((body) => Buffer.concat([header.header(body.byteLength), body]));
+        const law = { inputs, seed, records: recordKindOf(spec), ...header.options, settings };
+        const records = orderRecords(
+          bodies.map((body) => splitPlainly(spec, body)),
+          seed,
+          bodies.map((body) => header.header(body.byteLength).byteLength),
+        );
+        const outputOf = (own: readonly Buffer[]) => {
+          const body = Buffer.concat(own);
+          return Buffer.concat([header.header(body.byteLength), body, header.trailer]).toString('latin1');
+        };
+        if (shardCount === null) {
+          const { bytes } = await shuffleToFile(directory, law);
+          expect(bytes.toString('latin1')).toBe(outputOf(records));
+          return;
+        }
+        const { shards } = await shuffleToShards(directory, law, { by: 'count', shardCount });
+        const cut = (i: number) => Math.floor((i * records.length) / shardCount);
+        const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
+        expect(shards.map((bytes) => bytes.toString('latin1'))).toEqual(expected);
       }),
       { numRuns: 60 },
     );
@@ -66,32 +111,44 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
 describe('a large input', () => {
   const directory = useTestDirectory();
 
-  it.each<FramingSpec>([
-    { kind: 'delimited', value: '0d0a' },
-    { kind: 'delimited', value: '616263' },
-    { kind: 'lines', value: 3 },
-    { kind: 'csv', value: null },
-    { kind: 'fixed', value: 7 },
-  ])('gives the same records wherever it is cut: %j', async (spec) => {
-    const parts: Readonly<Record<string, string>> = { '0d0a': 'x\r\n', '616263': 'aababc', 7: '1234567' };
-    const part = parts[spec.value ?? ''] ?? (spec.kind === 'lines' ? 'x\n\nyy\n' : 'x\n"\n"\n');
-    const input = Buffer.from(part.repeat(9));
-    const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));
-    // Of ranges of all lengths some end at each byte of a delimiter.
-    for (let splitBytes = 1; splitBytes <= 2 * part.length + 1; splitBytes++) {
-      const { bytes } = await shuffleToFile(directory, {
-        inputs: [input],
-        seed: 's',
-        records: recordKindOf(spec),
-        settings: {
-          workers: 1,
-          memoryBytes: 2 ** 24,
-          tempDirCount: 1,
-          encodings: ['plain'],
-          tuning: { splitBytes, inline: true },
-        },
-      });
-      expect(bytes.toString('latin1'), `splits of ${splitBytes} bytes`).toBe(expected.toString('latin1'));
+  interface Large {
+    readonly spec: FramingSpec;
+    readonly part: string;
+    /** With the beginning of the first record it looks like the end of one. */
+    readonly header: string;
+    readonly first: string;
+  }
+
+  it.each<Large>([
+    { spec: { kind: 'delimited', value: '0a' }, part: 'xy\n', header: 'h\n', first: '\n' },
+    { spec: { kind: 'delimited', value: '0d0a' }, part: 'x\r\n', header: 'h\r', first: '\n' },
+    { spec: { kind: 'delimited', value: '616263' }, part: 'aababc', header: 'hab', first: 'c' },
+    { spec: { kind: 'lines', value: 3 }, part: 'x\n\nyy\n', header: 'h\n\n', first: '\n\n\n' },
+    { spec: { kind: 'csv', value: null }, part: 'x\n"\n"\n', header: '"', first: '\n' },
+    { spec: { kind: 'fixed', value: 7 }, part: '1234567', header: 'h', first: '' },
+  ])('gives the same records wherever it is cut: $spec', async ({ spec, part, header, first }) => {
+    for (const headerBytes of [0, header.length]) {
+      const body = Buffer.from(headerBytes === 0 ? part.repeat(9) : first + part.repeat(9));
+      const head = header.slice(0, headerBytes);
+      const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
+      const expected = head + Buffer.concat(records).toString('latin1');
+      // Of ranges of all lengths some end at each byte of a delimiter.
+      for (let splitBytes = 1; splitBytes <= 2 * part.length + 1; splitBytes++) {
+        const { bytes } = await shuffleToFile(directory, {
+          inputs: [Buffer.concat([Buffer.from(head), body])],
+          seed: 's',
+          records: recordKindOf(spec),
+          header: headerBytes === 0 ? undefined : { bytes: headerBytes },
+          settings: {
+            workers: 1,
+            memoryBytes: 2 ** 24,
+            tempDirCount: 1,
+            encodings: ['plain'],
+            tuning: { splitBytes, inline: true },
+          },
+        });
+        expect(bytes.toString('latin1'), `${headerBytes} bytes of header, splits of ${splitBytes}`).toBe(expected);
+      }
     }
   });
 });

@@ -37,11 +37,18 @@ export function referenceOrder(inputs: readonly Uint8Array[], seed: string, term
   );
 }
 
-/** @param recordsOfInputs of each input all that it holds, from the first byte to the last. */
-export function orderRecords(recordsOfInputs: readonly (readonly Buffer[])[], seed: string): Buffer[] {
+/**
+ * @param recordsOfInputs of each input all that it holds, from its first record to the last byte.
+ * @param headerBytes before the first record of each input.
+ */
+export function orderRecords(
+  recordsOfInputs: readonly (readonly Buffer[])[],
+  seed: string,
+  headerBytes: readonly number[] = [],
+): Buffer[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
     const ofInput = inputKey(seed, ordinal);
-    let position = 0n;
+    let position = BigInt(headerBytes[ordinal] ?? 0);
     return records.map((record) => {
       const key = recordKey(position, ofInput);
       position += BigInt(record.byteLength);

@@ -5,8 +5,16 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { type OutputCompression, type RecordKind, type ShardRule, type ShuffleReport, shuffle } from '#src/index.js';
+import {
+  type HeaderKind,
+  type OutputCompression,
+  type RecordKind,
+  type ShardRule,
+  type ShuffleReport,
+  shuffle,
+} from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
+import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Encoding, Settings } from './any-settings.js';
 
@@ -14,13 +22,16 @@ export interface Job {
   readonly inputs: readonly Buffer[];
   readonly seed: string;
   readonly zeroTerminated?: boolean;
-  readonly records?: RecordKind;
+  readonly records?: RecordKind | undefined;
+  readonly header?: HeaderKind | undefined;
   readonly compress?: OutputCompression;
   readonly settings: Settings;
 }
 
 function encode(bytes: Buffer, encoding: Encoding): Buffer {
   if (encoding === 'plain') return bytes;
+  // Members of all sizes, some of them empty, so that most cuts lie inside a record.
+  if (encoding === 'bgzf') return bgzfOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
   if (encoding === 'gzip') return gzipSync(bytes, { level: 1 });
   const third = Math.ceil(bytes.byteLength / 3);
   const members = [0, 1, 2].map((i) => gzipSync(bytes.subarray(i * third, (i + 1) * third), { level: 1 }));
@@ -47,6 +58,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       workers: settings.workers,
       zeroTerminated: job.zeroTerminated,
       records: job.records,
+      header: job.header,
       compress: job.compress,
       force: true,
     },

@@ -11,24 +11,28 @@ const GIB = 1024 * MIB;
 const TB = 1e12;
 
 function plain(byteLength: number): PlannedInput {
-  return { cutBytes: 1, byteLength, decodedBytes: byteLength };
+  return withHeader(0, byteLength);
+}
+
+function withHeader(start: number, recordBytes: number): PlannedInput {
+  return { cutBytes: 1, start, byteLength: start + recordBytes, decodedBytes: recordBytes };
 }
 
 function compressed(byteLength: number, decodedBytes: number): PlannedInput {
-  return { cutBytes: undefined, byteLength, decodedBytes };
+  return { cutBytes: undefined, start: 0, byteLength, decodedBytes };
 }
 
-const stream: PlannedInput = { cutBytes: undefined, byteLength: undefined, decodedBytes: 8 * GIB };
+const stream: PlannedInput = { cutBytes: undefined, start: 0, byteLength: undefined, decodedBytes: 8 * GIB };
 
 function expectTiled(splits: readonly Split[], inputs: readonly PlannedInput[]): void {
   const parts = splits.flat();
   expect(parts.map(({ inputOrdinal }) => inputOrdinal)).toEqual(
     parts.map(({ inputOrdinal }) => inputOrdinal).sort((a, b) => a - b),
   );
-  for (const [ordinal, { byteLength }] of inputs.entries()) {
+  for (const [ordinal, { start, byteLength }] of inputs.entries()) {
     const own = parts.filter(({ inputOrdinal }) => inputOrdinal === ordinal);
     expect(own.length).toBeGreaterThanOrEqual(1);
-    expect(own[0]?.start).toBe(0);
+    expect(own[0]?.start).toBe(start);
     expect(own.at(-1)?.end).toBe(byteLength);
     for (const [i, part] of own.slice(1).entries()) expect(part.start).toBe(own[i]?.end);
     if (own.length > 1) for (const part of own) expect(part.start).toBeLessThan(part.end ?? 0);
@@ -39,6 +43,7 @@ describe('planSplits', () => {
   const size = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 5000 }), fc.nat({ max: 2 ** 40 }));
   const input = fc.oneof(
     { weight: 4, arbitrary: size.map(plain) },
+    { weight: 2, arbitrary: fc.tuple(fc.nat({ max: 100 }), size).map(([start, n]) => withHeader(start, n)) },
     {
       weight: 2,
       arbitrary: fc.tuple(size, fc.integer({ min: 1, max: 9 })).map(([n, times]) => compressed(n, n * times)),
@@ -78,6 +83,14 @@ describe('planSplits', () => {
     ]);
   });
 
+  it('begins behind a header, and cuts what is behind it', () => {
+    expect([...planSplits([withHeader(10, 600), withHeader(10, 20)], 300)]).toEqual([
+      [{ inputOrdinal: 0, start: 10, end: 310 }],
+      [{ inputOrdinal: 0, start: 310, end: 610 }],
+      [{ inputOrdinal: 1, start: 10, end: 30 }],
+    ]);
+  });
+
   it('leaves compressed files and streams whole, and groups small ones around them', () => {
     const inputs = [plain(1), compressed(900, 4000), plain(2), stream, compressed(3, 9), plain(4)];
     expect([...planSplits(inputs, 100)]).toEqual([
@@ -90,6 +103,60 @@ describe('planSplits', () => {
         { inputOrdinal: 5, start: 0, end: 4 },
       ],
     ]);
+  });
+
+  describe('of an input that can be cut at some places', () => {
+    const points = fc
+      .uniqueArray(fc.integer({ min: 1, max: 5000 }), { maxLength: 60 })
+      .map((starts) => starts.sort((a, b) => a - b))
+      .map((starts) => starts.map((at) => ({ start: at + 1, storedStart: 3 * at, decodedStart: at })));
+    const cutInput = fc
+      .record({ cutPoints: points, rest: fc.integer({ min: 2, max: 500 }), headerBytes: fc.nat({ max: 20 }) })
+      .map(({ cutPoints, rest, headerBytes }) => {
+        const decodedBytes = (cutPoints.at(-1)?.decodedStart ?? 0) + rest;
+        const start = Math.min(headerBytes, (cutPoints[0]?.decodedStart ?? decodedBytes) - 1);
+        return { cutBytes: undefined, start, byteLength: 3 * decodedBytes, decodedBytes, cutPoints };
+      });
+
+    it('tiles what is stored and what is decoded, at those places only', () => {
+      fc.assert(
+        fc.property(cutInput, fc.double({ min: 0, max: 1, noNaN: true }), (input, share) => {
+          const splitBytes = Math.max(1, Math.floor(share * input.decodedBytes));
+          const parts = [...planSplits([input], splitBytes)].flat();
+          const starts = new Map(input.cutPoints.map((point) => [point.start, point]));
+          let expected = { start: input.start, storedStart: 0, decodedStart: 0 };
+          for (const { start, end, members } of parts) {
+            expect({ start, storedStart: members?.storedStart, decodedStart: members?.decodedStart }).toEqual(expected);
+            const isLast = end === input.decodedBytes;
+            const whole = {
+              start: input.decodedBytes,
+              storedStart: input.byteLength,
+              decodedStart: input.decodedBytes,
+            };
+            expected = isLast ? whole : (starts.get(end ?? 0) ?? expect.fail(`cut at ${end}`));
+            expect(members).toMatchObject({ storedEnd: expected.storedStart, decodedEnd: expected.decodedStart });
+          }
+          expect(expected.start).toBe(input.decodedBytes);
+          expect(parts.length).toBeLessThanOrEqual(Math.max(1, Math.round(input.decodedBytes / splitBytes)));
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    it('makes them nearly as equal as the places allow', () => {
+      const cutPoints = Array.from({ length: 999 }, (_, i) => ({
+        start: 1000 * (i + 1) + 1,
+        storedStart: 300 * (i + 1),
+        decodedStart: 1000 * (i + 1),
+      }));
+      const input = { cutBytes: undefined, start: 0, byteLength: 300_000, decodedBytes: 1_000_000, cutPoints };
+      for (const splitBytes of [1, 1000, 1500, 10_000, 33_000, 400_000]) {
+        const parts = [...planSplits([input], splitBytes)].flat();
+        const count = Math.min(1000, Math.round(1_000_000 / splitBytes));
+        expect(parts.length, `splits of ${splitBytes} bytes`).toBeGreaterThan(0.8 * count);
+        for (const { start, end } of parts) expect((end ?? 0) - start).toBeLessThanOrEqual(1_000_000 / count + 1001);
+      }
+    });
   });
 
   it('plans nothing for no inputs, and one part for an empty one', () => {
@@ -121,12 +188,12 @@ describe('planSplitBytes', () => {
         fc.nat({ max: 10_000 }),
         fc.integer({ min: 1, max: 300 }),
         fc.integer({ min: 1, max: 5000 }),
-        (records, cutBytes, splitBytes) => {
-          const byteLength = records * cutBytes;
-          const inputs = [{ cutBytes, byteLength, decodedBytes: byteLength }];
+        fc.nat({ max: 500 }),
+        (records, cutBytes, splitBytes, headerBytes) => {
+          const inputs = [{ ...withHeader(headerBytes, records * cutBytes), cutBytes }];
           const splits = [...planSplits(inputs, splitBytes)];
           expectTiled(splits, inputs);
-          for (const { start } of splits.flat()) expect(start % cutBytes).toBe(0);
+          for (const { start } of splits.flat()) expect((start - headerBytes) % cutBytes).toBe(0);
           expect(splits.length).toBeLessThanOrEqual(Math.max(1, records));
         },
       ),
@@ -134,7 +201,7 @@ describe('planSplitBytes', () => {
   });
 
   it('puts no more than 4,096 of the smallest files into one', () => {
-    const inputs = Array.from({ length: 100_000 }, () => ({ cutBytes: 1, byteLength: 28, decodedBytes: 28 }));
+    const inputs = Array.from({ length: 100_000 }, () => plain(28));
     const splits = [...planSplits(inputs, 2 ** 20)];
     expect(splits.map((split) => split.length)).toEqual([...Array(24).fill(4096), 100_000 - 24 * 4096]);
     expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));

@@ -77,12 +77,10 @@ const SAMPLE = new Uint8Array(1000).fill(0x61);
 function isSound(open: ZstdEncoderOpener): boolean {
   try {
     const compressed = open(ZSTD_LEVELS.usual).compressFrame(SAMPLE);
-    const readAt = (buffer: Uint8Array, position: number) => {
-      const bytes = compressed.subarray(position, position + buffer.byteLength);
-      buffer.set(bytes);
-      return bytes.byteLength;
-    };
-    const [frame, ...others] = listZstdFrames('', compressed.byteLength, readAt);
+    const [frame, ...others] = listZstdFrames('', {
+      byteLength: compressed.byteLength,
+      read: (position, byteLength) => compressed.subarray(position, position + byteLength),
+    });
     return frame?.contentBytes === SAMPLE.byteLength && others.length === 0;
   } catch {
     return false;

@@ -9,6 +9,7 @@
  *     skippable   magic 5x 2A 4D 18 | size of the content, 4 bytes | content
  */
 import { InputError } from '../../errors.js';
+import type { StoredBytes } from '../codec.js';
 
 /** What the header of a frame says. */
 export interface ZstdFrameHeader {
@@ -69,14 +70,18 @@ export class ZstdWalker {
   readonly #path: string;
   #field: Field = 'magic';
   #fieldBytes = 4;
-  #fieldOffset = 0;
+  #fieldOffset: number;
   #descriptor = 0;
   #frameOffset = 0;
   #frame: ZstdFrameHeader | undefined;
 
-  /** @param path for messages. */
-  constructor(path: string) {
+  /**
+   * @param path for messages.
+   * @param start position of the first frame.
+   */
+  constructor(path: string, start: number) {
     this.#path = path;
+    this.#fieldOffset = start;
   }
 
   /** Position of the next field. */
@@ -86,6 +91,11 @@ export class ZstdWalker {
 
   get fieldBytes(): number {
     return this.#fieldBytes;
+  }
+
+  /** Whether a frame, or a skippable one, may begin with the next field. */
+  get isBetweenFrames(): boolean {
+    return this.#field === 'magic';
   }
 
   /** The frame whose blocks are next; undefined between frames and inside a header. */
@@ -114,10 +124,14 @@ export class ZstdWalker {
 
   /**
    * The input ends at `storedBytes`.
+   * @param rest what there is of the next field.
    * @throws InputError ERR_INPUT_CORRUPT unless it ends between two frames.
    */
-  end(storedBytes: number): void {
-    if (this.#field === 'magic' && this.#fieldOffset === storedBytes) return;
+  end(storedBytes: number, rest: Uint8Array): void {
+    if (this.#field === 'magic' && this.#fieldOffset <= storedBytes) {
+      if (rest.byteLength === 0) return;
+      if (!beginsMagic(rest)) throw this.#behindLastFrame();
+    }
     throw new InputError(
       'ERR_INPUT_CORRUPT',
       `${this.#path}: the zstd data ends at byte ${storedBytes} (compressed) inside a frame: the file is truncated; copy or make it again`,
@@ -136,10 +150,7 @@ export class ZstdWalker {
     this.#frameOffset = this.#fieldOffset;
     if (magic === MAGIC) return this.#next('descriptor', 1, NOTHING);
     if (isSkippable(magic)) return this.#next('skippable size', 4, NOTHING);
-    throw new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${this.#path}: byte ${this.#fieldOffset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
-    );
+    throw this.#behindLastFrame();
   }
 
   #seeDescriptor(descriptor: number): PassedOver {
@@ -194,6 +205,13 @@ export class ZstdWalker {
     return this.#next('magic', 4, { byteLength: contentBytes + checksumBytes, endsFrame: true });
   }
 
+  #behindLastFrame(): InputError {
+    return new InputError(
+      'ERR_INPUT_CORRUPT',
+      `${this.#path}: byte ${this.#fieldOffset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
+    );
+  }
+
   #corrupt(what: string): InputError {
     return new InputError(
       'ERR_INPUT_CORRUPT',
@@ -214,35 +232,34 @@ const LOOK_BYTES = 32;
 
 /**
  * The frames of a file with data in them, in order, without reading the data: some bytes for each frame
- * and for each of its blocks of 128 KiB.
- * @param readAt reads into the buffer from the position on, and returns how many bytes there were.
+ * and for each of its blocks, which hold 128 KiB at most.
  * @throws InputError ERR_INPUT_CORRUPT as `ZstdWalker`.
  */
-export function* listZstdFrames(
-  path: string,
-  storedBytes: number,
-  readAt: (buffer: Uint8Array, position: number) => number,
-): Generator<ZstdFrame, void> {
-  const walker = new ZstdWalker(path);
-  const look = new Uint8Array(LOOK_BYTES);
+export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrame, void> {
+  const walker = new ZstdWalker(path, 0);
+  let look: Uint8Array = new Uint8Array();
   let lookOffset = 0;
-  let lookBytes = 0;
-  while (walker.fieldOffset + walker.fieldBytes <= storedBytes) {
+  while (walker.fieldOffset < file.byteLength) {
     const { fieldOffset, fieldBytes } = walker;
-    if (fieldOffset + fieldBytes > lookOffset + lookBytes) {
+    if (fieldOffset + fieldBytes > lookOffset + look.byteLength) {
       lookOffset = fieldOffset;
-      lookBytes = readAt(look, lookOffset);
-      // Shorter than when it was looked at last.
-      if (lookBytes < fieldBytes) return walker.end(lookOffset + lookBytes);
+      look = file.read(lookOffset, LOOK_BYTES);
     }
+    const field = look.subarray(fieldOffset - lookOffset, fieldOffset - lookOffset + fieldBytes);
+    if (field.byteLength < fieldBytes) return walker.end(fieldOffset + field.byteLength, field);
     const header = walker.frame;
-    const start = fieldOffset - lookOffset;
-    const { endsFrame } = walker.see(look.subarray(start, start + fieldBytes));
-    if (!endsFrame || header === undefined || walker.fieldOffset > storedBytes) continue;
+    const { endsFrame } = walker.see(field);
+    if (!endsFrame || header === undefined || walker.fieldOffset > file.byteLength) continue;
     const { storedOffset, contentBytes } = header;
     yield { storedOffset, storedBytes: walker.fieldOffset - storedOffset, contentBytes };
   }
-  walker.end(storedBytes);
+  walker.end(file.byteLength, new Uint8Array());
+}
+
+/** Whether these bytes, fewer than four, may be the first of magic bytes. */
+function beginsMagic(bytes: Uint8Array): boolean {
+  const magics = [MAGIC, SKIPPABLE_MAGIC | ((bytes[0] ?? 0) & 0xf)];
+  return magics.some((magic) => bytes.every((byte, i) => byte === ((magic >>> (8 * i)) & 255)));
 }
 
 function isSkippable(magic: number): boolean {

@@ -113,7 +113,7 @@ function readCommitted({ layout, size, isRemoved }: CommittedSplitsQuery, split:
     throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  return { ...read, pileSet: { name, index, diskBytes, dataFiles }, tallies };
+  return { ...read, streamHeader: undefined, pileSet: { name, index, diskBytes, dataFiles }, tallies };
 }
 
 /** Removes all files of tasks that did not come to their end. @param names of the pile sets that stay. */

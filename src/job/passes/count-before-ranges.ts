@@ -7,6 +7,7 @@ import { readerStart } from '../../formats/framing.js';
 import { framingOf } from '../../formats/framing-table.js';
 import { UNGATED } from '../../io/job-control.js';
 import type { SplitPart } from '../../plan/splits.js';
+import type { JobInput } from '../prepare/job-inputs.js';
 import type { JobContext } from './job-context.js';
 import { runTasks } from './run-tasks.js';
 
@@ -15,12 +16,13 @@ export type CountBefore = (part: SplitPart) => number;
 
 /** Reads the inputs that were cut, all but their last ranges, once more. */
 export async function countBeforeRanges(job: JobContext): Promise<CountBefore> {
-  const framing = framingOf(job.share.framing);
-  const { cut } = framing;
-  if (cut.kind !== 'after-counting') return () => 0;
+  const framing = job.share.framing === undefined ? undefined : framingOf(job.share.framing);
+  const cut = framing?.cut;
+  if (framing === undefined || cut?.kind !== 'after-counting') return () => 0;
   const startsOfInput = new Map<number, number[]>();
   for (const { inputOrdinal, start } of job.plan.splits.flat()) {
-    if (start > 0) startsOfInput.set(inputOrdinal, [...(startsOfInput.get(inputOrdinal) ?? []), start]);
+    if (start > headerBytesOf(job.inputs[inputOrdinal]))
+      startsOfInput.set(inputOrdinal, [...(startsOfInput.get(inputOrdinal) ?? []), start]);
   }
   const counts = new Map<number, Map<number, number>>();
   const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
@@ -28,9 +30,10 @@ export async function countBeforeRanges(job: JobContext): Promise<CountBefore> {
     const input = job.inputs[ordinal];
     if (input?.kind !== 'file') continue;
     counts.set(ordinal, new Map());
-    let before = 0;
+    const headerBytes = headerBytesOf(input);
+    let before = headerBytes;
     for (const start of starts.sort((a, b) => a - b)) {
-      const end = readerStart(framing, start);
+      const end = readerStart(framing, start, headerBytes);
       const { path, version } = input;
       const gate = job.inputGates[ordinal] ?? UNGATED;
       tasks.push({ ordinal, start, task: { job: job.share, path, version, gate, byte: cut.byte, start: before, end } });
@@ -50,4 +53,8 @@ export async function countBeforeRanges(job: JobContext): Promise<CountBefore> {
     }
   }
   return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
+}
+
+function headerBytesOf(input: JobInput | undefined): number {
+  return input?.kind === 'file' ? input.header.byteLength : 0;
 }

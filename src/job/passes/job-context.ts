@@ -3,6 +3,7 @@
  */
 
 import type { JobShare } from '../../../workers/job-share.js';
+import type { Header } from '../../formats/header.js';
 import type { FinishedRuns } from '../../job-directory/finished-runs.js';
 import type { PileSet } from '../../pile-store/pile-set-writer.js';
 import type { PileTotals } from '../../plan/pile-runs.js';
@@ -10,7 +11,7 @@ import type { PreparedJob } from '../prepare/prepare-job.js';
 import type { JobStop } from './job-stop.js';
 import type { TaskPool } from './task-pool.js';
 
-export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 'plan' | 'control'> {
+export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
   readonly seed: string;
   readonly share: JobShare;
   readonly stop: JobStop;
@@ -43,6 +44,8 @@ export interface ScatteredPiles {
   readonly bytes: number;
   readonly checksum: bigint;
   readonly longestRecordBytes: number;
+  /** That of all inputs; undefined when none were to have one. */
+  readonly header: Header | undefined;
   readonly tempBytes: number;
   /** How many pile sets an earlier run of the job had made. */
   readonly takenOverCount: number;

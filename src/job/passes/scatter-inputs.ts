@@ -4,6 +4,9 @@
 
 import type { InputPart } from '../../../workers/input-part.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
+import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../../formats/header.js';
+import { headerRuleOf } from '../../formats/header-table.js';
+import { inputName } from '../../io/input-source.js';
 import { UNGATED } from '../../io/job-control.js';
 import {
   commitPileSets,
@@ -73,7 +76,9 @@ function commitsOf(job: JobContext, gathered: GatheredSplits): GroupCommit<PileS
 }
 
 function storedBytesOf(split: Split): number {
-  return split.reduce((sum, { start, end }) => sum + (end ?? start) - start, 0);
+  return split.reduce((sum, { start, end, members }) => {
+    return sum + (members === undefined ? (end ?? start) - start : members.storedEnd - members.storedStart);
+  }, 0);
 }
 
 /** What the tasks of pass 1 gave, added up. */
@@ -81,9 +86,15 @@ class GatheredSplits {
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;
   readonly #coverage: CoverageCheck;
+  readonly #inputs: JobContext['inputs'];
+  readonly #headerRule: HeaderRule | undefined;
+  #firstHeader: FoundHeader | undefined;
   #longestRecordBytes = 0;
 
-  constructor({ plan, inputs }: JobContext) {
+  constructor({ plan, inputs, share, firstHeader }: JobContext) {
+    this.#inputs = inputs;
+    this.#headerRule = share.header === undefined ? undefined : headerRuleOf(share.header);
+    this.#firstHeader = firstHeader;
     const { pileCount } = plan.memory;
     this.#totals = {
       records: new Float64Array(pileCount),
@@ -97,7 +108,9 @@ class GatheredSplits {
     return this.#pileSets[split] !== undefined;
   }
 
-  add(split: number, { pileSet, coverage, tallies, longestRecordBytes }: ScatterResult): void {
+  /** @throws InputError when the header of a stream is not that of the others. */
+  add(split: number, { pileSet, coverage, tallies, longestRecordBytes, streamHeader }: ScatterResult): void {
+    if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     const { name, index, diskBytes } = pileSet;
     this.#pileSets[split] = { name, index, diskBytes };
     for (const part of coverage) this.#coverage.add(part);
@@ -109,6 +122,14 @@ class GatheredSplits {
       // The array keeps sums modulo 2^64.
       totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + (tallies.checksums[pile] ?? 0n);
     }
+  }
+
+  #addHeader(inputOrdinal: number, header: Header): void {
+    const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
+    if (this.#headerRule === undefined) throw new RangeError('a header was read that nobody asked for');
+    if (this.#firstHeader === undefined) this.#firstHeader = found;
+    else requireSameHeader(this.#headerRule, this.#firstHeader, found);
+    this.#coverage.setHeader(inputOrdinal, header);
   }
 
   /** The index of a pile set has another name from now on. */
@@ -132,6 +153,7 @@ class GatheredSplits {
         totals.checksums.reduce((sum, checksum) => sum + checksum, 0n),
       ),
       longestRecordBytes: this.#longestRecordBytes,
+      header: this.#firstHeader?.header,
       tempBytes: this.#pileSets.reduce((sum, pileSet) => sum + pileSet.diskBytes, 0),
       takenOverCount,
     };
@@ -139,16 +161,21 @@ class GatheredSplits {
 }
 
 function inputPart(job: JobContext, part: SplitPart, countBefore: CountBefore): InputPart {
-  const { inputOrdinal, start, end } = part;
+  const { inputOrdinal, start, end, members } = part;
   const input = job.inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const { path } = input;
   const inputKey = deriveInputKey(job.seed, String(inputOrdinal));
-  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey };
+  if (input.kind === 'stream') {
+    return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader: job.firstHeader };
+  }
   const { version, codec } = input;
+  const headerBytes = input.header.byteLength;
   const gate = job.inputGates[inputOrdinal] ?? UNGATED;
-  if (codec !== undefined)
-    return { kind: 'compressed', inputOrdinal, path, inputKey, codec: codec.name, version, gate };
+  const file = { inputOrdinal, path, inputKey, headerBytes, version, gate };
+  if (codec !== undefined && members !== undefined)
+    return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };
+  if (codec !== undefined) return { kind: 'compressed', ...file, codec: codec.name };
   const range = { start, end: end ?? version.byteLength, countBefore: countBefore(part) };
-  return { kind: 'range', inputOrdinal, path, inputKey, ...range, version, gate };
+  return { kind: 'range', ...file, ...range };
 }

@@ -8,9 +8,10 @@
 import type { Coverage } from '../../../workers/input-part.js';
 import type { ShuffleResult } from '../../../workers/shuffle.js';
 import { VerificationError } from '../../errors.js';
+import { requireRecordBytes } from '../../formats/header.js';
 import { inputName } from '../../io/input-source.js';
 import type { PileRun, PileTotals } from '../../plan/pile-runs.js';
-import type { JobInput } from '../prepare/job-inputs.js';
+import { type InputHeader, type JobInput, NO_HEADER } from '../prepare/job-inputs.js';
 
 /** Collects what the splits read, and says whether every byte was read once and put on a pile. */
 export class CoverageCheck {
@@ -18,6 +19,7 @@ export class CoverageCheck {
   /** Parts of the inputs that no part covers alone: of a hundred thousand small files there are none. */
   readonly #partsOfInput = new Map<number, Coverage[]>();
   readonly #isCovered: Uint8Array;
+  readonly #headersOfStreams = new Map<number, InputHeader>();
   #recordBytes = 0;
 
   constructor(inputs: readonly JobInput[]) {
@@ -25,7 +27,15 @@ export class CoverageCheck {
     this.#isCovered = new Uint8Array(inputs.length);
   }
 
-  /** @throws VerificationError when an input that was read whole was read again. */
+  /** The header of a stream, which comes before what was read of it. */
+  setHeader(inputOrdinal: number, header: InputHeader): void {
+    this.#headersOfStreams.set(inputOrdinal, header);
+  }
+
+  /**
+   * @throws VerificationError when an input that was read whole was read again; InputError when it does not hold what
+   *   its header says.
+   */
   add(part: Coverage): void {
     const { inputOrdinal, start, end, addedBytes } = part;
     this.#recordBytes += end - start + addedBytes;
@@ -35,13 +45,20 @@ export class CoverageCheck {
       if (end === start) return;
       throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
     }
-    if (start === 0 && end === sizeOf(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
+    const header = this.#headerOf(input, inputOrdinal);
+    if (part.inputBytes !== undefined) requireRecordBytes(header, part.inputBytes, inputName(input.path));
+    if (start === header.byteLength && end === endOfRecords(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
       this.#isCovered[inputOrdinal] = 1;
       return;
     }
     const parts = this.#partsOfInput.get(inputOrdinal);
     if (parts === undefined) this.#partsOfInput.set(inputOrdinal, [part]);
     else parts.push(part);
+  }
+
+  #headerOf(input: JobInput, inputOrdinal: number): InputHeader {
+    if (input.kind === 'file') return input.header;
+    return this.#headersOfStreams.get(inputOrdinal) ?? NO_HEADER;
   }
 
   /**
@@ -51,7 +68,8 @@ export class CoverageCheck {
    */
   verify(scatteredBytes: number): void {
     for (const [ordinal, input] of this.#inputs.entries()) {
-      if (this.#isCovered[ordinal] === 0) requireTiled(input, this.#partsOfInput.get(ordinal) ?? []);
+      if (this.#isCovered[ordinal] === 1) continue;
+      requireTiled(input, this.#headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
     }
     if (scatteredBytes === this.#recordBytes) return;
     throw new VerificationError(
@@ -60,18 +78,18 @@ export class CoverageCheck {
   }
 }
 
-/** Bytes of an input that are records: by its size, or by the part that came to its end. */
-function sizeOf(input: JobInput, parts: readonly Coverage[]): number | undefined {
+/** Where the records of an input end: by its size, or by the part that came to its end. */
+function endOfRecords(input: JobInput, parts: readonly Coverage[]): number | undefined {
   const last = parts.find((part) => part.inputBytes !== undefined);
   const isPlain = input.kind === 'file' && input.codec === undefined;
   const inputBytes = isPlain ? input.version.byteLength : last?.inputBytes;
   return inputBytes === undefined ? undefined : inputBytes - (last?.trailerBytes ?? 0);
 }
 
-function requireTiled(input: JobInput, parts: readonly Coverage[]): void {
-  const inputBytes = sizeOf(input, parts);
-  if (inputBytes === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
-  let end = 0;
+function requireTiled(input: JobInput, header: InputHeader, parts: readonly Coverage[]): void {
+  const recordsEnd = endOfRecords(input, parts);
+  if (recordsEnd === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
+  let end = header.byteLength;
   const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
   for (const part of inOrder) {
     if (part.start !== end) {
@@ -81,8 +99,8 @@ function requireTiled(input: JobInput, parts: readonly Coverage[]): void {
     }
     end = part.end;
   }
-  if (end !== inputBytes)
-    throw new VerificationError(`${inputName(input.path)} was read up to byte ${end}, expected ${inputBytes}`);
+  if (end !== recordsEnd)
+    throw new VerificationError(`${inputName(input.path)} was read up to byte ${end}, expected ${recordsEnd}`);
 }
 
 /** @throws VerificationError when a pile of the run is not what pass 1 put there. */

@@ -3,7 +3,7 @@
  * they lie.
  */
 import { type Compression, nameOfCompression } from '../../formats/encoder-table.js';
-import { nameOfFraming } from '../../formats/framing-table.js';
+import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
@@ -23,7 +23,7 @@ export async function describeJob(
   return {
     isResumable: plan.isResumable,
     seed: request.seed,
-    framing: nameOfFraming(request.framing),
+    framing: nameOfFormat(request),
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     compression: describeCompression(request.compression),

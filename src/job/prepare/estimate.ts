@@ -14,7 +14,7 @@ export interface Estimate {
   readonly meanRecordBytes: number;
   /** Whether `recordBytes` is no estimate, but for terminators that are added. */
   readonly exact: boolean;
-  /** Decoded bytes of each input; undefined for streams. */
+  /** Decoded bytes of the records of each input; undefined for streams. */
   readonly decodedBytes: readonly (number | undefined)[];
 }
 
@@ -24,8 +24,13 @@ const SAMPLE_BYTES = 64 * 1024;
 const STREAM_GUESS_BYTES = 8 * 2 ** 30;
 const USUAL_RECORD_BYTES = 200;
 
-export function estimateInputs(inputs: readonly JobInput[], framing: FramingSpec, drawSeed: string): Estimate {
+export function estimateInputs(
+  inputs: readonly JobInput[],
+  framing: FramingSpec | undefined,
+  drawSeed: string,
+): Estimate {
   const draw = seedrandom(drawSeed);
+  const { countSample } = framing === undefined ? { countSample: () => undefined } : framingOf(framing);
   let sampledBytes = 0;
   let sampledRecords = 0;
   let sampledCompressed = 0;
@@ -36,7 +41,7 @@ export function estimateInputs(inputs: readonly JobInput[], framing: FramingSpec
     if (input?.kind !== 'file') continue;
     const sample = readSample(input, draw());
     sampledBytes += sample.bytes.byteLength;
-    sampledRecords += framingOf(framing).countSample(sample.bytes) ?? sample.bytes.byteLength / USUAL_RECORD_BYTES;
+    sampledRecords += countSample(sample.bytes) ?? sample.bytes.byteLength / USUAL_RECORD_BYTES;
     if (input.codec !== undefined) {
       sampledCompressed += sample.compressedBytes;
       sampledDecoded += sample.bytes.byteLength;
@@ -44,7 +49,7 @@ export function estimateInputs(inputs: readonly JobInput[], framing: FramingSpec
   }
   const decodedBytes = inputs.map((input) => {
     if (input.kind === 'stream') return undefined;
-    if (input.codec === undefined) return input.version.byteLength;
+    if (input.codec === undefined) return input.version.byteLength - input.header.byteLength;
     const expansion = sampledCompressed > 0 ? sampledDecoded / sampledCompressed : input.codec.usualExpansion;
     return Math.ceil(input.version.byteLength * Math.max(1, expansion));
   });

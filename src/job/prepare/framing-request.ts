@@ -1,22 +1,54 @@
 /**
- * What a record is, as it was asked for, and as the workers are told.
+ * What a record is, and what stands before the first one, as it was asked for and as the workers are told.
  */
 import { UsageError } from '../../errors.js';
 import { type FramingSpec, LINES, NUL_TERMINATED } from '../../formats/framing-table.js';
+import { MOST_FIXED_BYTES } from '../../formats/framings/fixed-size.js';
 import { LENGTH_PREFIXES } from '../../formats/framings/length-prefixed.js';
+import { MOST_HEADER_BYTES } from '../../formats/header.js';
+import type { HeaderSpec } from '../../formats/header-table.js';
+import type { LinesHeader } from '../../formats/headers/lines-header.js';
+import type { RecordFormat } from '../../formats/record-format.js';
 import type { RecordKind, ShuffleOptions } from './shuffle-options.js';
 
 const MOST_DELIMITER_BYTES = 1024;
 const MOST_LINES = 2 ** 20;
-const MOST_RECORD_BYTES = 2 ** 30;
+
+/** Kinds of records with headers of their own. */
+type SelfDescribing = 'npy' | 'webdataset';
+
+const NPY: RecordFormat = { framing: undefined, header: { kind: 'npy', value: null } };
+const WEBDATASET: RecordFormat = {
+  framing: { kind: 'webdataset', value: null },
+  header: { kind: 'tar', value: null },
+};
 
 /** @throws UsageError */
-export function framingSpecOf({
+export function recordFormatOf({
   records,
   zeroTerminated = false,
-}: Pick<ShuffleOptions, 'records' | 'zeroTerminated'>): FramingSpec {
-  if (records === undefined) return zeroTerminated ? NUL_TERMINATED : LINES;
+  header,
+}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
+  if (records === undefined) {
+    const framing = zeroTerminated ? NUL_TERMINATED : LINES;
+    return { framing, header: headerSpecOf(header, framing) };
+  }
   if (zeroTerminated) throw new UsageError('zeroTerminated and records contradict each other; give one of them');
+  if (records.by === 'npy' || records.by === 'webdataset') {
+    refuseHeader(header, records.by);
+    return records.by === 'npy' ? NPY : WEBDATASET;
+  }
+  const framing = framingSpecOf(records);
+  return { framing, header: headerSpecOf(header, framing) };
+}
+
+function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
+  if (header === undefined) return;
+  const option = 'bytes' in header ? '--skip-bytes' : '--header';
+  throw new UsageError(`--${by} and ${option} contradict each other: the header is a part of the format`);
+}
+
+function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): FramingSpec {
   switch (records.by) {
     case 'delimiter':
       return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };
@@ -24,7 +56,7 @@ export function framingSpecOf({
       requireWhole('--lines-per-record', records.linesPerRecord, MOST_LINES);
       return records.linesPerRecord === 1 ? LINES : { kind: 'lines', value: records.linesPerRecord };
     case 'size':
-      requireWhole('--record-size', records.recordBytes, MOST_RECORD_BYTES);
+      requireWhole('--record-size', records.recordBytes, MOST_FIXED_BYTES);
       return { kind: 'fixed', value: records.recordBytes };
     case 'length-prefix':
       if (!LENGTH_PREFIXES.includes(records.prefix)) {
@@ -39,6 +71,30 @@ export function framingSpecOf({
       throw new UsageError(
         `records: ${JSON.stringify((records satisfies never as RecordKind).by)} is no kind of records`,
       );
+  }
+}
+
+function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): HeaderSpec | undefined {
+  if (header === undefined) return undefined;
+  if ('bytes' in header) {
+    requireWhole('--skip-bytes', header.bytes, MOST_HEADER_BYTES);
+    return { kind: 'bytes', value: header.bytes };
+  }
+  requireWhole('--header', header.lines, MOST_LINES);
+  return { kind: 'lines', value: { count: header.lines, ...lineEndOf(framing) } };
+}
+
+/** Lines end as records do, where these are text. */
+function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
+  switch (kind) {
+    case 'delimited':
+      return { lineEnd: value, isQuoted: false };
+    case 'lines':
+    case 'paragraphs':
+    case 'csv':
+      return { lineEnd: '0a', isQuoted: kind === 'csv' };
+    default:
+      throw new UsageError('--header counts lines, and these records are no text; give --skip-bytes, or leave it out');
   }
 }
 

@@ -5,6 +5,7 @@
 import { InputError, UsageError } from '../../errors.js';
 import type { Codec } from '../../formats/codec.js';
 import { CODEC_HEAD_BYTES, detectCodec } from '../../formats/codec-table.js';
+import type { Header } from '../../formats/header.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../../io/input-source.js';
 import { isPattern, listDirectory, listMatches } from '../../io/list-files.js';
@@ -19,8 +20,15 @@ export type JobInput =
       readonly version: FileVersion;
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
+      /** What is known from its header; of nothing until that was read. */
+      readonly header: InputHeader;
     }
   | { readonly kind: 'stream'; readonly path: string; readonly identity: string };
+
+/** What is kept of the header of each input. */
+export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes'>;
+
+export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
 export interface JobInputs {
   readonly inputs: readonly JobInput[];
@@ -75,6 +83,8 @@ export async function listInputs(
   }
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
+  const codecs = new Set(inputs.map((input) => (input.kind === 'file' ? input.codec : undefined)));
+  for (const codec of codecs) await codec?.load?.();
   return { inputs, directories };
 }
 
@@ -96,6 +106,6 @@ function openInput(path: string): JobInput {
     const count = readAt(file, head, 0, head.byteLength, 0);
     // Files of /proc say that they are empty: what they hold is known only when it is read.
     if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
-    return { kind: 'file', path, version, codec: detectCodec(head.subarray(0, count)) };
+    return { kind: 'file', path, version, codec: detectCodec(head.subarray(0, count)), header: NO_HEADER };
   });
 }

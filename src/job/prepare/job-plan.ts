@@ -4,7 +4,6 @@
 
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../errors.js';
-import type { Cut } from '../../formats/framing.js';
 import { framingOf } from '../../formats/framing-table.js';
 import { readOpenFileLimit } from '../../io/open-file-limit.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
@@ -14,6 +13,7 @@ import { estimateInputs } from './estimate.js';
 import type { JobInput } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
 import { deriveDrawSeed } from './key-derivation.js';
+import { describeInputs, mayBeCut } from './planned-inputs.js';
 import type { TempPlaces } from './temp-places.js';
 
 export interface JobPlan {
@@ -23,7 +23,7 @@ export interface JobPlan {
   readonly splits: readonly Split[];
   /** Whether one thread does it all, faster than others could be started. */
   readonly inline: boolean;
-  /** Stored bytes of all inputs; undefined with streams. */
+  /** Stored bytes of all inputs, without headers where these are plain; undefined with streams. */
   readonly inputBytes: number | undefined;
   /** What is sure to be written to disk. */
   readonly least: DiskNeed;
@@ -59,26 +59,40 @@ export interface JobNature {
   readonly manifest: JobManifest | undefined;
 }
 
-export function planJob(
+/** @throws AbortedError when the caller's signal fired meanwhile. */
+export async function planJob(
   request: JobRequest,
   inputs: readonly JobInput[],
   tempPlaces: TempPlaces,
   nature: JobNature,
   tuning: Tuning,
-): JobPlan {
+): Promise<JobPlan> {
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const layout = nature.manifest?.layout ?? undefined;
   const mayBeResumable = nature.hasFiles && !hasStreams;
   const isAskedFor =
     mayBeResumable && (request.mustBeResumable || request.keepTemp || nature.manifest?.isResumable === true);
-  const plan = planWork(request, inputs, tempPlaces, isAskedFor, layout, tuning);
-  if (isAskedFor || !mayBeResumable || plan.expected.tempBytes < RESUMABLE_FROM_BYTES) return plan;
-  return planWork(request, inputs, tempPlaces, true, layout, tuning);
+  const planned = planWork(request, inputs, tempPlaces, isAskedFor, layout, tuning);
+  const isEnough = isAskedFor || !mayBeResumable || planned.expected.tempBytes < RESUMABLE_FROM_BYTES;
+  const work = isEnough ? planned : planWork(request, inputs, tempPlaces, true, layout, tuning);
+  const { splitBytes, decodedBytes, ...rest } = work;
+  const { framing, signal } = request;
+  const plannedInputs = await describeInputs(inputs, decodedBytes, framing && framingOf(framing), splitBytes, signal);
+  const splits = takeSplits(planSplits(plannedInputs, splitBytes), layout);
+  const needsLayout = rest.isResumable && rest.memory.ramPoolBytes === 0;
+  return { ...rest, splits, layout: needsLayout ? layoutOf(rest.memory, splitBytes, splits, layout) : undefined };
 }
 
 /** Whether a job is so large that it ought to be one that can be gone on with. */
 export function isLarge(plan: JobPlan): boolean {
   return plan.expected.tempBytes >= RESUMABLE_FROM_BYTES;
+}
+
+/** A plan but for the splits. */
+interface WorkPlan extends Omit<JobPlan, 'splits' | 'layout'> {
+  readonly splitBytes: number;
+  /** Of each input; undefined for streams. */
+  readonly decodedBytes: readonly (number | undefined)[];
 }
 
 function planWork(
@@ -88,17 +102,16 @@ function planWork(
   isResumable: boolean,
   layout: WorkLayout | undefined,
   tuning: Tuning,
-): JobPlan {
+): WorkPlan {
   const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const inline =
     tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
-  const cutBytes = cutBytesOf(framingOf(request.framing).cut);
-  const isPlain = (input: JobInput) => input.kind === 'file' && input.codec === undefined;
+  const framing = request.framing && framingOf(request.framing);
   const memoryNeed: MemoryNeed = {
     budgetBytes: request.memoryBytes,
     workers: inline ? 1 : request.workers,
-    mostSplits: cutBytes !== undefined && inputs.some(isPlain) ? Number.POSITIVE_INFINITY : inputs.length,
+    mostSplits: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, estimate.recordBytes),
     meanRecordBytes: estimate.meanRecordBytes,
     exact: estimate.exact,
@@ -112,14 +125,8 @@ function planWork(
   const memory = planMemory(memoryNeed, tuning);
   const splitBytes =
     layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
-  const plannedInputs = inputs.map((input, ordinal) => ({
-    cutBytes: isPlain(input) ? cutBytes : undefined,
-    byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
-    decodedBytes: estimate.decodedBytes[ordinal] ?? 0,
-  }));
-  const splits = takeSplits(planSplits(plannedInputs, splitBytes), layout);
   // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
-  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? input.version.byteLength : 0), 0);
+  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const isCompressed = request.compression !== undefined;
   const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => ({
@@ -129,15 +136,20 @@ function planWork(
   return {
     memory,
     memoryNeed,
-    splits,
+    splitBytes,
+    decodedBytes: estimate.decodedBytes,
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,
     // Nothing is sure of how small an output gets.
     least: diskNeed(knownBytes, 0),
     expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
     isResumable,
-    layout: isResumable && memory.ramPoolBytes === 0 ? layoutOf(memory, splitBytes, splits, layout) : undefined,
   };
+}
+
+/** Stored bytes, less a header that does not lie there compressed. */
+function recordBytesAtLeast({ codec, header, version }: JobInput & { kind: 'file' }): number {
+  return version.byteLength - (codec === undefined ? header.byteLength : 0);
 }
 
 /** Of the same records, compressed: what is compressed already is taken to stay as small. */
@@ -147,11 +159,6 @@ function expectCompressedBytes(inputs: readonly JobInput[]): number {
     const { byteLength } = input.version;
     return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
   }, 0);
-}
-
-function cutBytesOf(cut: Cut): number | undefined {
-  if (cut.kind === 'never') return undefined;
-  return cut.kind === 'every' ? cut.byteLength : 1;
 }
 
 /** @throws UsageError ERR_JOB_VERSION when there are more than in the run before, as soon as one is. */

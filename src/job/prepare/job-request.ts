@@ -3,18 +3,18 @@
  */
 import { UsageError } from '../../errors.js';
 import type { Compression } from '../../formats/encoder-table.js';
-import type { FramingSpec } from '../../formats/framing-table.js';
+import type { RecordFormat } from '../../formats/record-format.js';
 import { readCpuCount } from '../../io/cpu-count.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
 import { readMemory } from '../../io/memory-limit.js';
 import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { chooseCompression } from './compression-request.js';
-import { framingSpecOf } from './framing-request.js';
+import { recordFormatOf } from './framing-request.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
 
-export interface JobRequest {
+export interface JobRequest extends RecordFormat {
   readonly inputs: ShuffleOptions['inputs'];
   readonly output: string | undefined;
   readonly shards: ShardRule | undefined;
@@ -29,7 +29,6 @@ export interface JobRequest {
   readonly tempDirs: readonly string[];
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
-  readonly framing: FramingSpec;
   readonly maxRecordBytes: number;
   readonly force: boolean;
   readonly resume: boolean;
@@ -78,7 +77,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     tempDirs: options.tempDirs ?? [],
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
-    framing: framingSpecOf(options),
+    ...recordFormatOf(options),
     maxRecordBytes: requireWhole(
       '--max-record',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
@@ -97,7 +96,8 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
 }
 
 /** What the types say, for callers that have none. */
-function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir, keepTemp }: ShuffleOptions): void {
+function requireShapes(options: ShuffleOptions): void {
+  const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp } = options;
   const isPath = (value: unknown) => typeof value === 'string' && value !== '';
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
@@ -107,6 +107,8 @@ function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir,
     throw new UsageError('tempDirs: expected an array of paths');
   if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
     throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
+  if (header !== undefined && !isHeader(header))
+    throw new UsageError('header: expected an object with one of `lines` and `bytes`');
   if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
   if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('jobDir: expected a path that is not empty');
   if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
@@ -115,6 +117,10 @@ function requireShapes({ inputs, output, seed, tempDirs, shards, resume, jobDir,
   // Hashed as UTF-8, in which halves of a pair all become the same character.
   if (Buffer.from(seed).toString() !== seed)
     throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+}
+
+function isHeader(header: unknown): boolean {
+  return typeof header === 'object' && header !== null && 'lines' in header !== 'bytes' in header;
 }
 
 /** Only by their names: what is a pipe or a device the job finds out. */

@@ -2,6 +2,7 @@
  * Everything that is decided and checked before a job writes its first byte.
  */
 import { UsageError } from '../../errors.js';
+import type { FoundHeader } from '../../formats/header.js';
 import { inputName } from '../../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../../io/job-control.js';
 import { requireReplaceable } from '../../output/output-place.js';
@@ -9,6 +10,7 @@ import type { Tuning } from '../../plan/memory-plan.js';
 import type { Release } from '../../release-all.js';
 import { checkDisks } from './check-disks.js';
 import { DeviceGates } from './device-gates.js';
+import { readInputHeaders, requireWholeRecords } from './input-headers.js';
 import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { isLarge, type JobPlan, planJob } from './job-plan.js';
@@ -21,6 +23,8 @@ import { TempPlaces } from './temp-places.js';
 export interface PreparedJob {
   readonly request: JobRequest;
   readonly inputs: readonly JobInput[];
+  /** That of the first file; all inputs have the same. */
+  readonly firstHeader: FoundHeader | undefined;
   /** Gate of each input; streams are ungated. */
   readonly inputGates: readonly GateNumber[];
   readonly site: JobSite;
@@ -42,33 +46,36 @@ export type JobSite =
 export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
   const asked = completeRequest(options);
   const jobInputs = await listInputs(asked.inputs, asked.onWarning);
-  const { inputs } = jobInputs;
-  refuseToResumeStreams(asked, inputs);
+  refuseToResumeStreams(asked, jobInputs.inputs);
   const places = choosePlaces(asked, jobInputs);
   const gates = new DeviceGates(asked.ioLimits);
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const site = await findSite(asked, places, releases);
   const before = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
   const manifest = before?.manifest;
-  if (manifest !== undefined && site.kind === 'files') await requireSameJob(manifest, asked, inputs, site.places);
-  const request = manifest === undefined ? asked : { ...asked, seed: manifest.seed };
+  if (manifest !== undefined && site.kind === 'files')
+    await requireSameJob(manifest, asked, jobInputs.inputs, site.places);
   const isMoving = before?.journal !== undefined;
   if (site.kind === 'files' && !isMoving) {
     requireReplaceable(
       site.places.output,
-      request.output ?? '',
-      inputs.map((input) => input.path),
+      asked.output ?? '',
+      jobInputs.inputs.map((input) => input.path),
     );
   }
+  const { inputs, first: firstHeader } = await readInputHeaders(jobInputs.inputs, asked);
+  const framing = asked.framing ?? firstHeader?.header.framing;
+  requireWholeRecords(inputs, framing);
+  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
   const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const nature = { hasFiles: site.kind === 'files', manifest };
-  const plan = planJob(request, inputs, tempPlaces, nature, tuning);
+  const plan = await planJob(request, inputs, tempPlaces, nature, tuning);
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
   if (before === undefined) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, inputGates, site, outputGate, tempPlaces, plan, control };
+  return { request, inputs, firstHeader, inputGates, site, outputGate, tempPlaces, plan, control };
 }
 
 async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {

@@ -3,7 +3,7 @@
  * as they decide which bytes come out and where they lie. What only decides how fast may differ.
  */
 import { InputError, UsageError } from '../../errors.js';
-import { nameOfFraming } from '../../formats/framing-table.js';
+import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { describeCompression, describeShards, describeTempDirs } from './describe-job.js';
 import { findInputChange } from './input-fingerprints.js';
@@ -29,7 +29,7 @@ export async function requireSameJob(
     );
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
-    ['kind of records', manifest.framing, nameOfFraming(request.framing)],
+    ['kind of records', manifest.framing, nameOfFormat(request)],
     ['cut into shards', manifest.shards, describeShards(request.shards)],
     ['prefix', manifest.shardPrefix, request.shardPrefix],
     ['compression', manifest.compression, describeCompression(request.compression)],

@@ -27,7 +27,19 @@ export type RecordKind =
   /** It is a length and as many bytes; `varint` is LEB128, as of protocol buffers. */
   | { readonly by: 'length-prefix'; readonly prefix: 'u32le' | 'u32be' | 'u64le' | 'varint' }
   /** It is a TFRecord; both of its checksums are verified. */
-  | { readonly by: 'tfrecord' };
+  | { readonly by: 'tfrecord' }
+  /** It is a row of the array of a .npy file; the output is one, and so is each shard. */
+  | { readonly by: 'npy' }
+  /** It is a sample of a tar file: the members that follow each other with one name up to its first dot. */
+  | { readonly by: 'webdataset' };
+
+/**
+ * What stands at the beginning of every input, before its first record. All must have the same; the output, and each
+ * shard, gets it once.
+ */
+export type HeaderKind =
+  /** So many lines, which end as the records do; of CSV, so many records. */
+  { readonly lines: number } | { readonly bytes: number };
 
 /** Where a job stands. `bytesTotal` is undefined while it cannot be known (pipes). */
 export interface ShuffleProgress {
@@ -77,6 +89,7 @@ export interface ShuffleOptions {
   readonly records?: RecordKind | undefined;
   /** Records end in NUL, in and out, in place of newline. */
   readonly zeroTerminated?: boolean | undefined;
+  readonly header?: HeaderKind | undefined;
   /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
   /** Allow existing outputs to be replaced. */

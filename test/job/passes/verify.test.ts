@@ -4,19 +4,20 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VerificationError } from '#src/errors.js';
-import { gzip } from '#src/formats/gzip.js';
+import { InputError, VerificationError } from '#src/errors.js';
+import { gzip } from '#src/formats/codecs/gzip.js';
 import { CoverageCheck, verifyRun } from '#src/job/passes/verify.js';
-import type { JobInput } from '#src/job/prepare/job-inputs.js';
+import { type InputHeader, type JobInput, NO_HEADER } from '#src/job/prepare/job-inputs.js';
 import type { PileTotals } from '#src/plan/pile-runs.js';
 import type { Coverage } from '#workers/input-part.js';
 import type { ShuffleResult } from '#workers/shuffle.js';
 
-function file(path: string, byteLength: number, codec?: typeof gzip): JobInput {
+function file(path: string, byteLength: number, codec?: typeof gzip, header: InputHeader = NO_HEADER): JobInput {
   return {
     kind: 'file',
     path,
     codec,
+    header,
     version: { identity: `1:${byteLength}`, byteLength, modifiedNanoseconds: 0n },
   };
 }
@@ -87,6 +88,31 @@ describe('CoverageCheck', () => {
       'put 100 bytes on the piles, expected the 101',
     );
     expect(() => verifyCoverage([file('plain', 100)], parts, -1)).toThrow(VerificationError);
+  });
+
+  it('begins behind headers', () => {
+    const header = { byteLength: 10, recordBytes: undefined };
+    const withHeaders = [file('plain', 100, undefined, header), file('packed.gz', 10, gzip, header)];
+    const behind = [part(10, 40), part(40, 100), part(10, 55, 1, 55)];
+    expect(() => verifyCoverage(withHeaders, behind)).not.toThrow();
+    expect(() => verifyCoverage([file('nothing else', 10, undefined, header)], [part(0, 0)])).not.toThrow();
+    expect(() => verifyCoverage(withHeaders, whole.slice(0, 3))).toThrow(
+      'plain was read up to byte 10 and from byte 0',
+    );
+    const check = new CoverageCheck([stream]);
+    check.setHeader(0, header);
+    check.add(part(10, 55, 0, 55));
+    expect(() => check.verify(45)).not.toThrow();
+  });
+
+  it('refuses inputs that do not hold what their header says', () => {
+    const header = { byteLength: 10, recordBytes: 45 };
+    const inputs = [file('packed.gz', 10, gzip, header)];
+    expect(() => verifyCoverage(inputs, [part(10, 55, 0, 55)])).not.toThrow();
+    const ending = (end: number) => () => verifyCoverage(inputs, [part(10, end, 0, end)]);
+    for (const end of [54, 56]) expect(ending(end)).toThrow(InputError);
+    expect(ending(54)).toThrow('packed.gz: byte 54 is the end of the input; expected 55 bytes by its header');
+    expect(ending(56)).toThrow('packed.gz: byte 55 lies behind the last record that its header tells of');
   });
 
   it('looks at each input on its own', () => {

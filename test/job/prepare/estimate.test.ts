@@ -39,6 +39,18 @@ describe('estimateInputs', () => {
     expect(estimate.meanRecordBytes).toBeLessThan(mean * 1.05);
   });
 
+  it('leaves headers out', async () => {
+    const inputs = await inputsOf('id,text\n1,2\n', gzipSync(lines(1000)));
+    const header = { byteLength: 8, recordBytes: undefined };
+    const withHeaders = inputs.map((input): JobInput => (input.kind === 'file' ? { ...input, header } : input));
+    expect(estimateInputs(withHeaders, LINES, 'draw').decodedBytes[0]).toBe(4);
+  });
+
+  it('guesses how long records are of which only their headers tell', async () => {
+    const inputs = await inputsOf(lines(1000));
+    expect(estimateInputs(inputs, undefined, 'draw').meanRecordBytes).toBeCloseTo(200);
+  });
+
   it('estimates compressed files from what a sample expands to', async () => {
     const text = lines(50_000);
     const inputs = await inputsOf(gzipSync(text));

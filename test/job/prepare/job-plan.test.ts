@@ -48,7 +48,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const places = choosePlaces(request, jobInputs);
   const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
   const nature = { hasFiles: places.kind === 'files', manifest: before };
-  const planned = planJob(request, jobInputs.inputs, tempPlaces, nature, tuning);
+  const planned = await planJob(request, jobInputs.inputs, tempPlaces, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, planned, places, true) };
 }

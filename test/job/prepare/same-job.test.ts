@@ -48,7 +48,7 @@ async function jobOf(changed: Partial<ShuffleOptions>) {
 async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
   const { request, inputs, places } = await jobOf(changed);
   const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
-  const plan = planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
+  const plan = await planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
   return describeJob(request, inputs, { ...plan, isResumable }, places, true);
 }
 

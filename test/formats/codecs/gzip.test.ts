@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
-import type { CompressedSource } from '#src/formats/codec.js';
-import { gzip } from '#src/formats/gzip.js';
+import type { CompressedSource, DecoderMemory } from '#src/formats/codec.js';
+import { gzip } from '#src/formats/codecs/gzip.js';
 
 /** `bytes` in pieces of the given sizes, the last size repeated; each at once, or after some time. */
 function sourceOf(
@@ -19,6 +19,7 @@ function sourceOf(
   let i = 0;
   return {
     path: 'in.gz',
+    start: 0,
     next: async () => {
       if (milliseconds !== undefined) await new Promise((resolve) => setTimeout(resolve, milliseconds));
       const size = pieceBytes[Math.min(i, pieceBytes.length - 1)] ?? 1;
@@ -30,9 +31,13 @@ function sourceOf(
   };
 }
 
+/** gzip needs no more than every thread has. */
+const NO_MEMORY: DecoderMemory = { take: () => expect.fail('gzip takes memory'), budgetFor: () => '' };
+
 async function decode(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes, milliseconds))) pieces.push(Buffer.from(piece));
+  for await (const piece of gzip.decode(sourceOf(bytes, pieceBytes, milliseconds), NO_MEMORY))
+    pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
 }
 
@@ -76,7 +81,7 @@ describe('gzip.decode', () => {
   it('waits for a consumer that takes its time, and frees nothing that zlib still writes to', async () => {
     const bytes = Buffer.concat(Array.from({ length: 300 }, (_, i) => Buffer.alloc(20_000 + 997 * i, `${i} `)));
     const pieces: Buffer[] = [];
-    for await (const piece of gzip.decode(sourceOf(gzipSync(bytes), [5000]))) {
+    for await (const piece of gzip.decode(sourceOf(gzipSync(bytes), [5000]), NO_MEMORY)) {
       pieces.push(Buffer.from(piece));
       await new Promise((resolve) => setTimeout(resolve, 1));
     }

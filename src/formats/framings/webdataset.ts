@@ -1,0 +1,173 @@
+/**
+ * Tar files of samples, as WebDataset has them: the members that follow each other with one key, which is their
+ * path up to the first dot of the base name, are one record, with all their headers.
+ *
+ *     | pax header | header | data 0.jpg | header | data 0.txt | directory | header | data 1.jpg | zero blocks |
+ *     | record                                                 | record                          | trailer     |
+ *
+ * What is no member has its place, too: what a header says of the next member belongs to that, a directory to the
+ * sample behind it, or to the last one. The zero blocks at the end belong to no record; a tar file without them may
+ * be one that was cut off.
+ */
+import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
+import {
+  BLOCK_BYTES,
+  isNote,
+  isZeroBlock,
+  type MemberNotes,
+  parseNote,
+  parseTarHeader,
+  problemOfNote,
+  storedDataBytes,
+  type TarHeader,
+} from '../tar-header.js';
+
+/** Stands in nearly every header. */
+const MAGIC = 'ustar';
+
+export const webdataset: Framing = {
+  cut: { kind: 'never' },
+  // Members, of which a sample has one or a few.
+  countSample: (sample) => Buffer.from(sample).toString('latin1').split(MAGIC).length - 1,
+  openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
+};
+
+class SampleScanner implements RecordScanner {
+  readonly needsWholeRecords = true;
+  readonly #kernel: FramingKernel;
+  readonly #mostBytes: number;
+  /** Offsets count from the beginning of the record. Where the next header is. */
+  #next = 0;
+  /** Behind the last member of the sample: what comes from here belongs to the next member. */
+  #membersEnd = 0;
+  #notes: MemberNotes | undefined;
+  #key: string | undefined;
+  /** Whether the zero blocks have begun. */
+  #isEnded = false;
+
+  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
+    this.#kernel = kernel;
+    this.#mostBytes = maxRecordBytes;
+  }
+
+  scan(_from: number, to: number, recordStart: number, table: number, maxCount: number): number {
+    const { bytes, view } = this.#kernel;
+    let count = 0;
+    let start = recordStart;
+    while (!this.#isEnded && count < maxCount && to - start >= this.#next + BLOCK_BYTES) {
+      const recordBytes = this.#step(bytes.subarray(start, to), start);
+      if (recordBytes === 'more') break;
+      if (recordBytes === 0) continue;
+      view.setUint32(table + count * 8, start, true);
+      view.setUint32(table + count * 8 + 4, start + recordBytes, true);
+      count += 1;
+      start += recordBytes;
+      this.#next -= recordBytes;
+      this.#membersEnd = 0;
+      this.#key = undefined;
+    }
+    return count;
+  }
+
+  complete(recordStart: number, to: number): 'trailer' {
+    const rest = this.#kernel.bytes.subarray(recordStart, to);
+    if (!this.#isEnded) {
+      if (this.#next !== rest.byteLength)
+        throw new BadRecord(recordStart, 'begins a sample that the input ends inside of: the tar file is truncated');
+      throw new BadRecord(
+        to,
+        'is the end of the input, and no zero blocks end the tar file: it is truncated; if it is known to be whole, `truncate -s +1024` appends them',
+      );
+    }
+    const index = rest.findIndex((byte) => byte !== 0);
+    if (index < 0) return 'trailer';
+    throw new BadRecord(recordStart + index, 'lies behind the zero blocks that end a tar file; expected the end');
+  }
+
+  /**
+   * Looks at the header at #next.
+   * @param record all that is there from the beginning of the record.
+   * @param address of that.
+   * @returns bytes of the record when it ends before the header; 0: it goes on.
+   */
+  #step(record: Uint8Array, address: number): number | 'more' {
+    const rest = record.subarray(this.#next);
+    const at = address + this.#next;
+    const block = rest.subarray(0, BLOCK_BYTES);
+    if (isZeroBlock(block)) {
+      if (this.#notes !== undefined) throw new BadRecord(at, 'is a zero block where a member was announced');
+      this.#isEnded = true;
+      return this.#next;
+    }
+    const header = parseTarHeader(block);
+    if (typeof header === 'string') throw new BadRecord(at, header);
+    if (isNote(header)) return this.#takeNote(header, rest, at);
+    if (header.type === '5') {
+      this.#goBehind(BLOCK_BYTES, at);
+      return 0;
+    }
+    const key = this.#keyOf(header, at);
+    // What comes before the member goes with it; the header is looked at again in the next record.
+    if (this.#key !== undefined && key !== this.#key) return this.#membersEnd;
+    const headerBytes = headerBytesOf(header, rest);
+    if (headerBytes === undefined) return 'more';
+    this.#key = key;
+    this.#goBehind(headerBytes + storedDataBytes(header, this.#notes), at);
+    this.#membersEnd = this.#next;
+    return 0;
+  }
+
+  #takeNote(header: TarHeader, rest: Uint8Array, at: number): number | 'more' {
+    if (header.type === 'g') {
+      throw new BadRecord(at, 'is a global pax header behind the first member; it would be said of all samples');
+    }
+    const problem = problemOfNote(header);
+    if (problem !== undefined) throw new BadRecord(at, problem);
+    const noteBytes = BLOCK_BYTES + storedDataBytes(header);
+    if (rest.byteLength < noteBytes) return 'more';
+    const notes = parseNote(header, Buffer.from(rest.subarray(BLOCK_BYTES, BLOCK_BYTES + header.dataBytes)));
+    if (typeof notes === 'string') throw new BadRecord(at, notes);
+    const before = this.#notes;
+    this.#goBehind(noteBytes, at);
+    this.#notes = { ...before, ...notes };
+    return 0;
+  }
+
+  /** Goes on behind a header and its data, of which nothing is there yet for sure. */
+  #goBehind(byteLength: number, at: number): void {
+    this.#notes = undefined;
+    this.#next += byteLength;
+    if (this.#next <= this.#mostBytes) return;
+    throw new BadRecord(
+      at,
+      `begins a member of ${byteLength} bytes, with which its sample is longer than --max-record allows; raise it`,
+    );
+  }
+
+  #keyOf(header: TarHeader, at: number): string {
+    const name = this.#notes?.name ?? header.name;
+    const shown = JSON.stringify(Buffer.from(name, 'latin1').toString());
+    if (header.type === '1') {
+      throw new BadRecord(
+        at,
+        `is the header of ${shown}, a hard link to another member, which may come to lie behind it or in another shard; make the tar file with --hard-dereference`,
+      );
+    }
+    const key = /^((?:.*\/)?[^./]+)\.[^/]*$/s.exec(name)?.[1];
+    if (key !== undefined) return key;
+    throw new BadRecord(
+      at,
+      `is the header of ${shown}, whose base name has nothing before a dot; expected the key of a sample, as in 0001.jpg`,
+    );
+  }
+}
+
+/** With the blocks in which the map of a sparse file goes on; undefined when they are not all there yet. */
+function headerBytesOf({ isExtended }: TarHeader, bytes: Uint8Array): number | undefined {
+  let byteLength = BLOCK_BYTES;
+  for (let goesOn = isExtended; goesOn; byteLength += BLOCK_BYTES) {
+    if (bytes.byteLength < byteLength + BLOCK_BYTES) return undefined;
+    goesOn = bytes[byteLength + 504] !== 0;
+  }
+  return byteLength;
+}

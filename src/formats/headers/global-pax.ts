@@ -1,0 +1,69 @@
+/**
+ * What stands at the beginning of a tar file and is said of all its members: global pax headers, as git archive
+ * writes one. Behind the records come the two zero blocks that end every tar file.
+ */
+import { InputError } from '../../errors.js';
+import type { HeaderRule } from '../header.js';
+import { BLOCK_BYTES, isZeroBlock, parseNote, parseTarHeader, problemOfNote, storedDataBytes } from '../tar-header.js';
+import { differenceOfText } from './differences.js';
+
+export const globalPax: HeaderRule = {
+  measure: (head, isWhole, path) => {
+    const fail = (position: number, problem: string) =>
+      new InputError('ERR_INPUT_CORRUPT', `${path}: byte ${position} ${problem}`);
+    for (let at = 0; ; ) {
+      const end = lookAtHeader(head, at, fail);
+      if (end === at) {
+        return {
+          byteLength: at,
+          bytes: new Uint8Array(head.subarray(0, at)),
+          recordBytes: undefined,
+          framing: undefined,
+        };
+      }
+      if (end !== undefined) at = end;
+      else if (isWhole)
+        throw fail(head.byteLength, 'is the end of the input; expected a tar file, which ends in zero blocks');
+      else return undefined;
+    }
+  },
+  // When they were written may differ.
+  difference: (expected, got) => differenceOfText(whatIsSaid(expected.bytes), whatIsSaid(got.bytes)),
+  headerOf: ({ bytes }) => bytes,
+  trailer: new Uint8Array(2 * BLOCK_BYTES),
+};
+
+/** The lines of all global headers, of headers that were measured. */
+function whatIsSaid(bytes: Uint8Array): Uint8Array {
+  const lines: Uint8Array[] = [];
+  for (let at = 0; at < bytes.byteLength; ) {
+    const header = parseTarHeader(bytes.subarray(at, at + BLOCK_BYTES));
+    if (typeof header === 'string') throw new RangeError(`byte ${at} of a header ${header}`);
+    at += BLOCK_BYTES;
+    lines.push(bytes.subarray(at, at + header.dataBytes));
+    at += storedDataBytes(header);
+  }
+  return Buffer.concat(lines);
+}
+
+/** @returns where the global header ends that begins at `at`, `at` when none does, undefined when it is not all there. */
+function lookAtHeader(
+  head: Buffer,
+  at: number,
+  fail: (position: number, problem: string) => Error,
+): number | undefined {
+  if (head.byteLength < at + BLOCK_BYTES) return undefined;
+  const block = head.subarray(at, at + BLOCK_BYTES);
+  if (isZeroBlock(block)) return at;
+  const header = parseTarHeader(block);
+  if (typeof header === 'string') throw fail(at, header);
+  if (header.type !== 'g') return at;
+  const problem = problemOfNote(header);
+  if (problem !== undefined) throw fail(at, problem);
+  const end = at + BLOCK_BYTES + storedDataBytes(header);
+  if (head.byteLength < end) return undefined;
+  const notes = parseNote(header, head.subarray(at + BLOCK_BYTES, at + BLOCK_BYTES + header.dataBytes));
+  if (typeof notes === 'string') throw fail(at, notes);
+  if (notes.name === undefined && notes.dataBytes === undefined) return end;
+  throw fail(at, 'is a global pax header that names all members, or says how large they are');
+}

@@ -1,0 +1,73 @@
+/**
+ * A header of so many lines, which end as the records do: in a newline, in a delimiter, or, of CSV, in a newline
+ * that no double quotes enclose.
+ */
+import { InputError } from '../../errors.js';
+import { NOTHING } from '../framing.js';
+import type { Header, HeaderRule } from '../header.js';
+import { differenceOfText } from './differences.js';
+
+/** Plain data. */
+export interface LinesHeader {
+  readonly count: number;
+  /** What ends a line, in hex. */
+  readonly lineEnd: string;
+  /** Whether a line goes on behind a newline between double quotes. */
+  readonly isQuoted: boolean;
+}
+
+export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
+  const end = Buffer.from(lineEnd, 'hex');
+  const linesOf = isQuoted ? quotedLines : (head: Buffer) => lines(head, end);
+  return {
+    measure: (head, isWhole, path) => {
+      const ends: number[] = [];
+      for (const lineEnd of linesOf(head)) {
+        ends.push(lineEnd);
+        if (ends.length === count) return headerOf(head.subarray(0, lineEnd), NOTHING);
+      }
+      if (!isWhole) return undefined;
+      // The last line of an input may lack its end, as the last record may.
+      const isLastUnended = ends.length === count - 1 && head.byteLength > (ends.at(-1) ?? 0);
+      if (isLastUnended && !(isQuoted && endsInQuotes(head))) return headerOf(head, end);
+      throw tooFew(path, head, count);
+    },
+    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
+    headerOf: ({ bytes }) => bytes,
+    trailer: NOTHING,
+  };
+}
+
+function headerOf(bytes: Buffer, added: Uint8Array): Header {
+  const { byteLength } = bytes;
+  return {
+    byteLength,
+    bytes: new Uint8Array(Buffer.concat([bytes, added])),
+    recordBytes: undefined,
+    framing: undefined,
+  };
+}
+
+/** Ends of lines. */
+function* lines(head: Buffer, end: Buffer): Generator<number, void> {
+  for (let at = head.indexOf(end); at >= 0; at = head.indexOf(end, at + end.byteLength)) yield at + end.byteLength;
+}
+
+function* quotedLines(head: Buffer): Generator<number, void> {
+  let isQuoted = false;
+  for (let i = 0; i < head.byteLength; i++) {
+    if (head[i] === 0x22) isQuoted = !isQuoted;
+    else if (head[i] === 0x0a && !isQuoted) yield i + 1;
+  }
+}
+
+function endsInQuotes(head: Buffer): boolean {
+  return head.reduce((quotes, byte) => quotes + (byte === 0x22 ? 1 : 0), 0) % 2 === 1;
+}
+
+function tooFew(path: string, { byteLength }: Buffer, count: number): InputError {
+  return new InputError(
+    'ERR_INPUT_CORRUPT',
+    `${path}: byte ${byteLength} is the end of the input, and of its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
+  );
+}

@@ -1,0 +1,147 @@
+/**
+ * The header of a `.npy` file (NumPy's format.py, versions 1.0 to 3.0): magic bytes, version, length, and a Python
+ * dictionary of three entries, filled up with blanks and ended by a newline. What follows is the rows, one behind
+ * the other. Those of the output have as many bytes for any number of rows.
+ *
+ *     byte 0   \x93NUMPY          6   major and minor version
+ *          8   u16, in versions 2 and 3 u32: bytes of the dictionary, up to and with the newline
+ */
+import { InputError } from '../../errors.js';
+import { NOTHING } from '../framing.js';
+import { MOST_FIXED_BYTES } from '../framings/fixed-size.js';
+import type { HeaderRule } from '../header.js';
+
+/** How the rows lie, and how many there are. */
+export interface NpyArray {
+  /** NumPy's type of an element, such as `<f4`. */
+  readonly dtype: string;
+  readonly rows: number;
+  /** Lengths of the other dimensions. */
+  readonly rowShape: readonly number[];
+  readonly rowBytes: number;
+}
+
+const MAGIC = Buffer.from('\x93NUMPY', 'latin1');
+/** Rows begin at multiples of this, for programs that map them into memory. */
+const ALIGNMENT = 64;
+/** NumPy itself refuses more. */
+const MOST_TEXT_BYTES = 10_000;
+/** Bytes before the dictionary, in version 1 of the format. */
+const TEXT_START = 10;
+/** One entry of the dictionary; a value that is none of these three is none of a plain array. */
+const ENTRY = /\s*'(\w+)'\s*:\s*(?:'([^']*)'|(True|False)|\(([\dL,\s]*)\))\s*(?:,|$)/y;
+/** Byte order, kind, bytes of an element (characters of `U`), unit of a time. */
+const DTYPE = /^[<>|=]?([biufcmMSUV])(\d{1,9})(?:\[\w+\])?$/;
+const BYTES_OF_A_CHARACTER = 4;
+
+export const npyHeader: HeaderRule = {
+  measure: (head, isWhole, path) => {
+    const fail = (position: number, problem: string) =>
+      new InputError('ERR_INPUT_CORRUPT', `${path}: byte ${position} ${problem}`);
+    const incomplete = () => {
+      if (isWhole) throw fail(head.byteLength, 'is the end of the input, and of its .npy header: it is truncated');
+      return undefined;
+    };
+    if (!startsLike(head, MAGIC)) throw fail(0, 'begins an input without the magic bytes of .npy');
+    if (head.byteLength < 12) return incomplete();
+    const version = head[6] ?? 0;
+    if (version < 1 || version > 3)
+      throw fail(6, `says that the .npy format is version ${version}; expected 1, 2 or 3`);
+    const [textStart, textBytes] = version === 1 ? [TEXT_START, head.readUInt16LE(8)] : [12, head.readUInt32LE(8)];
+    if (textBytes > MOST_TEXT_BYTES) throw fail(8, `claims a .npy header of ${textBytes} bytes; expected some hundred`);
+    const byteLength = textStart + textBytes;
+    if (head.byteLength < byteLength) return incomplete();
+    const array = parseDictionary(head.toString('latin1', textStart, byteLength));
+    if (typeof array === 'string') throw fail(textStart, `begins a .npy header ${array}`);
+    return {
+      byteLength,
+      bytes: new Uint8Array(head.subarray(0, byteLength)),
+      recordBytes: array.rows * array.rowBytes,
+      framing: { kind: 'fixed', value: array.rowBytes },
+    };
+  },
+  difference: (expected, got) => {
+    const [one, other] = [arrayOf(expected.bytes), arrayOf(got.bytes)].map(describeRows);
+    if (one === undefined || other === undefined || one === other) return undefined;
+    return { position: TEXT_START, expected: one, got: other };
+  },
+  headerOf: ({ bytes }, recordBytes) => {
+    const array = arrayOf(bytes);
+    return formatNpyHeader(array, recordBytes / array.rowBytes);
+  },
+  trailer: NOTHING,
+};
+
+/** @returns a header for so many rows of the array. */
+export function formatNpyHeader({ dtype, rowShape }: Pick<NpyArray, 'dtype' | 'rowShape'>, rows: number): Buffer {
+  const describe = (count: number) =>
+    `{'descr': '${dtype}', 'fortran_order': False, 'shape': (${count},${rowShape.map((length) => ` ${length}`).join(',')}), }`;
+  const longest = describe(Number.MAX_SAFE_INTEGER).length;
+  const byteLength = Math.ceil((TEXT_START + longest + 1) / ALIGNMENT) * ALIGNMENT;
+  const header = Buffer.alloc(byteLength, ' ');
+  MAGIC.copy(header);
+  header[6] = 1;
+  header[7] = 0;
+  header.writeUInt16LE(byteLength - TEXT_START, 8);
+  header.write(describe(rows), TEXT_START, 'latin1');
+  header[byteLength - 1] = 0x0a;
+  return header;
+}
+
+function startsLike(head: Buffer, magic: Buffer): boolean {
+  const bytes = Math.min(head.byteLength, magic.byteLength);
+  return head.subarray(0, bytes).equals(magic.subarray(0, bytes));
+}
+
+/** @returns what is wrong, as what the header has or does. */
+function parseDictionary(text: string): NpyArray | string {
+  const entries = entriesOf(text);
+  const { descr: dtype, fortran_order: fortran, shape: shapeText } = entries ?? {};
+  if (dtype === undefined || fortran === undefined || shapeText === undefined) {
+    return 'that does not describe an array of numbers, strings or times; structured and object arrays cannot be shuffled';
+  }
+  const [, kind, lengthText] = DTYPE.exec(dtype) ?? [];
+  if (kind === undefined) {
+    return `of dtype ${JSON.stringify(dtype)}; expected numbers, strings or times, such as <f4`;
+  }
+  const shape = shapeText
+    .split(',')
+    .map((part) => part.trim().replace(/L$/, ''))
+    .filter((part) => part !== '');
+  if (!shape.every((part) => /^\d{1,16}$/.test(part))) return `of shape (${shapeText}), which is none`;
+  const [rows, ...rowShape] = shape.map(Number);
+  if (rows === undefined) return 'of a single number; expected rows to shuffle';
+  if (fortran === 'True' && rowShape.length > 0) {
+    return 'of an array in Fortran order, where a row does not lie in one piece; save it in C order';
+  }
+  const elementBytes = Number(lengthText) * (kind === 'U' ? BYTES_OF_A_CHARACTER : 1);
+  const rowBytes = rowShape.reduce((product, length) => product * length, elementBytes);
+  if (rowBytes === 0) return 'of rows of no bytes, which cannot be told apart';
+  if (rowBytes > MOST_FIXED_BYTES) return `of rows of ${rowBytes} bytes; expected ${MOST_FIXED_BYTES} at most`;
+  if (!Number.isSafeInteger(rowBytes * rows)) return `of shape (${shapeText}), more than a file can hold`;
+  return { dtype, rows, rowShape, rowBytes };
+}
+
+/** @returns undefined where it is no dictionary of such entries alone. */
+function entriesOf(text: string): Readonly<Record<string, string>> | undefined {
+  const inside = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1]?.trimEnd();
+  if (inside === undefined) return undefined;
+  const entries: Record<string, string> = {};
+  for (ENTRY.lastIndex = 0; ENTRY.lastIndex < inside.length; ) {
+    const [, key, quoted, flag, numbers] = ENTRY.exec(inside) ?? [];
+    if (key === undefined) return undefined;
+    entries[key] = quoted ?? flag ?? numbers ?? '';
+  }
+  return entries;
+}
+
+/** Of a header that was measured. */
+function arrayOf(bytes: Uint8Array): NpyArray {
+  const array = parseDictionary(Buffer.from(bytes).toString('latin1', bytes[6] === 1 ? TEXT_START : 12));
+  if (typeof array === 'string') throw new RangeError(`a .npy header ${array}`);
+  return array;
+}
+
+function describeRows({ dtype, rowShape }: NpyArray): string {
+  return `rows of dtype ${dtype} and shape (${rowShape.join(', ')})`;
+}

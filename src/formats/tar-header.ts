@@ -1,0 +1,129 @@
+/**
+ * The 512-byte header of a tar member, as of POSIX.1-1988 (ustar), with the extensions of POSIX.1-2001 (pax) and of
+ * GNU tar: what one must know of it to find the next one, and its name. Names are bytes, kept as latin1.
+ */
+
+/** Headers begin at multiples of this, and data is filled up to one. */
+export const BLOCK_BYTES = 512;
+/** What a header says of the next member takes some KiB; one that claims more is none. */
+const MOST_NOTE_BYTES = 2 ** 20;
+
+export interface TarHeader {
+  readonly type: string;
+  readonly name: string;
+  /** Of the data behind the header, as it says itself. */
+  readonly dataBytes: number;
+  /** Whether members of its type have data, whatever is said of its size. */
+  readonly hasData: boolean;
+  /** Whether a map of a sparse file goes on in further blocks before the data. */
+  readonly isExtended: boolean;
+}
+
+/** What headers before a member say of it. */
+export interface MemberNotes {
+  readonly name?: string;
+  readonly dataBytes?: number;
+}
+
+/** @param block 512 bytes. @returns what is wrong, as what the block is or has. */
+export function parseTarHeader(block: Uint8Array): TarHeader | string {
+  if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
+  const dataBytes = numberAt(block, 124, 12);
+  if (dataBytes === undefined) return 'is a tar header whose size is no number';
+  const name = fullName(block);
+  const type = typeOf(block, name);
+  return { type, name, dataBytes, hasData: !'123456'.includes(type), isExtended: type === 'S' && block[482] !== 0 };
+}
+
+/** Whether a header only says something of the next member, of its link, or of all members. */
+export function isNote({ type }: TarHeader): boolean {
+  return 'xXgLK'.includes(type);
+}
+
+/** What is wrong with the size of a note. */
+export function problemOfNote({ dataBytes }: TarHeader): string | undefined {
+  if (dataBytes <= MOST_NOTE_BYTES) return undefined;
+  return `is a tar header that claims ${dataBytes} bytes for what it says of a member; expected some KiB`;
+}
+
+/** @param data of a header that is a note. @returns what is wrong. */
+export function parseNote({ type }: TarHeader, data: Buffer): MemberNotes | string {
+  if (type === 'L') return { name: textAt(data, 0, data.byteLength) };
+  return type === 'K' ? {} : parsePax(data);
+}
+
+export function isZeroBlock(block: Uint8Array): boolean {
+  return block.every((byte) => byte === 0);
+}
+
+/** What the data behind a header takes, filled up to whole blocks. */
+export function storedDataBytes({ hasData, dataBytes }: TarHeader, notes: MemberNotes = {}): number {
+  return hasData ? Math.ceil((notes.dataBytes ?? dataBytes) / BLOCK_BYTES) * BLOCK_BYTES : 0;
+}
+
+function fullName(block: Uint8Array): string {
+  const name = textAt(block, 0, 100);
+  // Headers of GNU, told by blanks behind the magic, have other things where the prefix would be.
+  const prefix = textAt(block, 257, 6) === 'ustar' ? textAt(block, 345, 155) : '';
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+/** Programs before POSIX told files by NUL, and directories by a slash behind their name. */
+function typeOf(block: Uint8Array, name: string): string {
+  const type = String.fromCharCode(block[156] ?? 0);
+  if (type !== '0' && type !== '\0') return type;
+  return name.endsWith('/') ? '5' : '0';
+}
+
+/** The sum of all bytes, those of the checksum itself taken for blanks; some old programs added them as signed ones. */
+function hasChecksum(block: Uint8Array): boolean {
+  const told = numberAt(block, 148, 8);
+  let unsigned = 0;
+  let signed = 0;
+  for (let i = 0; i < BLOCK_BYTES; i++) {
+    const byte = i >= 148 && i < 156 ? 0x20 : (block[i] ?? 0);
+    unsigned += byte;
+    signed += byte > 127 ? byte - 256 : byte;
+  }
+  return told === unsigned || told === signed;
+}
+
+/** Octal digits, or, behind a byte of 0x80, a number of base 256, most significant byte first. */
+function numberAt(block: Uint8Array, start: number, fieldBytes: number): number | undefined {
+  if (block[start] === 0x80) {
+    let value = 0;
+    for (let i = start + 1; i < start + fieldBytes; i++) value = value * 256 + (block[i] ?? 0);
+    return Number.isSafeInteger(value) ? value : undefined;
+  }
+  const text = textAt(block, start, fieldBytes).trim();
+  if (!/^[0-7]*$/.test(text)) return undefined;
+  return text === '' ? 0 : Number.parseInt(text, 8);
+}
+
+/** Up to the first NUL. */
+function textAt(bytes: Uint8Array, start: number, fieldBytes: number): string {
+  const field = Buffer.from(bytes.buffer, bytes.byteOffset + start, fieldBytes);
+  const end = field.indexOf(0);
+  return field.toString('latin1', 0, end < 0 ? fieldBytes : end);
+}
+
+/** Lines of `LENGTH KEY=VALUE\n`, where LENGTH counts all of the line; a later one of a key replaces an earlier one. */
+function parsePax(data: Buffer): MemberNotes | string {
+  const values = new Map<string, string>();
+  for (let from = 0; from < data.byteLength; ) {
+    const digits = /^\d{1,8}(?= )/.exec(data.toString('latin1', from, from + 9))?.[0] ?? '';
+    const end = from + Number(digits);
+    const line = data.toString('latin1', from + digits.length + 1, end - 1);
+    const equals = line.indexOf('=');
+    if (digits === '' || end > data.byteLength || data[end - 1] !== 0x0a || equals < 0) {
+      return 'is a pax header that is not made of lines with their lengths';
+    }
+    values.set(line.slice(0, equals), line.slice(equals + 1));
+    from = end;
+  }
+  // What a sparse file is called stands elsewhere, and its path is made up.
+  const name = values.get('GNU.sparse.name') || values.get('path');
+  const size = values.get('size');
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) return 'is a pax header whose size is no number';
+  return { ...(name ? { name } : {}), ...(size === undefined ? {} : { dataBytes: Number(size) }) };
+}

@@ -1,0 +1,89 @@
+/**
+ * Finds where large compressed inputs may be cut: at members that say how long they are. Their headers are read from
+ * the first to the last, before any thread is there, so that no gate is needed.
+ */
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { AbortedError } from '../../errors.js';
+import { type Framing, rangeStart } from '../../formats/framing.js';
+import { FileWindow } from '../../io/file-window.js';
+import { closeFile, openForRead } from '../../io/files.js';
+import type { CutPoint } from '../../plan/splits.js';
+import { thenAlwaysAsync } from '../../then-always.js';
+import type { JobInput } from './job-inputs.js';
+
+export interface InputCuts {
+  /** Decoded position of the first record. */
+  readonly start: number;
+  readonly decodedBytes: number;
+  readonly cutPoints: readonly CutPoint[];
+}
+
+/** After so much of a file signals are heard. */
+const TURN_BYTES = 16 * 2 ** 20;
+/** So many cut points for each split that is planned, or somewhat more, so that splits are nearly equal. */
+const POINTS_PER_SPLIT = 8;
+/** Where an input turns out to be so large that there were more, every other one is left out. */
+const MOST_POINTS = 2 ** 16;
+
+/** Whether records of this framing may be looked for from a member of the input on. */
+export function mayCutAtMembers(input: JobInput, framing: Framing): boolean {
+  return input.kind === 'file' && input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
+}
+
+/** @returns undefined when its members do not say how long they are: it is read as one. */
+export async function findCutPoints(
+  input: JobInput,
+  framing: Framing,
+  splitBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<InputCuts | undefined> {
+  const listMembers = input.kind === 'file' ? input.codec?.listMembers : undefined;
+  if (input.kind !== 'file' || listMembers === undefined) return undefined;
+  const { path, version, header } = input;
+  const file = openForRead(path, 'input');
+  const find = async (): Promise<InputCuts | undefined> => {
+    const members = listMembers(new FileWindow(file, version.byteLength));
+    const points = new SpacedPoints(splitBytes / POINTS_PER_SPLIT);
+    let turnAt = 0;
+    for (;;) {
+      const { done, value } = members.next();
+      if (done === true)
+        return value === undefined
+          ? undefined
+          : { start: header.byteLength, decodedBytes: value, cutPoints: points.before(value) };
+      const { storedStart, decodedStart } = value;
+      const start = rangeStart(framing, decodedStart, header.byteLength);
+      // Members at the beginning may be empty, or hold nothing but the header.
+      if (start !== undefined && decodedStart > header.byteLength) points.add({ start, storedStart, decodedStart });
+      if (storedStart < turnAt) continue;
+      turnAt = storedStart + TURN_BYTES;
+      await eventLoopTurn();
+      if (signal?.aborted === true) throw new AbortedError();
+    }
+  };
+  return thenAlwaysAsync(find, () => closeFile(file));
+}
+
+/** Of points in order as many as are needed: there may be millions. */
+class SpacedPoints {
+  #points: CutPoint[] = [];
+  #spacing: number;
+
+  constructor(spacing: number) {
+    this.#spacing = Math.max(1, spacing);
+  }
+
+  add(point: CutPoint): void {
+    const last = this.#points.at(-1);
+    if (last !== undefined && point.start < last.start + this.#spacing) return;
+    this.#points.push(point);
+    if (this.#points.length < MOST_POINTS) return;
+    this.#points = this.#points.filter((_, i) => i % 2 === 1);
+    this.#spacing *= 2;
+  }
+
+  /** Those at which something is left. */
+  before(decodedEnd: number): readonly CutPoint[] {
+    return this.#points.filter(({ start }) => start < decodedEnd);
+  }
+}

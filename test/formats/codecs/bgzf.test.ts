@@ -1,0 +1,81 @@
+/**
+ * BGZF: its members are found from what they say of themselves, and a file of which one cannot be found is none
+ * that can be read in parts.
+ */
+
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MemberStart, StoredBytes } from '#src/formats/codec.js';
+import { bgzf } from '#src/formats/codecs/bgzf.js';
+import { BGZF_END, bgzfFile, bgzfMember } from './bgzf-file.js';
+
+function storedBytes(bytes: Uint8Array): StoredBytes {
+  return {
+    path: 'in.bgz',
+    byteLength: bytes.byteLength,
+    read: (position, byteLength) => bytes.subarray(position, position + byteLength),
+  };
+}
+
+function list(bytes: Uint8Array): { readonly members: MemberStart[]; readonly decodedBytes: number | undefined } {
+  const found = bgzf.listMembers?.(storedBytes(bytes)) ?? expect.fail('it lists no members');
+  const members: MemberStart[] = [];
+  for (;;) {
+    const { done, value } = found.next();
+    if (done === true) return { members, decodedBytes: value };
+    members.push(value);
+  }
+}
+
+const a = Buffer.from('first');
+const b = Buffer.from('the second');
+
+describe('bgzf.listMembers', () => {
+  it('finds all members, empty ones and that at the end too', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 12 }), (contents) => {
+        const expected: MemberStart[] = [];
+        let [storedStart, decodedStart] = [0, 0];
+        for (const content of [...contents, new Uint8Array()]) {
+          expected.push({ storedStart, decodedStart });
+          storedStart += bgzfMember(content).byteLength;
+          decodedStart += content.byteLength;
+        }
+        expect(list(bgzfFile(contents))).toEqual({ members: expected, decodedBytes: decodedStart });
+      }),
+    );
+  });
+
+  it('takes members as long as there can be any', () => {
+    const content = Buffer.alloc(65_536, 'x');
+    expect(list(bgzfFile([content, content])).decodedBytes).toBe(131_072);
+    expect(list(bgzfMember(Buffer.alloc(65_537))).decodedBytes).toBeUndefined();
+  });
+
+  it.each<[string, Buffer]>([
+    ['another kind of gzip member behind', Buffer.concat([bgzfMember(a), gzipSync(b)])],
+    ['another kind of gzip member between', Buffer.concat([bgzfMember(a), gzipSync(b), bgzfMember(a), BGZF_END])],
+    ['padding of zeros', Buffer.concat([bgzfFile([a]), Buffer.alloc(512)])],
+    ['text behind', Buffer.concat([bgzfFile([a]), Buffer.from('text')])],
+    ['a member that says that it is longer', Buffer.concat([bgzfMember(a, { storedBytes: 1 }), bgzfMember(b)])],
+    ['a member that says that it is shorter', Buffer.concat([bgzfMember(a, { storedBytes: -1 }), bgzfMember(b)])],
+    ['a last member that says that it is longer', bgzfMember(a, { storedBytes: 1 })],
+    ...[0, 1, 17, 26].map((shorter): [string, Buffer] => [
+      `a member that says that it has ${shorter + 1} bytes`,
+      bgzfMember(a, { storedBytes: shorter + 1 - bgzfMember(a).byteLength }),
+    ]),
+    ['a member that says that it decodes to too much', bgzfMember(a, { decodedBytes: 65_536 })],
+  ])('does not know them in a file with %s', (_, bytes) => {
+    expect(list(bytes).decodedBytes).toBeUndefined();
+  });
+
+  it('does not know them in a file truncated at any byte but between two', () => {
+    const whole = bgzfFile([a, b]);
+    const { members } = list(whole);
+    const edges = new Set(members.map(({ storedStart }) => storedStart));
+    for (let end = 1; end < whole.byteLength; end++) {
+      expect(list(whole.subarray(0, end)).decodedBytes === undefined, `${end} bytes`).toBe(!edges.has(end));
+    }
+  });
+});

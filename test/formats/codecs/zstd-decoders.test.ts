@@ -1,0 +1,106 @@
+/**
+ * Every decoder of zstd decodes all that is in a file, or refuses it: frames in one buffer, behind a
+ * skippable one, cut anywhere, truncated, corrupt. Where this Node has no zstd, a newer one is asked.
+ */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { addonDecoder } from '#src/formats/codecs/zstd-addon-decoder.js';
+import type { ZstdDecoder } from '#src/formats/codecs/zstd-decoder.js';
+import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-native.js';
+import { nodeDecoder } from '#src/formats/codecs/zstd-node-decoder.js';
+import { isSoundDecoder } from '#src/formats/codecs/zstd-probe.js';
+import { wasmDecoder } from '#src/formats/codecs/zstd-wasm-decoder.js';
+import { decoderCases } from './zstd-decoder-cases.mjs';
+
+const run = promisify(execFile);
+const addon = loadZstdAddon();
+const zstdInNode = findZstdInNode();
+
+/** Those that a user may lack, and what it takes to have them. */
+const optionalDecoders: readonly (readonly [string, ZstdDecoder | undefined])[] = [
+  ['zstd-napi', addon && addonDecoder(addon)],
+  ['node:zlib', zstdInNode && nodeDecoder(zstdInNode)],
+];
+/** The first with zstd, which takes truncated files for whole, and a current one. */
+const NEWER_NODES = ['22.15.0', '24.21.0'];
+const newerNodes = await Promise.all(NEWER_NODES.map(async (version) => [version, await has(version)] as const));
+
+/** Whether npx has this Node, or gets it. */
+async function has(version: string): Promise<boolean> {
+  return run('npx', ['-y', `node@${version}`, '--version'], { timeout: 50_000 }).then(
+    ({ stdout }) => stdout.includes(version),
+    () => false,
+  );
+}
+
+describe.each(optionalDecoders)('%s', (name, decoder) => {
+  it.skipIf(decoder === undefined).each(Object.entries(decoderCases))('%s', async (_, runCase) => {
+    await runCase(decoder ?? expect.fail(`${name} is not on this machine`));
+  });
+});
+
+describe('zstddec', async () => {
+  const decoder = await wasmDecoder();
+
+  it.each(Object.entries(decoderCases))('%s', async (_, runCase) => {
+    await runCase(decoder);
+  });
+});
+
+describe.each(newerNodes)('node:zlib of Node %s, where npx can get it', (version, isThere) => {
+  it.skipIf(!isThere)('passes all cases', async () => {
+    const script = fileURLToPath(new URL('zstd-in-this-node.mjs', import.meta.url));
+    const { stdout } = await run('npx', ['-y', `node@${version}`, script]);
+    const passed = ['is sound', ...Object.keys(decoderCases)].map((name) => [name, 'passed']);
+    expect(JSON.parse(stdout)).toEqual(Object.fromEntries(passed));
+  });
+});
+
+describe('isSoundDecoder', () => {
+  const decoding = (decode: (bytes: Uint8Array, endsFrame: boolean) => Iterable<Uint8Array>): ZstdDecoder => ({
+    name: 'made up',
+    mostWindowBytes: 2 ** 31,
+    open: () => ({ decode, close: () => {} }),
+  });
+
+  it('takes what decodes', async () => {
+    expect(await isSoundDecoder(await wasmDecoder())).toBe(true);
+  });
+
+  it('refuses what gives nothing, gives other bytes, or throws', async () => {
+    expect(await isSoundDecoder(decoding(() => []))).toBe(false);
+    expect(await isSoundDecoder(decoding((bytes) => [bytes]))).toBe(false);
+    expect(
+      await isSoundDecoder(
+        decoding(() => {
+          throw new Error('broken');
+        }),
+      ),
+    ).toBe(false);
+  });
+
+  it('refuses what does not look at checksums', async () => {
+    const sound = await wasmDecoder();
+    const lenient: ZstdDecoder = {
+      ...sound,
+      open: () => {
+        const frameDecoder = sound.open();
+        return {
+          ...frameDecoder,
+          *decode(bytes, endsFrame) {
+            try {
+              yield* frameDecoder.decode(bytes, endsFrame);
+            } catch {}
+          },
+        };
+      },
+    };
+    expect(await isSoundDecoder(lenient)).toBe(false);
+  });
+});
+
+it('CI has the addon, which is optional elsewhere', () => {
+  if (process.env['CI'] === 'true') expect(addon).toBeDefined();
+});

@@ -1,0 +1,148 @@
+/** Windows are counted against the memory budget, and heads are decoded as far as they go. */
+import { describe, expect, it } from 'vitest';
+import type { DecoderMemory } from '#src/formats/codec.js';
+import type { SynchronousZstdDecoder } from '#src/formats/codecs/zstd-decoder.js';
+import { decodeZstdHead, ZstdReader } from '#src/formats/codecs/zstd-reader.js';
+import { wasmDecoder } from '#src/formats/codecs/zstd-wasm-decoder.js';
+import { blockHeader, declared, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
+
+const MIB = 2 ** 20;
+const wasm = await wasmDecoder();
+/** Takes any window; none of the frames here makes use of it. */
+const roomy: SynchronousZstdDecoder = {
+  name: 'roomy',
+  mostWindowBytes: 2 ** 31,
+  open: () => ({ decode: () => [], close: () => {} }),
+};
+
+/** A frame without content that declares a window of 2 ^ (10 + exponent) bytes, and maybe its length. */
+function windowed(exponent: number, contentBytes?: number): Uint8Array {
+  const size =
+    contentBytes === undefined
+      ? []
+      : [contentBytes & 255, (contentBytes >> 8) & 255, (contentBytes >> 16) & 255, contentBytes >>> 24];
+  const descriptor = contentBytes === undefined ? 0 : 0x80;
+  return Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, descriptor, 8 * exponent, ...size, ...blockHeader(0, 0, true));
+}
+
+/** A budget with some bytes left, and what was asked of it. */
+class Budget implements DecoderMemory {
+  readonly asked: number[] = [];
+  #left: number;
+
+  constructor(byteLength: number) {
+    this.#left = byteLength;
+  }
+
+  take(byteLength: number): boolean {
+    this.asked.push(byteLength);
+    if (byteLength > this.#left) return false;
+    this.#left -= byteLength;
+    return true;
+  }
+
+  budgetFor(byteLength: number): string {
+    return `room for ${byteLength}`;
+  }
+}
+
+async function decode(reader: ZstdReader, memory: DecoderMemory, ...frames: Uint8Array[]): Promise<number> {
+  const given = [Uint8Array.from(Buffer.concat(frames))];
+  let decodedBytes = 0;
+  const source = { path: 'in.zst', start: 0, next: () => given.shift() ?? new Uint8Array() };
+  for await (const piece of reader.decode(source, memory)) decodedBytes += piece.byteLength;
+  return decodedBytes;
+}
+
+describe('ZstdReader', () => {
+  it('asks for no memory for windows that every decoder takes', async () => {
+    const budget = new Budget(0);
+    await decode(new ZstdReader(wasm), budget, windowed(0), windowed(13), severalBlocks.stored);
+    expect(budget.asked).toEqual([]);
+  });
+
+  it('takes memory for what a window is larger than those before, and keeps it', async () => {
+    const budget = new Budget(100 * MIB);
+    const reader = new ZstdReader(roomy);
+    await decode(reader, budget, windowed(14), windowed(15), windowed(14));
+    expect(budget.asked).toEqual([16 * MIB, 16 * MIB]);
+    await decode(reader, budget, windowed(15), windowed(16));
+    expect(budget.asked).toEqual([16 * MIB, 16 * MIB, 32 * MIB]);
+  });
+
+  it('takes no more than the frame can fill', async () => {
+    const budget = new Budget(100 * MIB);
+    const reader = new ZstdReader(roomy);
+    await expect(decode(reader, budget, windowed(21, 9 * MIB))).rejects.toThrow('says that it holds 9437184 bytes');
+    expect(budget.asked).toEqual([9 * MIB]);
+    await expect(decode(reader, budget, windowed(21, 8 * MIB))).rejects.toThrow('says that it holds 8388608 bytes');
+    expect(budget.asked).toEqual([9 * MIB]);
+  });
+
+  it('says which frame needs how much, and which budget has it', async () => {
+    const reader = new ZstdReader(roomy);
+    await expect(decode(reader, new Budget(1023 * MIB), declaredEmpty, windowed(20))).rejects.toMatchObject({
+      name: 'UsageError',
+      code: 'ERR_MEMORY_BUDGET',
+      message: `in.zst: the zstd frame at byte ${declaredEmpty.byteLength} (compressed) has a window of 1073741824 bytes, which does not fit the memory budget; expected --memory of at least room for 1073741824`,
+    });
+    expect(await decode(reader, new Budget(1024 * MIB), windowed(20))).toBe(0);
+  });
+
+  it('says that a window is too large for the decoder, and which one takes it', async () => {
+    expect(await decode(new ZstdReader(wasm), new Budget(128 * MIB), windowed(17))).toBe(0);
+    await expect(decode(new ZstdReader(wasm), new Budget(2 ** 32), windowed(18))).rejects.toMatchObject({
+      name: 'InputError',
+      code: 'ERR_INPUT_UNREADABLE',
+      message: expect.stringContaining(
+        'in.zst: the zstd frame at byte 0 (compressed) has a window of 268435456 bytes, more than the 134217728 that the decoder on this machine takes; install',
+      ),
+    });
+  });
+
+  it('says of a decoder that has no memory what it says', async () => {
+    const poor: SynchronousZstdDecoder = {
+      ...roomy,
+      open: () => ({
+        decode: () => {
+          throw new Error('Allocation error : not enough memory');
+        },
+        close: () => {},
+      }),
+    };
+    await expect(decode(new ZstdReader(poor), new Budget(0), declared.stored)).rejects.toMatchObject({
+      name: 'SystemError',
+      code: 'ERR_OUT_OF_MEMORY',
+      message: expect.stringContaining('in.zst: no memory to decode the zstd data at byte 0 (compressed): Allocation'),
+    });
+  });
+});
+
+const declaredEmpty = windowed(0, 0);
+
+describe('decodeZstdHead', () => {
+  it('decodes as far as the head goes', () => {
+    const bytes = Buffer.concat([skippable, declared.stored, undeclared.stored]);
+    const content = Buffer.concat([declared.content, undeclared.content]);
+    for (let end = 0; end <= bytes.byteLength; end++) {
+      const head = decodeZstdHead(wasm, bytes.subarray(0, end), MIB);
+      expect(content.subarray(0, head.byteLength).equals(head)).toBe(true);
+      if (end >= skippable.byteLength + declared.stored.byteLength)
+        expect(head.byteLength).toBeGreaterThanOrEqual(declared.content.byteLength);
+    }
+    expect(decodeZstdHead(wasm, bytes, MIB)).toHaveLength(content.byteLength);
+  });
+
+  it('is empty for corrupt data', () => {
+    const damaged = Buffer.from(declared.stored);
+    damaged[damaged.byteLength - 1] = (damaged[damaged.byteLength - 1] ?? 0) ^ 1;
+    expect(decodeZstdHead(wasm, damaged, MIB)).toHaveLength(0);
+    expect(decodeZstdHead(wasm, Buffer.from('no zstd'), MIB)).toHaveLength(0);
+  });
+
+  it('ends after so much, and a piece', () => {
+    const head = decodeZstdHead(wasm, repeatedByte(100), 3 * MIB);
+    expect(head.byteLength).toBeGreaterThanOrEqual(3 * MIB);
+    expect(head.byteLength).toBeLessThanOrEqual(4 * MIB);
+  });
+});

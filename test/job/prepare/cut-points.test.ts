@@ -1,0 +1,150 @@
+/** Where compressed inputs are cut: at members, when they say how long they are and it pays. */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AbortedError } from '#src/errors.js';
+import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
+import { findCutPoints, mayCutAtMembers } from '#src/job/prepare/cut-points.js';
+import { listInputs } from '#src/job/prepare/job-inputs.js';
+import { describeInputs } from '#src/job/prepare/planned-inputs.js';
+import { planSplits, type SplitPart } from '#src/plan/splits.js';
+import { useTestDirectory } from '../../fixtures/temp-directory.js';
+import { BGZF_END, bgzfFile, bgzfMember } from '../../formats/codecs/bgzf-file.js';
+
+const directory = useTestDirectory();
+const lines = framingOf(LINES);
+const content = Buffer.from('12345678\n');
+const memberBytes = bgzfMember(content).byteLength;
+
+async function inputOf(bytes: Uint8Array) {
+  writeFileSync(directory.path('in'), bytes);
+  const { inputs } = await listInputs([directory.path('in')], () => {});
+  const [input = expect.fail('no input')] = inputs;
+  return input;
+}
+
+/** Parts of one input of ten members of nine bytes, of which `decodedBytes` were estimated. */
+async function partsOf(spec: FramingSpec, splitBytes: number, decodedBytes = 90): Promise<readonly SplitPart[]> {
+  const input = await inputOf(bgzfFile(Array(10).fill(content)));
+  const planned = await describeInputs([input], [decodedBytes], framingOf(spec), splitBytes, undefined);
+  return [...planSplits(planned, splitBytes)].flat();
+}
+
+describe('a BGZF file', () => {
+  it('is cut at members', async () => {
+    expect(await partsOf(LINES, 45)).toEqual([
+      {
+        inputOrdinal: 0,
+        start: 0,
+        end: 46,
+        members: { storedStart: 0, storedEnd: 5 * memberBytes, decodedStart: 0, decodedEnd: 45 },
+      },
+      {
+        inputOrdinal: 0,
+        start: 46,
+        end: 90,
+        members: {
+          storedStart: 5 * memberBytes,
+          storedEnd: 10 * memberBytes + BGZF_END.byteLength,
+          decodedStart: 45,
+          decodedEnd: 90,
+        },
+      },
+    ]);
+  });
+
+  it('is cut before all members but the empty one at the end when splits are small', async () => {
+    const parts = await partsOf(LINES, 1);
+    expect(parts.map(({ start }) => start)).toEqual([0, ...Array.from({ length: 9 }, (_, i) => 9 * (i + 1) + 1)]);
+    expect(parts.map(({ members }) => members?.storedStart)).toEqual(parts.map((_, i) => i * memberBytes));
+  });
+
+  it('is cut behind members where records of one size begin', async () => {
+    const parts = await partsOf({ kind: 'fixed', value: 6 }, 1);
+    expect(parts.map(({ start }) => start)).toEqual([0, 12, 18, 30, 36, 48, 54, 66, 72, 84]);
+    expect(parts.map(({ members }) => members?.decodedStart)).toEqual([0, 9, 18, 27, 36, 45, 54, 63, 72, 81]);
+    const large = await partsOf({ kind: 'fixed', value: 45 }, 1);
+    expect(large.map(({ start, members }) => [start, members?.decodedStart])).toEqual([
+      [0, 0],
+      [45, 9],
+    ]);
+  });
+
+  it('is not looked through when it seems too small to be cut', async () => {
+    expect(await partsOf(LINES, 45, 68)).toMatchObject([{ start: 0, members: { decodedEnd: 45 } }, { start: 46 }]);
+    const [whole, ...others] = await partsOf(LINES, 45, 67);
+    expect(others).toEqual([]);
+    expect(whole).not.toHaveProperty('members');
+  });
+
+  it.each<FramingSpec>([
+    { kind: 'csv', value: null },
+    { kind: 'lines', value: 4 },
+    { kind: 'delimited', value: '0a0a' },
+    { kind: 'paragraphs', value: null },
+    { kind: 'tfrecord', value: null },
+  ])('is read as one with records of %j', async (spec) => {
+    const [whole, ...others] = await partsOf(spec, 1);
+    expect(others).toEqual([]);
+    expect(whole).not.toHaveProperty('members');
+  });
+});
+
+describe('findCutPoints', () => {
+  it('knows nothing of other gzip, and of BGZF with other members', async () => {
+    for (const bytes of [gzipSync(content), Buffer.concat([bgzfFile([content, content]), gzipSync(content)])]) {
+      expect(await findCutPoints(await inputOf(bytes), lines, 1, undefined)).toBeUndefined();
+    }
+    expect(mayCutAtMembers(await inputOf(gzipSync(content)), lines)).toBe(false);
+    expect(mayCutAtMembers(await inputOf(content), lines)).toBe(false);
+  });
+
+  it('takes no place with nothing before it or behind it', async () => {
+    const empty = new Uint8Array();
+    const cuts = await findCutPoints(
+      await inputOf(bgzfFile([empty, content, empty, content, empty])),
+      lines,
+      1,
+      undefined,
+    );
+    expect(cuts).toEqual({
+      start: 0,
+      decodedBytes: 18,
+      cutPoints: [{ start: 10, storedStart: BGZF_END.byteLength + memberBytes, decodedStart: 9 }],
+    });
+  });
+
+  it('takes no place with less behind it than the framing looks back', async () => {
+    const input = await inputOf(bgzfFile([content, Buffer.from('ab')]));
+    const { cutPoints } =
+      (await findCutPoints(input, framingOf({ kind: 'delimited', value: '0d0a' }), 1, undefined)) ?? {};
+    expect(cutPoints).toEqual([]);
+  });
+
+  it('keeps no more points than it takes, of however many members', async () => {
+    const members = 200_000;
+    const input = await inputOf(Buffer.alloc(members * memberBytes, bgzfMember(content)));
+    const cuts = await findCutPoints(input, lines, 1, undefined);
+    expect(cuts?.decodedBytes).toBe(members * content.byteLength);
+    const points = cuts?.cutPoints ?? [];
+    expect(points.length).toBeLessThan(2 ** 16);
+    expect(points.length).toBeGreaterThanOrEqual(2 ** 15);
+    expect(points.at(-1)?.start).toBeGreaterThan(0.99 * members * content.byteLength);
+    const few = await findCutPoints(input, lines, members, undefined);
+    expect(few?.cutPoints.length).toBeLessThanOrEqual(8 * 9);
+    expect(few?.cutPoints.length).toBeGreaterThanOrEqual(8 * 9 - 9);
+  });
+
+  describe('when the job is to stop', () => {
+    let input: Awaited<ReturnType<typeof inputOf>>;
+    beforeEach(async () => {
+      input = await inputOf(Buffer.alloc(500_000 * memberBytes, bgzfMember(content)));
+    });
+
+    it('stops', async () => {
+      const abort = new AbortController();
+      setImmediate(() => abort.abort());
+      await expect(findCutPoints(input, lines, 1, abort.signal)).rejects.toBeInstanceOf(AbortedError);
+    });
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * zstd files that other programs wrote, read as what they hold: of one frame and of several, with and
+ * without sizes and checksums, with large windows. A program that is not there is left out, and said so.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { detectCodec } from '#src/formats/codec-table.js';
+import { loadZstdAddon } from '#src/formats/codecs/zstd-native.js';
+import { shuffle } from '#src/index.js';
+import { isOnPath, runOn } from '../fixtures/foreign-program.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { referenceOrder } from './reference-order.js';
+
+const directory = useTestDirectory();
+const MIB = 2 ** 20;
+
+/** Some megabytes, so that there are many blocks and, with pzstd, many frames. */
+const lines = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `${i} ${'x'.repeat((i * 7919) % 150)}\n`).join(''));
+const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
+
+async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void> {
+  writeFileSync(directory.path('in'), stored);
+  for (const splitBytes of [100_000, 2 ** 30]) {
+    const options = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'foreign', force: true };
+    await shuffle({ ...options, workers: 2, memoryBytes, tempDirs: [directory.temp] }, { splitBytes });
+    expect(readFileSync(directory.path('out')).equals(expected), `splits of ${splitBytes} bytes`).toBe(true);
+  }
+}
+
+describe.each([
+  ['zstd -1'],
+  ['zstd -T0'],
+  ['zstd -T2 -B512K'],
+  ['zstd --no-check'],
+  ['zstd --no-content-size'],
+  ['zstd --fast=5'],
+  ['zstd --ultra -20'],
+  ['pzstd -p 4'],
+])('%s', (command) => {
+  const argv = [...command.split(' '), '-q', '-c'];
+  const [program = ''] = argv;
+
+  it.skipIf(!isOnPath(program))(`writes what is read as it was, if ${program} is on PATH`, async () => {
+    const fromStdin = runOn(lines, argv);
+    expect(detectCodec(fromStdin)?.name).toBe('zstd');
+    await expectLines(fromStdin);
+    writeFileSync(directory.path('lines'), lines);
+    await expectLines(runOn(new Uint8Array(), [...argv, directory.path('lines')]));
+  });
+
+  it.skipIf(!isOnPath(program))(`writes what is read as it was, cut and joined, if ${program} is on PATH`, async () => {
+    const third = Math.ceil(lines.byteLength / 3);
+    const frames = [0, 1, 2].map((i) => runOn(lines.subarray(i * third, (i + 1) * third), argv));
+    await expectLines(Buffer.concat([runOn(new Uint8Array(), argv), ...frames]));
+  });
+});
+
+const hasZstd = isOnPath('zstd');
+
+describe('zstd --long, if zstd is on PATH', () => {
+  it.skipIf(!hasZstd)(
+    'is read when the window fits the memory, and else refused with the memory that would do',
+    async () => {
+      const stored = runOn(lines, ['zstd', '-q', '-c', '--long=27']);
+      writeFileSync(directory.path('in'), stored);
+      const output = directory.path('out');
+      const options = [directory.path('in'), '-o', output, '--seed', 'foreign', '--temp-dir', directory.temp];
+      const refused = await runCommand([...options, '--memory', '64M']);
+      expect(refused).toMatchObject({ exitCode: 2 });
+      const [, memory = ''] =
+        /in: the zstd frame at byte 0 \(compressed\) has a window of 134217728 bytes, which does not fit the memory budget; expected --memory of at least (\d+M)\n/.exec(
+          refused.stderr,
+        ) ?? expect.fail(refused.stderr);
+      expect(Number.parseInt(memory, 10)).toBeLessThan(600);
+      expect(await runCommand([...options, '--memory', memory])).toMatchObject({ exitCode: 0 });
+      expect(readFileSync(output).equals(expected)).toBe(true);
+    },
+  );
+
+  it.skipIf(!hasZstd)('is read with little memory when the frame says that it is small', async () => {
+    writeFileSync(directory.path('lines'), lines);
+    await expectLines(runOn(new Uint8Array(), ['zstd', '-q', '-c', '--long=31', directory.path('lines')]), 16 * MIB);
+  });
+
+  it.skipIf(!hasZstd || loadZstdAddon() === undefined)('=31 is read where there is zstd-napi', async () => {
+    await expectLines(runOn(lines, ['zstd', '-q', '-c', '--long=31']), 8192 * MIB);
+  });
+});
+
+it.skipIf(!hasZstd)('of no bytes zstd makes an input without records, if it is on PATH', async () => {
+  writeFileSync(directory.path('in'), runOn(new Uint8Array(), ['zstd', '-q', '-c']));
+  const output = directory.path('out');
+  await shuffle({ inputs: [directory.path('in')], output, seed: 'foreign', tempDirs: [directory.temp] });
+  expect(readFileSync(output)).toHaveLength(0);
+});
+
+it.skipIf(!hasZstd)('zstd is recognised in a pipe, if it is on PATH', async () => {
+  const stdin = runOn(lines, ['zstd', '-q', '-c']);
+  const { stdout, stderr } = await runCommand(['-', '--seed', 'foreign', '--temp-dir', directory.temp], { stdin });
+  expect(stdout.equals(expected), stderr).toBe(true);
+});
+
+it.skipIf(!hasZstd)('a truncated and a corrupt file are errors with their place, if zstd is on PATH', async () => {
+  const stored = runOn(lines, ['zstd', '-q', '-c']);
+  const damaged = Buffer.from(stored);
+  damaged[damaged.byteLength - 3] = (damaged[damaged.byteLength - 3] ?? 0) ^ 1;
+  for (const [bytes, message] of [
+    [stored.subarray(0, -1), `the zstd data ends at byte ${stored.byteLength - 1} (compressed) inside a frame`],
+    [damaged, 'the zstd data is corrupt between byte '],
+    [
+      Buffer.concat([stored, Buffer.from('\n')]),
+      `byte ${stored.byteLength} (compressed) lies behind the last zstd frame`,
+    ],
+  ] as const) {
+    writeFileSync(directory.path('in'), bytes);
+    const argv = [directory.path('in'), '-o', directory.path('out'), '--temp-dir', directory.temp];
+    const { exitCode, stderr } = await runCommand(argv);
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(message) });
+  }
+});

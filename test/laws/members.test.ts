@@ -1,0 +1,169 @@
+/**
+ * Compressed inputs that are read from any member on give the same records, byte for byte, wherever their members
+ * begin and wherever they are cut; and members that do not hold what they say end the job, or change nothing.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InputError } from '#src/errors.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
+import { type RecordKind, shuffle } from '#src/index.js';
+import { BGZF_END, bgzfFile, bgzfMember, bgzfOf, piecesOf } from '../formats/codecs/bgzf-file.js';
+import { zstdOf } from '../formats/codecs/zstd-file.js';
+import { splitPlainly } from '../formats/plain-framings.js';
+import { useFastDirectory } from './fast-directory.js';
+import { orderRecords } from './reference-order.js';
+
+const directory = useFastDirectory();
+
+interface MemberJob {
+  readonly spec: FramingSpec;
+  readonly stored: Uint8Array;
+  readonly splitBytes: number;
+  readonly workers?: number | undefined;
+}
+
+function recordKindOf(spec: FramingSpec): RecordKind {
+  if (spec.kind === 'fixed') return { by: 'size', recordBytes: spec.value };
+  if (spec.kind === 'delimited') return { by: 'delimiter', delimiter: Buffer.from(spec.value, 'hex') };
+  return expect.fail(`no job with ${spec.kind}`);
+}
+
+async function outputOf({ spec, stored, splitBytes, workers }: MemberJob): Promise<Buffer> {
+  writeFileSync(directory.path('in'), stored);
+  const options = { inputs: [directory.path('in')], output: directory.path('out'), force: true, seed: 's' };
+  const tuning = { splitBytes, readBytes: 64, inline: workers === undefined };
+  await shuffle(
+    {
+      ...options,
+      records: recordKindOf(spec),
+      workers: workers ?? 1,
+      memoryBytes: 2 ** 25,
+      tempDirs: [directory.temp],
+    },
+    tuning,
+  );
+  return readFileSync(directory.path('out'));
+}
+
+const inOrder = (spec: FramingSpec, bytes: Buffer) => Buffer.concat(orderRecords([splitPlainly(spec, bytes)], 's'));
+
+const contents: readonly [FramingSpec, Buffer][] = [
+  [{ kind: 'delimited', value: '0a' }, Buffer.from('one\ntwo\n\nthree, which is longer\n'.repeat(3))],
+  [
+    { kind: 'delimited', value: '0a' },
+    Buffer.from(`\n\na record that most members lie in ${'x'.repeat(60)}\nb\nno end`),
+  ],
+  [{ kind: 'delimited', value: '0d0a' }, Buffer.from('x\r\n\r\n\n\ryy\r\n'.repeat(6))],
+  [{ kind: 'delimited', value: '616263' }, Buffer.from('aababcxabcabc'.repeat(6))],
+  [{ kind: 'fixed', value: 7 }, Buffer.from('1234567'.repeat(12))],
+  [{ kind: 'fixed', value: 1 }, Buffer.from('123456789'.repeat(5))],
+];
+
+const formats = [
+  ['BGZF', bgzfOf],
+  ['zstd', zstdOf],
+] as const;
+
+describe.each(
+  formats.flatMap(([format, write]) => contents.map(([spec, bytes]) => [format, spec, bytes, write] as const)),
+)('in members of %s, records of %j', (_, spec, bytes, write) => {
+  const expected = inOrder(spec, bytes);
+
+  it('are the same with members of every size, wherever they are cut', async () => {
+    for (let memberBytes = 1; memberBytes <= bytes.byteLength + 1; memberBytes += memberBytes < 10 ? 1 : 17) {
+      const stored = write(bytes, [memberBytes]);
+      for (const splitBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
+        const output = await outputOf({ spec, stored, splitBytes });
+        expect(output.toString('latin1'), `members of ${memberBytes}, splits of ${splitBytes}`).toBe(
+          expected.toString('latin1'),
+        );
+      }
+    }
+  });
+
+  it('are the same with members of all sizes and empty ones between, on threads as well', async () => {
+    const sizes = fc
+      .array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })), { minLength: 1, maxLength: 9 })
+      .filter((all) => all.some((size) => size > 0));
+    const workers = fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 1, 2, 4);
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 60 }), workers, async (memberBytes, splitBytes, ofWorkers) => {
+        const job = { spec, stored: write(bytes, memberBytes), splitBytes, workers: ofWorkers };
+        expect((await outputOf(job)).toString('latin1')).toBe(expected.toString('latin1'));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('members that do not hold what they say', () => {
+  const spec: FramingSpec = { kind: 'fixed', value: 4 };
+  const bytes = Buffer.from(Array.from({ length: 20 }, (_, i) => `${i + 1000}`).join(''));
+
+  it('end the job when one says that it reaches to the end of the one behind it', async () => {
+    // Records of four bytes would tile the input as if nothing were missing.
+    const [a, b, c] = ['aaaaAAAA', 'bbbbBBBB', 'ccccCCCC'].map((text) => Buffer.from(text));
+    if (a === undefined || b === undefined || c === undefined) return expect.fail();
+    const members = [bgzfMember(a, { storedBytes: bgzfMember(b).byteLength }), bgzfMember(b), bgzfMember(c)];
+    const stored = Buffer.concat([...members, BGZF_END]);
+    await expect(outputOf({ spec, stored, splitBytes: 8 })).rejects.toMatchObject({
+      code: 'ERR_INPUT_CORRUPT',
+      message: `${directory.path('in')}: its bytes 0 to ${2 * bgzfMember(a).byteLength} (compressed) decode to more bytes, expected the 8 that they say they hold; make the file again`,
+    });
+    // It is gzip all the same.
+    const whole = inOrder(spec, Buffer.concat([a, b, c]));
+    expect((await outputOf({ spec, stored, splitBytes: 1000 })).equals(whole)).toBe(true);
+  });
+
+  it('end the job when one says that it decodes to less or to more', async () => {
+    for (const decodedBytes of [-4, -1, 1, 4]) {
+      const contents = piecesOf(bytes, [8]).map((content, i) => bgzfMember(content, i === 3 ? { decodedBytes } : {}));
+      for (const splitBytes of [1, 8, 16, 1000]) {
+        const job = outputOf({ spec, stored: Buffer.concat([...contents, BGZF_END]), splitBytes });
+        await expect(job).rejects.toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+      }
+    }
+  });
+
+  it('never lose or double a record, whatever is changed', async () => {
+    const whole = bgzfFile(piecesOf(bytes, [8]));
+    const change = fc.record({ at: fc.nat({ max: whole.byteLength - 1 }), value: fc.nat({ max: 255 }) });
+    const expected = inOrder(spec, bytes);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(change, { minLength: 1, maxLength: 2 }),
+        fc.constantFrom(1, 8, 16, 24),
+        async (changes, splitBytes) => {
+          const stored = Buffer.from(whole);
+          for (const { at, value } of changes) stored[at] = value;
+          const output = await outputOf({ spec, stored, splitBytes }).catch((error: unknown) => error);
+          if (output instanceof Buffer) expect(output.toString()).toBe(expected.toString());
+          else expect(output).toBeInstanceOf(InputError);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('never lose or double a record, wherever one of them says that it ends', async () => {
+    const contents = piecesOf(bytes, [8]);
+    const lengths = contents.map((content) => bgzfMember(content).byteLength);
+    const expected = inOrder(spec, bytes);
+    for (const [i, length] of lengths.entries()) {
+      const lies = [
+        -1,
+        1,
+        -length + 1,
+        ...lengths.slice(i + 1).map((_, j) => lengths.slice(i + 1, i + 2 + j).reduce((a, b) => a + b, 0)),
+      ];
+      for (const storedBytes of lies) {
+        const members = contents.map((content, j) => bgzfMember(content, j === i ? { storedBytes } : {}));
+        const job = { spec, stored: Buffer.concat([...members, BGZF_END]), splitBytes: 8 };
+        const output = await outputOf(job).catch((error: unknown) => error);
+        if (output instanceof Buffer) expect(output.toString()).toBe(expected.toString());
+        else expect(output).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+      }
+    }
+  });
+});
