@@ -12,9 +12,12 @@ import type { OutputCompression, ShardRule } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { anyHeader } from '../formats/any-headers.js';
+import { framedInputs } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings } from './any-settings.js';
+import { recordKindOf } from './record-kind-of.js';
 import { referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
@@ -78,6 +81,29 @@ describe('a compressed output', () => {
   it('decodes to the plain shards, one by one, whatever the settings', async () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
     await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: 40 });
+  });
+
+  const withHeaders = fc.constantFrom(...Object.values(framedInputs)).chain((framed) =>
+    framed.chain(({ spec, input }) =>
+      anyHeader(spec).map(({ options, header }) => ({
+        inputs: [Buffer.concat([header(input.byteLength), input])],
+        options: { records: recordKindOf(spec), ...options },
+      })),
+    ),
+  );
+
+  it('has the headers and trailers of the plain one, in each shard those of its records', async () => {
+    const job = fc.record({ framed: withHeaders, seed: fc.string(), settings: anySettings });
+    await fc.assert(
+      fc.asyncProperty(job, compression, fc.option(ruleOf), async ({ framed, seed, settings }, compress, rule) => {
+        const each = { inputs: framed.inputs, ...framed.options, seed, settings };
+        if (rule !== null) return expectShardLaws(each, compress, rule);
+        const plain = await shuffleToFile(directory, each);
+        const { bytes } = await shuffleToFile(directory, { ...each, compress });
+        expect(decoded(compress, bytes).equals(plain.bytes)).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it.each([16, 64])('is appended to by threads in turns, with %d MiB', async (mebibytes) => {
