@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
+import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -22,6 +23,8 @@ const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly byt
   'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
   'variants.txt.bgz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `variant ${i}\n`) },
   'pages.jsonl.zst': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"page": ${i}}\n`) },
+  'dump.jsonl.xz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"id": ${i}}\n`) },
+  'archive.jsonl.xz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"number": ${i}}\n`) },
   'names.nul': { spec: { kind: 'delimited', value: '00' }, bytes: each((i) => `a\nname ${i}\0`) },
   'dos.txt': { spec: { kind: 'delimited', value: '0d0a' }, bytes: each((i) => `line\n${i}\r\n`) },
   'records.rs': { spec: { kind: 'delimited', value: '1e' }, bytes: each((i) => `{\n"id": ${i}}\x1e`) },
@@ -39,10 +42,15 @@ const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly byt
   },
 };
 
+const HAS_XZ = isOnPath('xz');
+const xz = (bytes: Buffer) => (HAS_XZ ? runOn(bytes, ['xz', '-c']) : bytes);
+
 /** Inputs that lie there compressed. */
 const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
   'variants.txt.bgz': (bytes) => bgzfOf(bytes, [100]),
   'pages.jsonl.zst': (bytes) => zstdOf(bytes, [1000]),
+  'dump.jsonl.xz': xz,
+  'archive.jsonl.xz': xz,
 };
 
 const page = readFileSync(new URL('../../docs/FORMATS.md', import.meta.url), 'utf8');
@@ -77,7 +85,11 @@ describe('the examples of docs/FORMATS.md', () => {
     for (const name of Object.keys(INPUTS)) expect(named).toContain(name);
   });
 
-  it.each(commands)('%s', async (line) => {
+  const isPossible = (line: string) => HAS_XZ || !/\bxz\b/.test(line);
+
+  it.skipIf(HAS_XZ).each(commands.filter((line) => !isPossible(line)))('%s, if xz is on PATH', () => {});
+
+  it.each(commands.filter(isPossible))('%s', async (line) => {
     const argv = wordsOf(line);
     const [input = expect.fail('it names no input')] = argv.filter((word) => word in INPUTS);
     const { spec, bytes } = INPUTS[input] ?? expect.fail(`${input} is no input`);
