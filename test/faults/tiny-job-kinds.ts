@@ -23,6 +23,8 @@ export interface TinyJobKind {
   readonly tuning: Tuning;
   readonly shards?: boolean;
   readonly compress?: OutputCompression;
+  /** Whether inputs and outputs have a header of two lines. */
+  readonly header?: boolean;
   /** Makes what is there before, where the output is to appear. */
   readonly makeFormer?: (output: string) => void;
   /** Whether the job replaces what is there. */
@@ -98,10 +100,17 @@ const REPLACED_SHARDS: TinyJobKind = {
   force: true,
 };
 
-const COMPRESSED_SHARDS: TinyJobKind = {
-  name: 'compressed shards in a new directory, on disk',
+const HEADED_SHARDS: TinyJobKind = {
+  name: 'shards with headers in a new directory, on disk',
   tuning: ON_DISK,
   shards: true,
+  header: true,
+};
+const COMPRESSED_SHARDS: TinyJobKind = {
+  name: 'compressed shards with headers in a new directory, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  header: true,
   compress: { codec: 'gzip' },
 };
 
@@ -113,6 +122,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   REPLACED_FILE,
   NEW_DIRECTORY,
   REPLACED_SHARDS,
+  HEADED_SHARDS,
   COMPRESSED_SHARDS,
 ].map(resumable);
 
