@@ -23,6 +23,7 @@ export function compressedRange(
   return {
     path: input.path,
     start,
+    throwIfAborted: () => control.throwIfAborted(),
     next: () => {
       control.throwIfAborted();
       const bytes = new Uint8Array(Math.min(PIECE_BYTES, end - position));

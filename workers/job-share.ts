@@ -2,9 +2,12 @@
  * What every task of a job is told, as plain data and shared memory, and what a thread makes of it
  * once: its control words, its view of the memory pool, its arena.
  */
+import type { DecompressProgram } from '../src/formats/codec-table.js';
+import { openZstdPacker } from '../src/formats/codecs/zstd-packer.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
 import { JobControl } from '../src/io/job-control.js';
 import { RamPool, type RamPoolShare } from '../src/pile-store/ram-pool.js';
+import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js';
 import type { StoreLayout } from '../src/pile-store/store-layout.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { Arena } from './arena.js';
@@ -18,6 +21,9 @@ export interface JobShare extends RecordFormat {
   readonly ramPool: RamPoolShare | undefined;
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
+  /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
+  readonly tempZstdLevel: number | undefined;
+  readonly decompressProgram: DecompressProgram;
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;
@@ -32,6 +38,8 @@ export interface ThreadState {
   readonly control: JobControl;
   readonly ramPool: RamPool | undefined;
   readonly arena: Arena;
+  /** Of segments that go to disk. */
+  readonly compressor: SegmentCompressor | undefined;
   readonly hasher: KernelHasher;
   /** Of what is written, while segments are read. */
   readonly outputHasher: KernelHasher;
@@ -52,6 +60,7 @@ export function threadStateOf(job: JobShare): ThreadState {
       control,
       ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool, control),
       arena,
+      compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
       hasher: new KernelHasher(arena.kernel, 'segments'),
       outputHasher: new KernelHasher(arena.kernel, 'output'),
     };

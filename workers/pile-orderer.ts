@@ -13,6 +13,7 @@ import type { JobControl } from '../src/io/job-control.js';
 import type { SinkBuffer } from '../src/output/output-sink.js';
 import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
+import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js';
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
 import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
@@ -38,6 +39,7 @@ export interface OrdererParts {
   readonly control: JobControl;
   readonly reader: MergedPileReader;
   readonly hasher: SegmentHasher;
+  readonly compressor: SegmentCompressor | undefined;
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;
@@ -122,7 +124,8 @@ export class PileOrderer {
   }
 
   async #split(pile: LevelPile, emit: Emit): Promise<void> {
-    const { arena, control, reader, hasher, settle, attemptName, readBytes, longestRecordBytes } = this.#parts;
+    const { arena, control, reader, hasher, compressor, settle, attemptName, readBytes, longestRecordBytes } =
+      this.#parts;
     const { merged, layout } = pile;
     const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(pile.pileCount));
     // Pass 2 was planned so that every record fits; all of its records having one key is impossible.
@@ -136,7 +139,7 @@ export class PileOrderer {
     this.#splits += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
-    const writer = new PileSetWriter({ ...parts, hasher, control });
+    const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
     const orderParts = async () => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,

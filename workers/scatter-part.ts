@@ -122,7 +122,7 @@ async function scatterCompressed(
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
-  const pieces = codecNamed(part.codec).decode(source, decoderMemory(control, job));
+  const pieces = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory(control, job));
   scatterer.begin(part.headerBytes, false);
   for await (const piece of behind(part.headerBytes, pieces)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
@@ -171,13 +171,15 @@ async function scatterStream(
     const source: CompressedSource = {
       path: stream.path,
       start: 0,
+      throwIfAborted: () => control.throwIfAborted(),
       next: () => {
         const bytes = held;
         held = undefined;
         return bytes ?? next();
       },
     };
-    const decoded = detectCodec(first)?.decode(source, decoderMemory(control, job)) ?? piecesOf(source);
+    const codec = detectCodec(first, job.decompressProgram);
+    const decoded = codec?.decode(source, decoderMemory(control, job)) ?? piecesOf(source);
     const pieces = decoded[Symbol.asyncIterator]();
     try {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);

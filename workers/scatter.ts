@@ -37,10 +37,11 @@ export default function runScatterTask(task: ScatterTask): Promise<Outcome<Scatt
 
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { job } = task;
-  const { control, ramPool, arena, hasher } = threadStateOf(job);
+  const { control, ramPool, arena, hasher, compressor } = threadStateOf(job);
   const { layout } = job;
   const name = task.pileSetName;
-  const writer = new PileSetWriter({ name, layout, ramPool, indexInFile: job.keepsPileSets, hasher, control });
+  const parts = { name, layout, ramPool, indexInFile: job.keepsPileSets };
+  const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
   const scatter = async (): Promise<ScatterResult> => {
     const scatterArena = new ScatterArena(arena, writer, {
       pileCount: job.layout.pileCount,

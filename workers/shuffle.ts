@@ -6,6 +6,7 @@
  * The default export is what a worker thread runs; the coordinator calls it directly when a job is
  * small enough for one thread.
  */
+import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
 import { openSink } from '../src/output/open-sink.js';
 import type { OutputSink, SinkStart } from '../src/output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
@@ -152,12 +153,13 @@ async function measureCut(task: ShuffleTask & { kind: 'measure' }): Promise<Shuf
 
 function ordererOf(task: ShuffleTask, settle: () => Promise<void>): PileOrderer {
   const { job } = task;
-  const { control, ramPool, arena, hasher } = threadStateOf(job);
+  const { control, ramPool, arena, hasher, compressor } = threadStateOf(job);
   return new PileOrderer({
     arena,
     control,
-    reader: new MergedPileReader(ramPool, hasher, control),
+    reader: new MergedPileReader(ramPool, hasher, zstdExpander, control),
     hasher,
+    compressor,
     bufferBytes: job.bufferBytes,
     readBytes: job.readBytes,
     outputBytes: job.outputBytes,

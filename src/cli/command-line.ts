@@ -26,6 +26,7 @@ export interface OptionValues {
   readonly seed?: string;
   readonly memory?: number;
   readonly tempDir?: readonly string[];
+  readonly tempCompress?: ShuffleOptions['tempCompress'];
   readonly workers?: number;
   readonly ioLimit?: ReadonlyMap<string, number>;
   readonly zeroTerminated?: boolean;
@@ -40,6 +41,7 @@ export interface OptionValues {
   readonly webdataset?: boolean;
   readonly header?: number;
   readonly skipBytes?: number;
+  readonly decompressProgram?: readonly string[];
   readonly maxRecord?: number;
   readonly force?: boolean;
   readonly resume?: boolean;
@@ -92,11 +94,13 @@ export function checkCommandLine(
       seed: values.seed,
       memoryBytes: values.memory,
       tempDirs: values.tempDir,
+      tempCompress: values.tempCompress,
       workers: values.workers,
       ioLimits: values.ioLimit && Object.fromEntries(values.ioLimit),
       zeroTerminated: values.zeroTerminated,
       records: chooseRecordKind(values),
       header: chooseHeaderKind(values),
+      decompressProgram: values.decompressProgram,
       maxRecordBytes: values.maxRecord,
       force: values.force,
       resume: values.resume,

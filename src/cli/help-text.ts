@@ -7,11 +7,12 @@ export const helpEpilogue = `
 Records are lines, unless an option says otherwise: see docs/FORMATS.md. A header
 must be the same in all inputs, and stands once in each output.
 
-Inputs are files (plain, gzip or zstd), directories (all regular files below,
-sorted), quoted globs, or - for standard input, which is also the default. Their
-order is part of what the seed means: the same seed, inputs and order give the
-same bytes, whatever the memory, workers and temp directories. Entries of lists
-come after the inputs typed.
+Inputs are files, directories (all regular files below, sorted), quoted globs,
+or - for standard input, which is also the default. What gzip, bgzip, zstd,
+bzip2, xz and lz4 write is recognised by its first bytes. The order of the inputs
+is part of what the seed means: the same seed, inputs and order give the same
+bytes, whatever the memory, workers and temp directories. Entries of lists come
+after the inputs typed.
 
 SIZE is a number and a unit: K M G T (or KiB MiB GiB TiB) are powers of 1024,
 KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.

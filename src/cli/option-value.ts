@@ -3,7 +3,7 @@
  * UsageError (ERR_OPTION); what two options say to each other is checked in `command-line.ts`.
  */
 
-import { type OutputCompression, type RecordKind, UsageError } from '../index.js';
+import { type OutputCompression, type RecordKind, type ShuffleOptions, UsageError } from '../index.js';
 import type { ProgressStyle } from './progress.js';
 
 const progressStyles: readonly ProgressStyle[] = ['auto', 'bar', 'plain', 'json', 'none'];
@@ -74,6 +74,13 @@ export function parseCompression(text: string): OutputCompression {
   const [, codec, level] = /^(gzip|zstd)(?::(\d{1,3}))?$/.exec(text) ?? [];
   if (codec === 'gzip' || codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
   throw new UsageError(`--compress ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
+}
+
+/** `zstd`, alone or with a level behind a colon. */
+export function parseTempCompression(text: string): NonNullable<ShuffleOptions['tempCompress']> {
+  const [, codec, level] = /^(zstd)(?::(\d{1,3}))?$/.exec(text) ?? [];
+  if (codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
+  throw new UsageError(`--temp-compress ${text}: expected zstd, or with a level as in zstd:3`);
 }
 
 export function parseProgressStyle(text: string): ProgressStyle {

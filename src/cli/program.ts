@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../index.js';
 import { type CommandLine, checkCommandLine, type OptionValues } from './command-line.js';
+import { parseDecompressProgram } from './decompress-program.js';
 import { parseDelimiter } from './delimiter.js';
 import { helpEpilogue } from './help-text.js';
 import type { InputList } from './input-list.js';
@@ -20,6 +21,7 @@ import {
   parsePath,
   parsePrefix,
   parseProgressStyle,
+  parseTempCompression,
 } from './option-value.js';
 import { parseSize } from './size.js';
 
@@ -97,6 +99,11 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
       "for temp files; may be repeated (default: $TMPDIR, else the output's directory, or /var/tmp for standard output)",
       (text: string, previous: readonly string[] = []) => [...previous, parsePath(text, '--temp-dir')],
     )
+    .option(
+      '--temp-compress <CODEC>',
+      'zstd for temp files on slow disks, with a level as in zstd:3 (default: not compressed)',
+      parseTempCompression,
+    )
     .option('--workers <N>', 'worker threads (default: one a CPU)', count('--workers'))
     .option(
       '--io-limit <PATH=N>',
@@ -123,6 +130,11 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
     .option('--webdataset', 'a record is a sample of a tar file: members named alike up to the first dot')
     .option('--header <N>', 'the first N lines of each input are its header', count('--header'))
     .option('--skip-bytes <N>', 'the first N bytes of each input are its header', count('--skip-bytes'))
+    .option(
+      '--decompress-program <CMD>',
+      "give every input to CMD, such as 'xz -dc', and take what it writes",
+      parseDecompressProgram,
+    )
     .option('--max-record <SIZE>', 'refuse longer records (default: 1GiB, at most 1984MiB)', size('--max-record'))
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'))

@@ -5,18 +5,23 @@
  */
 import type { Codec } from './codec.js';
 import { bgzf } from './codecs/bgzf.js';
+import { namedProgram } from './codecs/by-program.js';
 import { gzip } from './codecs/gzip.js';
+import { bzip2, lz4, xz } from './codecs/known-programs.js';
 import { zstd } from './codecs/zstd.js';
 
 /** What is a special case of another one stands before it. */
-const codecs: readonly Codec[] = [bgzf, gzip, zstd];
+const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
 
 /** Bytes at the beginning of an input that `detectCodec` wants to see. */
 export const CODEC_HEAD_BYTES = 16;
 
+/** A program and its arguments that all inputs of a job go through, whatever they begin with, if there is one. */
+export type DecompressProgram = readonly string[] | undefined;
+
 /** The codec of an input that begins with `head`; undefined: plain bytes. */
-export function detectCodec(head: Uint8Array): Codec | undefined {
-  return codecs.find((codec) => codec.matches(head));
+export function detectCodec(head: Uint8Array, program?: DecompressProgram): Codec | undefined {
+  return program === undefined ? codecs.find((codec) => codec.matches(head)) : namedProgram(program);
 }
 
 /** `name` without its codec's ending, whichever codec that is. */
@@ -30,7 +35,8 @@ export function withoutCodecSuffix(name: string): string {
 }
 
 /** The codec that a plan chose by name. */
-export function codecNamed(name: string): Codec {
+export function codecNamed(name: string, program?: DecompressProgram): Codec {
+  if (program !== undefined) return namedProgram(program);
   const codec = codecs.find((candidate) => candidate.name === name);
   if (codec === undefined) throw new RangeError(`no codec is named ${name}`);
   return codec;

@@ -10,6 +10,8 @@ export interface CompressedSource {
   readonly start: number;
   /** The next bytes, which the codec may free, and all that lies in the same buffer; empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
+  /** Throws when the job was asked to stop, as `next` does; for codecs that wait for something else. */
+  throwIfAborted?(): void;
 }
 
 /** What a decoder that needs more memory than every thread has takes it from. */
@@ -45,8 +47,12 @@ export interface Codec {
   readonly usualExpansion: number;
   /** Whether an input that begins with these bytes is of this codec. */
   matches(head: Uint8Array): boolean;
-  /** Makes `decodeHead` ready in this thread, where that takes its time. */
-  load?(): Promise<void>;
+  /**
+   * Makes `decodeHead` ready in this thread, where that takes its time, and looks for what decodes.
+   * @param path of an input, for messages.
+   * @throws PileshufError when nothing on this machine decodes it.
+   */
+  load?(path: string): Promise<void>;
   /**
    * What the first bytes of an input decode to, as far as they go, for estimates; empty when they are
    * corrupt.

@@ -148,26 +148,48 @@ export class JobDirectory {
 
   /**
    * Removes all that is in it but the locks, as much as can be removed, and nothing where another job came
-   * first. The manifest goes last, so that a run that is killed here leaves what the next one knows how to
-   * remove.
+   * first. The manifest goes last, and only when all else is gone, so that a run that is killed here, or fails,
+   * leaves what the next one knows how to remove.
    * @throws SystemError for the first thing that cannot be removed, the others attached; or when a killed
    *   run left former shards there, which are nobody's to remove.
    */
   async clear(): Promise<void> {
-    const { stagingDirectory } = this.paths;
     if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(this.paths);
     const removal = new Removal(this.#isDurable);
     // What tells of outputs and pile sets that are no longer there would be believed.
-    if (this.#job.isHeld) await this.#removeRecords(removal);
-    if (this.#staging.isHeld) {
-      removal.attempt(() => removeContents(stagingDirectory, looksLikeLock));
-      await removal.sync([stagingDirectory]);
+    const steps = [
+      () => this.#removeRecords(removal),
+      () => this.#removeStaged(removal),
+      () => this.#removeData(removal),
+    ];
+    for (const step of steps) {
+      // A job that can be gone on with is left as if it had been killed here, so that it still can be.
+      if (removal.hasFailed && this.#isDurable) break;
+      await step();
     }
-    if (this.#job.isHeld) await this.#removeData(removal);
+    if (removal.hasFailed) this.#tellOfRest(removal);
     removal.finish();
   }
 
+  #tellOfRest(removal: Removal): void {
+    const { jobDirectory, stagingDirectory, dataDirectories } = this.paths;
+    for (const directory of new Set([jobDirectory, stagingDirectory, ...dataDirectories])) {
+      removal.attempt(() => {
+        if (!nameExists(directory, 'temp')) return;
+        throw new SystemError('ERR_IO', `${directory} is left, since not all of the job could be removed`);
+      });
+    }
+  }
+
+  async #removeStaged(removal: Removal): Promise<void> {
+    if (!this.#staging.isHeld) return;
+    const { stagingDirectory } = this.paths;
+    removal.attempt(() => removeContents(stagingDirectory, looksLikeLock));
+    await removal.sync([stagingDirectory]);
+  }
+
   async #removeRecords(removal: Removal): Promise<void> {
+    if (!this.#job.isHeld) return;
     const { jobDirectory } = this.paths;
     // The last goes first: there is no gap.
     removal.files(jobDirectory, removal.attempt(() => finishedRunNames(jobDirectory).reverse()) ?? []);
@@ -178,6 +200,7 @@ export class JobDirectory {
   }
 
   async #removeData(removal: Removal): Promise<void> {
+    if (!this.#job.isHeld) return;
     const { jobDirectory } = this.paths;
     const dataDirectories = this.paths.dataDirectories.filter((path) => path !== this.#refused);
     // Also where an earlier run put its data in here, and this one would not.
@@ -186,6 +209,8 @@ export class JobDirectory {
       removal.attempt(() => removeDirectory(directory));
     }
     await removal.sync(dataDirectories.map((path) => dirname(path)).filter((path) => path !== jobDirectory));
+    // They tell of what could not be removed.
+    if (removal.hasFailed) return;
     removal.files(jobDirectory, [MANIFEST_NAME, JOURNAL_NAME]);
     await removal.sync([jobDirectory]);
   }

@@ -26,6 +26,8 @@ const shape = object({
   seed: text,
   /** What a record is. */
   framing: text,
+  /** What all inputs go through; null: nothing, or what they begin with says it. */
+  decompressProgram: nullable(list(text)),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

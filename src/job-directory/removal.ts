@@ -15,6 +15,11 @@ export class Removal {
     this.#isDurable = isDurable;
   }
 
+  /** Whether something could not be removed, or its removal not made durable. */
+  get hasFailed(): boolean {
+    return this.#failures.length > 0;
+  }
+
   /** @returns what `step` gives; undefined when it failed. */
   attempt<T>(step: () => T): T | undefined {
     try {

@@ -3,7 +3,7 @@
  * it; reading its segments one behind the other gives its stored records, and among records of equal
  * key the order of the inputs.
  */
-import { VerificationError } from '../errors.js';
+import { PileshufError, VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { thenAlwaysAsync } from '../then-always.js';
@@ -12,6 +12,7 @@ import type { PileEntry, Segment } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
 import { readPileEntries } from './read-pile-set-index.js';
+import type { SegmentExpander } from './segment-compressor.js';
 import type { SegmentHasher } from './segment-hasher.js';
 import { dataFilePath, diskOfPile, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
 
@@ -78,11 +79,17 @@ interface SegmentStore {
 export class MergedPileReader {
   readonly #ramPool: RamPool | undefined;
   readonly #hasher: SegmentHasher;
+  readonly #expander: SegmentExpander;
   readonly #control: JobControl;
+  /** Compressed bytes of a segment. */
+  #compressed = new Uint8Array();
+  /** A segment of which the receiver takes one part after the other. */
+  #expanded = new Uint8Array();
 
-  constructor(ramPool: RamPool | undefined, hasher: SegmentHasher, control: JobControl) {
+  constructor(ramPool: RamPool | undefined, hasher: SegmentHasher, expander: SegmentExpander, control: JobControl) {
     this.#ramPool = ramPool;
     this.#hasher = hasher;
+    this.#expander = expander;
     this.#control = control;
   }
 
@@ -93,7 +100,7 @@ export class MergedPileReader {
   async read({ pile, parts }: MergedPile, layout: StoreLayout, receiver: PileReceiver): Promise<void> {
     for (const { pileSetName, segments } of parts) {
       const ram = this.#ramStore(pileSetName);
-      if (segments.every(({ medium }) => medium === 'ram')) {
+      if (segments.every(liesInMemory)) {
         for (const segment of segments) await this.#readSegment(pile, segment, ram, receiver);
         continue;
       }
@@ -104,7 +111,7 @@ export class MergedPileReader {
       await thenAlwaysAsync(
         async () => {
           for (const segment of segments) {
-            await this.#readSegment(pile, segment, segment.medium === 'ram' ? ram : dataFile, receiver);
+            await this.#readSegment(pile, segment, liesInMemory(segment) ? ram : dataFile, receiver);
           }
         },
         () => closeFile(file),
@@ -116,13 +123,18 @@ export class MergedPileReader {
     this.#hasher.begin();
     let room: ReadTarget | undefined;
     let done = 0;
+    const damaged = () => {
+      const byteLength = segment.diskBytes || segment.byteLength;
+      const what = `${byteLength} bytes at byte ${segment.place} of ${store.name} (pile ${pile})`;
+      return store.damaged(`${what} are not what was written there`);
+    };
+    const loadPart = isCompressed(segment) ? await this.#expand(segment, store, damaged) : store.load;
     const load = async (next: ReadTarget) => {
-      await store.load(segment.place + done, next);
+      await loadPart(segment.place + done, next);
       this.#hasher.add(next.target, next.offset, next.byteLength);
       done += next.byteLength;
       if (done < segment.byteLength || this.#hasher.checksum() === segment.checksum) return;
-      const what = `${segment.byteLength} bytes at byte ${segment.place} of ${store.name} (pile ${pile})`;
-      throw store.damaged(`${what} are not what was written there`);
+      throw damaged();
     };
     try {
       while (done < segment.byteLength) {
@@ -139,6 +151,38 @@ export class MergedPileReader {
       }
       throw error;
     }
+  }
+
+  /**
+   * Reads a segment as it lies on disk.
+   * @returns loads parts of what it was, as `SegmentStore.load` does.
+   */
+  async #expand(
+    { place, diskBytes, byteLength }: Segment,
+    store: SegmentStore,
+    damaged: () => VerificationError,
+  ): Promise<SegmentStore['load']> {
+    if (this.#compressed.byteLength < diskBytes) this.#compressed = new Uint8Array(diskBytes);
+    const compressed = this.#compressed.subarray(0, diskBytes);
+    await store.load(place, { target: compressed, offset: 0, byteLength: diskBytes });
+    const expandTo = (target: Uint8Array) => {
+      try {
+        this.#expander.expand(compressed, target);
+      } catch (error) {
+        throw error instanceof PileshufError ? error : damaged();
+      }
+    };
+    let expanded: Uint8Array | undefined;
+    return (at, room) => {
+      const target = room.target.subarray(room.offset, room.offset + room.byteLength);
+      if (target.byteLength === byteLength) return expandTo(target);
+      if (expanded === undefined) {
+        if (this.#expanded.byteLength < byteLength) this.#expanded = new Uint8Array(byteLength);
+        expanded = this.#expanded.subarray(0, byteLength);
+        expandTo(expanded);
+      }
+      target.set(expanded.subarray(at - place, at - place + target.byteLength));
+    };
   }
 
   #ramStore(pileSetName: string): SegmentStore {
@@ -167,4 +211,12 @@ export class MergedPileReader {
       damaged,
     };
   }
+}
+
+function liesInMemory({ diskBytes }: Segment): boolean {
+  return diskBytes === 0;
+}
+
+function isCompressed({ diskBytes, byteLength }: Segment): boolean {
+  return diskBytes > 0 && diskBytes < byteLength;
 }

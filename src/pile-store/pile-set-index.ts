@@ -4,7 +4,7 @@
  * range of piles is read with a few reads, and every byte is covered by a checksum that these reads
  * can verify: CRC-32, as of zlib.
  *
- *     byte 0    magic "pileset2", the format's version in its last byte
+ *     byte 0    magic "pileset3", the format's version in its last byte
  *          8    u64 segments       16   u32 piles            20   u32 stripes       24   u32 disks
  *         28    u32 byte length of the description
  *         32    u32 CRC of the data file table, 36 of the description, 40 of the 40 bytes before
@@ -14,24 +14,25 @@
  *               u64 first segment, u64 segments, u64 records, u64 record bytes, u64 checksum,
  *               u32 CRC of its segment entries, u32 CRC of the 44 bytes before, from the pile's number on
  *               segment table, 24 bytes each:
- *               u64 place, u32 byte length, u32 medium (0 the pile's data file, 1 the memory pool),
- *               u64 checksum of its bytes
+ *               u64 place, u32 byte length, u32 bytes in the pile's data file (fewer: they are compressed;
+ *               0: it lies in the memory pool), u64 checksum of its bytes as they were before
  *               description, JSON: the pile set's name and the job's report
  *
- * All numbers little-endian. The place is a byte offset in the data file or in the memory pool.
+ * All numbers little-endian.
  */
 import { crc32 } from 'node:zlib';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
 import type { SegmentLog } from './segment-log.js';
 
-export const MAGIC = Buffer.from('pileset2', 'latin1');
+export const MAGIC = Buffer.from('pileset3', 'latin1');
 /** Of all versions. */
 export const FIRST_BYTES_OF_INDEXES = MAGIC.subarray(0, -1);
 export const HEADER_BYTES = 44;
 export const DATA_FILE_ENTRY_BYTES = 8;
 export const PILE_ENTRY_BYTES = 48;
 export const SEGMENT_ENTRY_BYTES = 24;
-export const MEDIUM_RAM = 1;
+/** Longer segments are never compressed: whoever reads one has room for it twice. The largest pile buffer. */
+export const MOST_COMPRESSED_BYTES = 4 * 2 ** 20;
 
 /** Names of pile sets: they become names of files. */
 export const PILE_SET_NAME = /^[a-z0-9-]+$/;
@@ -45,11 +46,14 @@ export interface PileTally {
   readonly checksum: bigint;
 }
 
-/** Contiguous bytes of one pile. */
+/** Contiguous bytes of one pile, at least one. */
 export interface Segment {
-  readonly medium: 'disk' | 'ram';
+  /** A byte offset in the data file or in the memory pool. */
   readonly place: number;
   readonly byteLength: number;
+  /** What it takes in the data file: less when it is compressed, 0 when it lies in the memory pool. */
+  readonly diskBytes: number;
+  /** Of the bytes as they are in the end, so that it tells of all that may happen to them on the way. */
   readonly checksum: bigint;
 }
 
@@ -142,7 +146,7 @@ function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log
     const at = segmentsAt + segment * SEGMENT_ENTRY_BYTES;
     bytes.writeBigUInt64LE(BigInt(log.places[i] ?? 0), at);
     bytes.writeUInt32LE(log.byteLengths[i] ?? 0, at + 8);
-    bytes.writeUInt32LE(log.inRam[i] ? MEDIUM_RAM : 0, at + 12);
+    bytes.writeUInt32LE(log.diskBytes[i] ?? 0, at + 12);
     bytes.writeBigUInt64LE(log.checksums[i] ?? 0n, at + 16);
   }
   return firstSegments;

@@ -1,7 +1,7 @@
 /**
  * Writes one pile set: takes the full buffers of the piles in whatever order they come, puts each in
- * the memory pool while that has room and else at the end of the data file of its stripe and disk,
- * and remembers where, and their checksum. `commit` writes the index, which makes the pile set
+ * the memory pool while that has room and else, compressed if asked for, at the end of the data file of
+ * its stripe and disk, and remembers where, and their checksum. `commit` writes the index, which makes the pile set
  * complete; a data file without an index is a leftover.
  */
 import { closeAll, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
@@ -10,10 +10,12 @@ import {
   type DataFileSize,
   encodePileSetIndex,
   type IndexSource,
+  MOST_COMPRESSED_BYTES,
   type PileTally,
   writePileSetIndex,
 } from './pile-set-index.js';
 import type { RamPool } from './ram-pool.js';
+import type { SegmentCompressor } from './segment-compressor.js';
 import type { SegmentHasher } from './segment-hasher.js';
 import { SegmentLog } from './segment-log.js';
 import { dataFilePath, diskOfPile, indexFilePath, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
@@ -53,6 +55,8 @@ export interface PileSetParts {
   /** Whether the index is a file even when nothing else of the pile set is. */
   readonly indexInFile: boolean;
   readonly hasher: SegmentHasher;
+  /** Of what goes to disk; undefined: it goes there as it is. */
+  readonly compressor: SegmentCompressor | undefined;
   readonly control: JobControl;
 }
 
@@ -82,23 +86,32 @@ export class PileSetWriter {
       if (pieceBytes === 0) break;
       const place = ramPool.store(bytes, offset + kept, pieceBytes);
       if (place === undefined) break;
-      this.#log.add(pile, place, pieceBytes, true, this.#parts.hasher.hash(bytes, offset + kept, pieceBytes));
+      const checksum = this.#parts.hasher.hash(bytes, offset + kept, pieceBytes);
+      this.#log.add(pile, { place, byteLength: pieceBytes, diskBytes: 0, checksum });
       kept += pieceBytes;
     }
     return kept;
   }
 
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
-    const { layout, control, hasher } = this.#parts;
+    const { layout, control, hasher, compressor } = this.#parts;
     const disk = diskOfPile(layout, pile);
     const { gate, rotates } = tempPlace(layout, disk);
     const data = this.#dataFile(stripeOfPile(layout, pile), disk);
     const checksum = hasher.hash(bytes, offset, byteLength);
-    const write = () => writeAt(data.file, bytes, offset, byteLength, data.byteLength);
+    const compressed =
+      byteLength > MOST_COMPRESSED_BYTES
+        ? undefined
+        : compressor?.compress(bytes.subarray(offset, offset + byteLength));
+    const diskBytes = compressed?.byteLength ?? byteLength;
+    const write = () =>
+      compressed === undefined
+        ? writeAt(data.file, bytes, offset, byteLength, data.byteLength)
+        : writeAt(data.file, compressed, 0, diskBytes, data.byteLength);
     if (rotates) {
       // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
       write();
-      data.unsyncedBytes += byteLength;
+      data.unsyncedBytes += diskBytes;
       if (data.unsyncedBytes >= SYNC_BYTES) {
         control.during(gate, () => syncData(data.file));
         data.unsyncedBytes = 0;
@@ -106,9 +119,9 @@ export class PileSetWriter {
     } else {
       control.during(gate, write);
     }
-    this.#log.add(pile, data.byteLength, byteLength, false, checksum);
-    data.byteLength += byteLength;
-    this.#diskBytes += byteLength;
+    this.#log.add(pile, { place: data.byteLength, byteLength, diskBytes, checksum });
+    data.byteLength += diskBytes;
+    this.#diskBytes += diskBytes;
   }
 
   /**

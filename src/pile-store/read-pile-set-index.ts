@@ -13,7 +13,7 @@ import {
   HEADER_BYTES,
   type IndexSource,
   MAGIC,
-  MEDIUM_RAM,
+  MOST_COMPRESSED_BYTES,
   PILE_ENTRY_BYTES,
   PILE_SET_NAME,
   type PileEntry,
@@ -177,12 +177,14 @@ class OpenIndex {
     for (let at = 0; at < table.byteLength; at += SEGMENT_ENTRY_BYTES) {
       const place = this.#numberAt(table, at);
       const byteLength = table.readUInt32LE(at + 8);
-      const medium = table.readUInt32LE(at + 12);
-      if (medium > MEDIUM_RAM) throw this.#damaged(`a segment of pile ${pile} lies in the unknown medium ${medium}`);
-      if (medium !== MEDIUM_RAM && place + byteLength > dataFileBytes)
+      const diskBytes = table.readUInt32LE(at + 12);
+      if (diskBytes > 0 && place + diskBytes > dataFileBytes)
         throw this.#damaged(`a segment of pile ${pile} ends behind its data file`);
-      const checksum = table.readBigUInt64LE(at + 16);
-      segments.push({ medium: medium === MEDIUM_RAM ? 'ram' : 'disk', place, byteLength, checksum });
+      if (diskBytes > byteLength)
+        throw this.#damaged(`a segment of pile ${pile} takes ${diskBytes} bytes and has ${byteLength}`);
+      if (diskBytes > 0 && diskBytes < byteLength && byteLength > MOST_COMPRESSED_BYTES)
+        throw this.#damaged(`a segment of pile ${pile} has ${byteLength} bytes, too many for one that is compressed`);
+      segments.push({ place, byteLength, diskBytes, checksum: table.readBigUInt64LE(at + 16) });
     }
     return segments;
   }

@@ -200,10 +200,12 @@ async function runWith(
   }
 }
 
-/** Whether the line names the leftover, or a directory above it. */
+/** Whether the line names the leftover, or a directory of the job above it. */
 function namesAbove(line: string, leftover: string, job: TinyJob): boolean {
   const parts = leftover.split('/');
-  return parts.some((_, i) => i > 0 && line.includes(`${job.root}/${parts.slice(0, i + 1).join('/')}`));
+  // Temp directories and that of the output are not the job's own; one that is named for it is.
+  const own = parts[0] === 'job-dir' ? 0 : 1;
+  return parts.some((_, i) => i >= own && line.includes(`${job.root}/${parts.slice(0, i + 1).join('/')}`));
 }
 
 function countOpenFiles(): number {

@@ -4,7 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OutputCompression, Tuning } from '#src/index.js';
+import type { OutputCompression, ShuffleOptions, Tuning } from '#src/index.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import type { FileCall } from './watched-file-calls.js';
 
 /** A call before which an earlier run of the job was killed. */
@@ -25,6 +26,7 @@ export interface TinyJobKind {
   readonly compress?: OutputCompression;
   /** Whether inputs and outputs have a header of two lines. */
   readonly header?: boolean;
+  readonly tempCompress?: ShuffleOptions['tempCompress'];
   /** Makes what is there before, where the output is to appear. */
   readonly makeFormer?: (output: string) => void;
   /** Whether the job replaces what is there. */
@@ -138,6 +140,12 @@ export const DISCARDING_JOBS: readonly TinyJobKind[] = [false, true].map((isResu
 
 /** Which go on from where an earlier run was killed. */
 export const CONTINUING_JOBS: readonly TinyJobKind[] = [
+  {
+    ...resumable(FILE),
+    name: `a file, temp data ${canWriteZstd ? '' : 'not '}compressed, gone on with in pass 2`,
+    tempCompress: canWriteZstd ? { codec: 'zstd' } : undefined,
+    before: { resumable: true, at: 'in pass 2' },
+  },
   { ...resumable(FILE), name: 'a file, gone on with in pass 1', before: { resumable: true, at: 'in pass 1' } },
   {
     ...resumable(REPLACED_SHARDS),

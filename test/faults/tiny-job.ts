@@ -110,6 +110,7 @@ export class TinyJob {
       shards: kind.shards ? { by: 'count', shardCount: 3 } : undefined,
       compress: kind.compress,
       header: kind.header ? { lines: 2 } : undefined,
+      tempCompress: kind.tempCompress,
       onWarning: (line) => this.warnings.push(line),
     };
   }

@@ -64,6 +64,12 @@ async function make(paths: JobPaths, isDurable = false): Promise<JobDirectory> {
 const namesIn = (path: string) => readdirSync(path).filter((name) => !looksLikeLock(name));
 const everything = () => ['t', 'u', 'o'].flatMap((name) => readdirSync(directory.path(name)));
 
+/** Of an error and those attached to it. */
+function linesOf(failure: unknown): string[] {
+  if (!(failure instanceof SystemError)) throw failure;
+  return [failure, ...failure.cleanupErrors].map((error) => (error instanceof Error ? error.message : String(error)));
+}
+
 /** All kinds of files that a job leaves. */
 function fill({ jobDirectory, dataDirectories, stagingDirectory }: JobPaths): void {
   const inJobDirectory = [
@@ -363,13 +369,42 @@ describe('clearing', () => {
     });
     const failure: unknown = await made.clear().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(SystemError);
-    expect(failure).toMatchObject({ cleanupErrors: [expect.any(SystemError)] });
-    expect(namesIn(paths.jobDirectory)).toEqual([]);
+    expect(linesOf(failure)).toContain(`${paths.jobDirectory} is left, since not all of the job could be removed`);
+    // What tells of the piles stays with them.
+    expect(namesIn(paths.jobDirectory)).toEqual(['commit', 'manifest']);
     expect(namesIn(paths.stagingDirectory)).toEqual([]);
     fileCalls.replace({});
     await made.end();
     expect(everything()).toEqual([]);
   });
+
+  it.each(['done-000001', 'set-000001.index', '0.part'])(
+    'can still be gone on with when %s cannot be removed',
+    async (stuck) => {
+      const paths = pathsOf();
+      const { jobDirectory, stagingDirectory, dataDirectories } = paths;
+      const made = await make(paths, true);
+      fill(paths);
+      const before = { data: dataDirectories.map(namesIn), staged: namesIn(stagingDirectory) };
+      fileCalls.replace({
+        unlink(path) {
+          if (path.endsWith(`/${stuck}`)) failWith('EIO')();
+          systemFileCalls.unlink(path);
+        },
+      });
+      const failure: unknown = await made.clear().catch((error: unknown) => error);
+      for (const path of [jobDirectory, stagingDirectory, ...dataDirectories]) {
+        expect(linesOf(failure)).toContain(`${path} is left, since not all of the job could be removed`);
+      }
+      expect(dataDirectories.map(namesIn)).toEqual(before.data);
+      expect(namesIn(jobDirectory)).toEqual(expect.arrayContaining(['commit', 'manifest']));
+      if (stuck === '0.part') expect(namesIn(stagingDirectory)).toContain(stuck);
+      else expect(namesIn(stagingDirectory)).toEqual(before.staged);
+      fileCalls.replace({});
+      await made.end();
+      expect(everything()).toEqual([]);
+    },
+  );
 
   it('never removes former files that made way, unless the output is complete', async () => {
     const paths = pathsOf();

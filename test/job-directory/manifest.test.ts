@@ -20,6 +20,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'Ł\u0000 1',
   framing: 'delimited 0a',
+  decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',
   compression: 'zstd 3',

@@ -1,11 +1,13 @@
 /**
  * Everything that must not change the output: workers, memory, piles, splits, buffers, stripes, temp
- * directories, compression, memory or disk.
+ * directories, compression of inputs and temp data, memory or disk.
  */
 import fc from 'fast-check';
+import type { ShuffleOptions } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 
-const ENCODINGS = ['plain', 'gzip', 'gzip members', 'bgzf'] as const;
+const ENCODINGS = ['plain', 'gzip', 'gzip members', 'bgzf', 'zstd'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 export interface Settings {
@@ -14,6 +16,7 @@ export interface Settings {
   readonly tempDirCount: number;
   /** One an input, repeated. */
   readonly encodings: readonly Encoding[];
+  readonly tempCompress?: ShuffleOptions['tempCompress'];
   readonly tuning: Tuning;
 }
 
@@ -38,10 +41,15 @@ const sizes: fc.Arbitrary<Tuning> = fc.record(
   { requiredKeys: [] },
 );
 
+const TEMP_COMPRESSIONS = canWriteZstd
+  ? [{ codec: 'zstd', level: 1 } as const, { codec: 'zstd', level: 9 } as const]
+  : [];
+
 const aroundTuning = {
   workers: fc.integer({ min: 1, max: 4 }),
   memoryBytes: fc.integer({ min: 4, max: 64 }).map((mebibytes) => mebibytes * 2 ** 20),
   tempDirCount: fc.integer({ min: 1, max: 3 }),
+  tempCompress: fc.constantFrom<ShuffleOptions['tempCompress']>(undefined, undefined, ...TEMP_COMPRESSIONS),
   encodings: fc.array(fc.constantFrom(...ENCODINGS), { minLength: 1, maxLength: 3 }),
 };
 

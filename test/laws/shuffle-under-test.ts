@@ -15,6 +15,7 @@ import {
 } from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Encoding, Settings } from './any-settings.js';
 
@@ -32,6 +33,7 @@ function encode(bytes: Buffer, encoding: Encoding): Buffer {
   if (encoding === 'plain') return bytes;
   // Members of all sizes, some of them empty, so that most cuts lie inside a record.
   if (encoding === 'bgzf') return bgzfOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
+  if (encoding === 'zstd') return zstdOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
   if (encoding === 'gzip') return gzipSync(bytes, { level: 1 });
   const third = Math.ceil(bytes.byteLength / 3);
   const members = [0, 1, 2].map((i) => gzipSync(bytes.subarray(i * third, (i + 1) * third), { level: 1 }));
@@ -60,6 +62,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       records: job.records,
       header: job.header,
       compress: job.compress,
+      tempCompress: settings.tempCompress,
       force: true,
     },
     settings.tuning,

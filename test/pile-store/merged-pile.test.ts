@@ -3,21 +3,25 @@
  * the order in which its segments were written, from memory, from disk and from both; and no byte that
  * is not what was written comes back unnoticed.
  */
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { VerificationError } from '#src/errors.js';
+import { UsageError, VerificationError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-store/merged-pile.js';
+import { MOST_COMPRESSED_BYTES } from '#src/pile-store/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/pile-store/pile-set-writer.js';
 import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool, RamPool } from '#src/pile-store/ram-pool.js';
 import { readPileSetDescription, readPileTallies } from '#src/pile-store/read-pile-set-index.js';
+import type { SegmentCompressor } from '#src/pile-store/segment-compressor.js';
 import { dataFilePath, indexFilePath, pileSetFiles, type StoreLayout } from '#src/pile-store/store-layout.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
+import { deflateCompressor } from './deflate-compressor.js';
 import { DigestHasher } from './digest-hasher.js';
 
 type Append = readonly [pile: number, byteLength: number];
@@ -43,10 +47,11 @@ function writeSets(
   lists: readonly (readonly Append[])[],
   layout: StoreLayout,
   ramPool: RamPool | undefined,
-  indexInFile = false,
+  { indexInFile = false, compressor }: { indexInFile?: boolean; compressor?: SegmentCompressor | undefined } = {},
 ): PileSet[] {
   return lists.map((appends, set) => {
-    const writer = new PileSetWriter({ name: `set-${set}`, layout, ramPool, indexInFile, hasher, control });
+    const parts = { name: `set-${set}`, layout, ramPool, indexInFile };
+    const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
     for (const [i, [pile, byteLength]] of appends.entries()) {
       const bytes = Buffer.concat([Buffer.alloc(2, 0xee), bytesOf(set, i, byteLength)]);
       writer.append(pile, bytes, 2, byteLength);
@@ -99,24 +104,31 @@ describe('mergePiles and MergedPileReader', () => {
     indexDirectory: directory.path(),
   });
 
-  it('bring back every byte, in split order, from memory, disk, or both', async () => {
+  it('bring back every byte, in split order, from memory, disk, or both, compressed or not', async () => {
     const append = fc.tuple(fc.nat({ max: PILES - 1 }), fc.integer({ min: 1, max: 400_000 }));
     const lists = fc.array(fc.array(append, { maxLength: 8 }), { maxLength: 4 });
     const most = fc.integer({ min: 1, max: 300_000 });
+    const anyCompressor = fc.constantFrom(undefined, deflateCompressor);
     await fc.assert(
-      fc.asyncProperty(lists, fc.constantFrom(0, 1, 3), most, async (sets, poolMib, atOnce) => {
-        const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20, reserveSlabs), plenty);
-        const layout = layoutOf(1);
-        const pileSets = writeSets(sets, layout, pool);
-        const reader = new MergedPileReader(pool, hasher, control);
-        for (const merged of mergePiles(pileSets, 0, PILES)) {
-          const expected = expectedBytes(sets, merged.pile);
-          expect((await readAll(reader, merged, layout, atOnce)).equals(expected)).toBe(true);
-          expect(merged.records).toBe(sets.flat().filter(([pile]) => pile === merged.pile).length);
-        }
-        for (const { name } of pileSets) for (const path of pileSetFiles(layout, name)) rmSync(path, { force: true });
-        expect(readdirSync(directory.path())).toEqual(['temp']);
-      }),
+      fc.asyncProperty(
+        lists,
+        fc.constantFrom(0, 1, 3),
+        most,
+        anyCompressor,
+        async (sets, poolMib, atOnce, compressor) => {
+          const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20, reserveSlabs), plenty);
+          const layout = layoutOf(1);
+          const pileSets = writeSets(sets, layout, pool, { compressor });
+          const reader = new MergedPileReader(pool, hasher, deflateCompressor, control);
+          for (const merged of mergePiles(pileSets, 0, PILES)) {
+            const expected = expectedBytes(sets, merged.pile);
+            expect((await readAll(reader, merged, layout, atOnce)).equals(expected)).toBe(true);
+            expect(merged.records).toBe(sets.flat().filter(([pile]) => pile === merged.pile).length);
+          }
+          for (const { name } of pileSets) for (const path of pileSetFiles(layout, name)) rmSync(path, { force: true });
+          expect(readdirSync(directory.path())).toEqual(['temp']);
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -131,7 +143,7 @@ describe('mergePiles and MergedPileReader', () => {
   it('make a file of the index of an empty pile set, where it has to be one', () => {
     const layout = { ...layoutOf(1), indexDirectory: directory.path('indexes') };
     mkdirSync(layout.indexDirectory);
-    const [pileSet] = writeSets([[]], layout, undefined, true);
+    const [pileSet] = writeSets([[]], layout, undefined, { indexInFile: true });
     const path = directory.path('indexes', 'set-0.index');
     expect(pileSet).toEqual({ name: 'set-0', index: { path }, diskBytes: 0, dataFiles: [] });
     expect(readPileSetDescription({ path })).toMatchObject({ name: 'set-0', dataFiles: [], report: { ofSet: 0 } });
@@ -156,13 +168,101 @@ describe('mergePiles and MergedPileReader', () => {
     expect([...readPileTallies(index).records]).toEqual([1, 0, 1, 0, 1]);
   });
 
+  describe('of compressed segments', () => {
+    const compressible = Buffer.alloc(10_000, 'what repeats itself becomes shorter; ');
+    const random = createHash('shake256', { outputLength: 500 }).digest();
+
+    function write(...pieces: readonly Buffer[]): readonly [PileSet, MergedPile] {
+      const writer = new PileSetWriter({
+        name: 'set',
+        layout: layoutOf(1),
+        ramPool: undefined,
+        indexInFile: false,
+        hasher,
+        compressor: deflateCompressor,
+        control,
+      });
+      for (const bytes of pieces) writer.append(4, bytes, 0, bytes.byteLength);
+      const pileSet = writer.commit(talliesOf([]), null);
+      const [merged] = mergePiles([pileSet], 4, 5);
+      return [pileSet, merged ?? expect.fail('there is no pile 4')];
+    }
+
+    const read = (merged: MergedPile, most: number) =>
+      readAll(new MergedPileReader(undefined, hasher, deflateCompressor, control), merged, layoutOf(1), most);
+
+    it('tell what they take on disk, and leave as it is what would not become shorter', async () => {
+      const [pileSet, merged] = write(compressible, random, compressible);
+      const segments = merged.parts.flatMap((part) => part.segments);
+      expect(segments.map(({ byteLength }) => byteLength)).toEqual([10_000, 500, 10_000]);
+      const [first = 0, second, third] = segments.map(({ diskBytes }) => diskBytes);
+      expect(first).toBeLessThan(300);
+      expect([second, third]).toEqual([500, first]);
+      expect(pileSet.diskBytes).toBe(2 * first + 500);
+      expect(readFileSync(dataFilePath(layoutOf(1), 'set', 1, 0)).byteLength).toBe(pileSet.diskBytes);
+      expect(merged.storedBytes).toBe(20_500);
+      for (const most of [1, 499, 9_999, 10_000]) {
+        expect((await read(merged, most)).equals(Buffer.concat([compressible, random, compressible]))).toBe(true);
+      }
+    });
+
+    it('leave the longest as they are', async () => {
+      const long = Buffer.alloc(MOST_COMPRESSED_BYTES + 1, 'long');
+      const [pileSet, merged] = write(long, long.subarray(1));
+      expect(pileSet.diskBytes).toBeGreaterThan(MOST_COMPRESSED_BYTES);
+      expect(pileSet.diskBytes).toBeLessThan(1.1 * MOST_COMPRESSED_BYTES);
+      expect((await read(merged, 2 ** 30)).equals(Buffer.concat([long, long.subarray(1)]))).toBe(true);
+    });
+
+    it.each([1, 3_000, 10_000])('see every changed byte that changes something, read %d at a time', async (most) => {
+      const [{ diskBytes }, merged] = write(compressible, compressible);
+      const path = dataFilePath(layoutOf(1), 'set', 1, 0);
+      const good = readFileSync(path);
+      let harmless = 0;
+      for (let at = 0; at < good.byteLength; at++) {
+        const bytes = Buffer.from(good);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
+        writeFileSync(path, bytes);
+        const outcome = await read(merged, most).catch((error: unknown) => error);
+        if (outcome instanceof Buffer) {
+          expect(outcome.equals(Buffer.concat([compressible, compressible]))).toBe(true);
+          harmless += 1;
+          continue;
+        }
+        const segment = `${diskBytes / 2} bytes at byte ${at < diskBytes / 2 ? 0 : diskBytes / 2}`;
+        expect(outcome).toMatchObject({
+          code: 'ERR_VERIFICATION',
+          message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with --resume`,
+          pileSetName: 'set',
+        });
+      }
+      // The bits that fill the last byte of each.
+      expect(harmless).toBeLessThan(3);
+    });
+
+    it('see a data file that is cut off, and pass on what the machine lacks to expand them', async () => {
+      const [{ diskBytes }, merged] = write(compressible);
+      const path = dataFilePath(layoutOf(1), 'set', 1, 0);
+      const good = readFileSync(path);
+      truncateSync(path, diskBytes - 1);
+      await expect(read(merged, 10_000)).rejects.toThrow(`ends at byte ${diskBytes - 1}, expected ${diskBytes}`);
+      const lack = new UsageError('nothing here expands them');
+      const expand = () => {
+        throw lack;
+      };
+      writeFileSync(path, good);
+      const reader = new MergedPileReader(undefined, hasher, { expand }, control);
+      await expect(readAll(reader, merged, layoutOf(1), 10_000)).rejects.toBe(lack);
+    });
+  });
+
   describe('see damage:', () => {
     const appends: Append[] = [
       [4, 100],
       [1, 40],
       [4, 33],
     ];
-    const reader = new MergedPileReader(undefined, hasher, control);
+    const reader = new MergedPileReader(undefined, hasher, deflateCompressor, control);
 
     async function read(pileSets: readonly PileSet[], layout: StoreLayout, pile: number, most = 100): Promise<Buffer> {
       const [merged] = mergePiles(pileSets, pile, pile + 1);
@@ -199,7 +299,7 @@ describe('mergePiles and MergedPileReader', () => {
       const layout = layoutOf(1);
       const [merged] = mergePiles(writeSets([appends], layout, pool), 4, 5);
       if (merged === undefined) throw new Error('there is no pile 4');
-      const ramReader = new MergedPileReader(pool, hasher, control);
+      const ramReader = new MergedPileReader(pool, hasher, deflateCompressor, control);
       for (let at = 0; at < 173; at++) {
         memory[at] = (memory[at] ?? 0) ^ (1 << (at % 8));
         const bytes = readAll(ramReader, merged, layout, 1000);

@@ -12,6 +12,7 @@ import {
   type DataFileSize,
   encodePileSetIndex,
   type IndexSource,
+  MOST_COMPRESSED_BYTES,
   type PileEntry,
   type PileSetDescription,
   type PileTally,
@@ -41,12 +42,24 @@ const tally: fc.Arbitrary<PileTally> = fc.record({
   recordBytes: fc.maxSafeNat(),
   checksum: u64,
 });
-const segment: fc.Arbitrary<Segment> = fc.record({
-  medium: fc.constantFrom('ram' as const, 'disk' as const),
-  place: fc.nat({ max: Number.MAX_SAFE_INTEGER - 2 ** 32 }),
-  byteLength: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
-  checksum: u64,
-});
+const place = fc.nat({ max: Number.MAX_SAFE_INTEGER - 2 ** 32 });
+const uncompressed = fc
+  .tuple(place, fc.integer({ min: 1, max: 2 ** 32 - 1 }), fc.boolean(), u64)
+  .map(([at, byteLength, isInMemory, checksum]) => ({
+    place: at,
+    byteLength,
+    diskBytes: isInMemory ? 0 : byteLength,
+    checksum,
+  }));
+const compressed = fc
+  .tuple(place, fc.integer({ min: 2, max: MOST_COMPRESSED_BYTES }), fc.nat(), u64)
+  .map(([at, byteLength, n, checksum]) => ({
+    place: at,
+    byteLength,
+    diskBytes: 1 + (n % (byteLength - 1)),
+    checksum,
+  }));
+const segment: fc.Arbitrary<Segment> = fc.oneof(uncompressed, compressed);
 const anyIndex: fc.Arbitrary<Written> = fc.array(tally, { minLength: 1, maxLength: 12 }).chain((tallies) =>
   fc.record({
     tallies: fc.constant(tallies),
@@ -58,9 +71,9 @@ const anyIndex: fc.Arbitrary<Written> = fc.array(tally, { minLength: 1, maxLengt
 function descriptionOf({ tallies, written, report }: Written): PileSetDescription {
   const sizes = new Map<number, number>();
   for (const { pile, segment } of written) {
-    if (segment.medium === 'ram') continue;
+    if (segment.diskBytes === 0) continue;
     const file = Math.floor((pile * STRIPES) / tallies.length) * DISKS + (pile % DISKS);
-    sizes.set(file, Math.max(sizes.get(file) ?? 0, segment.place + segment.byteLength));
+    sizes.set(file, Math.max(sizes.get(file) ?? 0, segment.place + segment.diskBytes));
   }
   const dataFiles = [...sizes]
     .sort(([a], [b]) => a - b)
@@ -71,7 +84,7 @@ function descriptionOf({ tallies, written, report }: Written): PileSetDescriptio
 function encode(index: Written): Buffer {
   const log = new SegmentLog();
   for (const { pile, segment } of index.written) {
-    log.add(pile, segment.place, segment.byteLength, segment.medium === 'ram', segment.checksum);
+    log.add(pile, segment);
   }
   return Buffer.from(encodePileSetIndex(index.tallies, log, descriptionOf(index)));
 }
@@ -99,10 +112,10 @@ const small: Written = {
     { records: 1, recordBytes: 9, checksum: 1n },
   ],
   written: [
-    { pile: 2, segment: { medium: 'disk', place: 0, byteLength: 64, checksum: 2n ** 64n - 1n } },
-    { pile: 0, segment: { medium: 'ram', place: 2 ** 40, byteLength: 66, checksum: 5n } },
-    { pile: 2, segment: { medium: 'ram', place: 0, byteLength: 46, checksum: 6n } },
-    { pile: 3, segment: { medium: 'disk', place: 2 ** 41, byteLength: 21, checksum: 0n } },
+    { pile: 2, segment: { place: 0, byteLength: 640, diskBytes: 64, checksum: 2n ** 64n - 1n } },
+    { pile: 0, segment: { place: 2 ** 40, byteLength: 66, diskBytes: 0, checksum: 5n } },
+    { pile: 2, segment: { place: 0, byteLength: 46, diskBytes: 0, checksum: 6n } },
+    { pile: 3, segment: { place: 2 ** 41, byteLength: 21, diskBytes: 21, checksum: 0n } },
   ],
   report: { read: ['a', null, 1.5], ü: true },
 };
@@ -295,11 +308,26 @@ describe('damage to the index of a pile set', () => {
     expect(() => readPileTallies({ bytes })).toThrow(message);
   });
 
-  it('is seen in a medium that there is not, were the checksums right', () => {
+  it('is seen in a segment that is longer on disk than it is, were the checksums right', () => {
     const bytes = encode(small);
-    bytes.writeUInt32LE(2, PILES_AT + PILES * PILE_BYTES + 12);
+    const at = PILES_AT + PILES * PILE_BYTES + SEGMENT_BYTES + 8;
+    expect([bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)]).toEqual([640, 64]);
+    bytes.writeUInt32LE(63, at);
     reseal(bytes);
-    expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow('lies in the unknown medium 2');
+    expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow('a segment of pile 2 takes 64 bytes and has 63');
+  });
+
+  it('is seen in a compressed segment that claims more bytes than any has, were the checksums right', () => {
+    const bytes = encode(small);
+    const at = PILES_AT + PILES * PILE_BYTES + SEGMENT_BYTES + 8;
+    bytes.writeUInt32LE(MOST_COMPRESSED_BYTES, at);
+    reseal(bytes);
+    expect(readPileEntries({ bytes }, 0, PILES)[2]?.segments[0]?.byteLength).toBe(MOST_COMPRESSED_BYTES);
+    bytes.writeUInt32LE(MOST_COMPRESSED_BYTES + 1, at);
+    reseal(bytes);
+    expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow(
+      'a segment of pile 2 has 4194305 bytes, too many for one that is compressed',
+    );
   });
 
   it.each(['', '1', 'null', '"set"', '{', '{}', '{"name":7}', '{"name":"../set"}', '{"name":""}'])(
@@ -342,7 +370,7 @@ describe('the readers of indexes, whatever is in them,', () => {
   it('refuse random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), fc.boolean(), (random, withMagic) => {
-        const bytes = Buffer.concat([Buffer.from(withMagic ? 'pileset2' : ''), random]);
+        const bytes = Buffer.concat([Buffer.from(withMagic ? 'pileset3' : ''), random]);
         expect(readSparingly(bytes, 1)).toEqual(Array(4).fill('refused'));
       }),
       { numRuns: 300 },
@@ -382,7 +410,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           const place = 4 * (at % (tableBytes / 4 - 1));
           bytes.writeBigUInt64LE(value, place);
         }
-        bytes.write('pileset2', 'latin1');
+        bytes.write('pileset3', 'latin1');
         reseal(bytes);
         const [, , ofAll] = readSparingly(bytes, index.tallies.length);
         if (!Array.isArray(ofAll)) return;

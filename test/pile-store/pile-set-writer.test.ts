@@ -40,7 +40,7 @@ describe('PileSetWriter on a disk that rotates', () => {
     const tempPlaces = [{ directory: directory.temp, gate: GATE, rotates }];
     const layout = { pileCount: 4, stripeCount: 2, tempPlaces, indexDirectory: directory.temp };
     const parts = { name: 'set', layout, ramPool: undefined, indexInFile: false };
-    const writer = new PileSetWriter({ ...parts, hasher: new DigestHasher(), control });
+    const writer = new PileSetWriter({ ...parts, hasher: new DigestHasher(), compressor: undefined, control });
     const bytes = Buffer.alloc(MIB, 'x');
     for (let i = 0; i < pieces; i++) writer.append(i % 4, bytes, 0, bytes.byteLength);
     writer.close();

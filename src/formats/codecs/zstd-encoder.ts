@@ -31,17 +31,23 @@ let chosen: ZstdEncoderOpener | undefined;
  *   can write zstd.
  */
 export function openZstdEncoder(level: number): ZstdEncoder {
-  const { least, most } = ZSTD_LEVELS;
-  if (!Number.isInteger(level) || level < least || level > most) {
-    throw new UsageError(`the zstd level must be a whole number from ${least} to ${most}, not ${level}`);
-  }
+  requireZstdLevel(level);
   chosen ??= encodersHere().find(isSound);
-  if (chosen === undefined) {
-    throw new UsageError(
-      'nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or compress with gzip',
-    );
-  }
+  if (chosen === undefined) throw noZstdToWrite();
   return chosen(level);
+}
+
+/** @throws UsageError ERR_OPTION */
+export function requireZstdLevel(level: number): void {
+  const { least, most } = ZSTD_LEVELS;
+  if (Number.isInteger(level) && level >= least && level <= most) return;
+  throw new UsageError(`the zstd level must be a whole number from ${least} to ${most}, not ${level}`);
+}
+
+export function noZstdToWrite(): UsageError {
+  return new UsageError(
+    'nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or do without (outputs can be gzip)',
+  );
 }
 
 /** Those on this machine, the best one first. */

@@ -11,7 +11,11 @@ import * as zlib from 'node:zlib';
 export interface ZstdAddon {
   readonly CCtx: new () => AddonCompressor;
   readonly DCtx: new () => AddonDecompressor;
-  readonly CParameter: { readonly compressionLevel: number; readonly checksumFlag: number };
+  readonly CParameter: {
+    readonly compressionLevel: number;
+    readonly checksumFlag: number;
+    readonly windowLog: number;
+  };
   readonly DParameter: { readonly windowLogMax: number };
   readonly ResetDirective: { readonly sessionOnly: number };
   compressBound(byteLength: number): number;
@@ -25,6 +29,8 @@ export interface AddonCompressor {
 
 export interface AddonDecompressor {
   setParameter(parameter: number, value: number): void;
+  /** All of a frame, to room for its content; returns the length of that. */
+  decompress(room: Uint8Array, frame: Uint8Array): number;
   reset(directive: number): void;
   /** Returns 0 at the end of a frame or else a guess of what is missing; bytes produced; bytes consumed. */
   decompressStream(room: Uint8Array, bytes: Uint8Array): [missing: number, produced: number, consumed: number];
@@ -34,6 +40,7 @@ export interface AddonDecompressor {
 export interface ZstdInNode {
   createZstdDecompress(options: ZstdOptions): Transform;
   zstdCompressSync(bytes: Uint8Array, options: ZstdOptions): Uint8Array;
+  zstdDecompressSync(frame: Uint8Array, options: ZstdOptions & { readonly maxOutputLength: number }): Uint8Array;
 }
 
 interface ZstdOptions {
@@ -43,6 +50,7 @@ interface ZstdOptions {
 
 /** Numbers of the parameters of libzstd, which its version 1 keeps. */
 export const ZSTD_C_COMPRESSION_LEVEL = 100;
+export const ZSTD_C_WINDOW_LOG = 101;
 export const ZSTD_C_CHECKSUM_FLAG = 201;
 export const ZSTD_D_WINDOW_LOG_MAX = 100;
 
@@ -64,5 +72,5 @@ export function findZstdInNode(): ZstdInNode | undefined {
 }
 
 function hasZstd(module: object): module is ZstdInNode {
-  return 'createZstdDecompress' in module && 'zstdCompressSync' in module;
+  return ['createZstdDecompress', 'zstdCompressSync', 'zstdDecompressSync'].every((name) => name in module);
 }

@@ -1,7 +1,8 @@
 /**
- * How the output is to be compressed, as it was asked for or as its name says.
+ * How the output is to be compressed, as it was asked for or as its name says, and the temp data.
  */
 import { UsageError } from '../../errors.js';
+import { openZstdPacker } from '../../formats/codecs/zstd-packer.js';
 import {
   type Compression,
   codecOfName,
@@ -40,4 +41,16 @@ function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compress
     throw new UsageError(`compress: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`);
   }
   return compressionOf(codec, compress.level);
+}
+
+/** The least that is gained for the least time: levels above cost more time than they save on any but the slowest disks. */
+const USUAL_TEMP_LEVEL = 1;
+
+/** @throws UsageError also where nothing on this machine can compress so. */
+export function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>): number | undefined {
+  if (tempCompress === undefined) return undefined;
+  const { codec, level = USUAL_TEMP_LEVEL } = tempCompress;
+  if (codec !== 'zstd') throw new UsageError("tempCompress: expected an object with `codec` 'zstd'");
+  openZstdPacker(level);
+  return level;
 }

@@ -2,6 +2,7 @@
  * What the manifest of a job says, and a later run compares: what decides which bytes come out and where
  * they lie.
  */
+import type { DecompressProgram } from '../../formats/codec-table.js';
 import { type Compression, nameOfCompression } from '../../formats/encoder-table.js';
 import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
@@ -24,6 +25,7 @@ export async function describeJob(
     isResumable: plan.isResumable,
     seed: request.seed,
     framing: nameOfFormat(request),
+    decompressProgram: describeProgram(request.decompressProgram),
     shards: describeShards(request.shards),
     shardPrefix: request.shardPrefix,
     compression: describeCompression(request.compression),
@@ -33,6 +35,11 @@ export async function describeJob(
     inputs: await noteInputs(inputs, plan.isResumable),
     layout: plan.layout ?? null,
   };
+}
+
+/** Null: none. */
+export function describeProgram(program: DecompressProgram): JobManifest['decompressProgram'] {
+  return program === undefined ? null : [...program];
 }
 
 /** Nothing where they follow from the job directory. */

@@ -4,7 +4,7 @@
  */
 import { InputError, UsageError } from '../../errors.js';
 import type { Codec } from '../../formats/codec.js';
-import { CODEC_HEAD_BYTES, detectCodec } from '../../formats/codec-table.js';
+import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec } from '../../formats/codec-table.js';
 import type { Header } from '../../formats/header.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../../io/input-source.js';
@@ -39,12 +39,13 @@ export interface JobInputs {
 export async function listInputs(
   named: ShuffleOptions['inputs'],
   onWarning: (line: string) => void,
+  decompressProgram?: DecompressProgram,
 ): Promise<JobInputs> {
   const inputs: JobInput[] = [];
   const directories: string[] = [];
   const seen = new Map<string, JobInput>();
   const add = (path: string) => {
-    const input = openInput(path);
+    const input = openInput(path, decompressProgram);
     const identity = input.kind === 'file' ? input.version.identity : input.identity;
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
@@ -83,15 +84,20 @@ export async function listInputs(
   }
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
-  const codecs = new Set(inputs.map((input) => (input.kind === 'file' ? input.codec : undefined)));
-  for (const codec of codecs) await codec?.load?.();
+  const loaded = new Set<string>();
+  for (const input of inputs) {
+    const codec = input.kind === 'file' ? input.codec : undefined;
+    if (codec === undefined || loaded.has(codec.name)) continue;
+    await codec.load?.(input.path);
+    loaded.add(codec.name);
+  }
   return { inputs, directories };
 }
 
 /** The first bytes of the file that is looked at; there may be many thousands of files. */
 const head = new Uint8Array(CODEC_HEAD_BYTES);
 
-function openInput(path: string): JobInput {
+function openInput(path: string, decompressProgram: DecompressProgram): JobInput {
   if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: versionOf(STANDARD_INPUT_FILE).identity };
   const stat = statPath(path, 'input');
   if (stat === undefined) {
@@ -106,6 +112,7 @@ function openInput(path: string): JobInput {
     const count = readAt(file, head, 0, head.byteLength, 0);
     // Files of /proc say that they are empty: what they hold is known only when it is read.
     if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
-    return { kind: 'file', path, version, codec: detectCodec(head.subarray(0, count)), header: NO_HEADER };
+    const codec = detectCodec(head.subarray(0, count), decompressProgram);
+    return { kind: 'file', path, version, codec, header: NO_HEADER };
   });
 }

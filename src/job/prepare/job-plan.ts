@@ -125,7 +125,6 @@ function planWork(
   const memory = planMemory(memoryNeed, tuning);
   const splitBytes =
     layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
-  // A compressed input is at least as large decoded, as good as always; of a stream nothing is known.
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const isCompressed = request.compression !== undefined;
@@ -140,8 +139,9 @@ function planWork(
     decodedBytes: estimate.decodedBytes,
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,
-    // Nothing is sure of how small an output gets.
-    least: diskNeed(knownBytes, 0),
+    // A compressed input is at least as large decoded, as good as always; of streams and of programs nothing is known,
+    // nor of how small an output gets.
+    least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0, 0),
     expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
     isResumable,
   };

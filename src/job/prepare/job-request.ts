@@ -2,6 +2,7 @@
  * What was asked for, complete: every default filled in, every number checked, nothing started.
  */
 import { UsageError } from '../../errors.js';
+import type { DecompressProgram } from '../../formats/codec-table.js';
 import type { Compression } from '../../formats/encoder-table.js';
 import type { RecordFormat } from '../../formats/record-format.js';
 import { readCpuCount } from '../../io/cpu-count.js';
@@ -9,7 +10,7 @@ import { STANDARD_INPUT } from '../../io/input-source.js';
 import { readMemory } from '../../io/memory-limit.js';
 import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
-import { chooseCompression } from './compression-request.js';
+import { chooseCompression, chooseTempLevel } from './compression-request.js';
 import { recordFormatOf } from './framing-request.js';
 import { drawSeed } from './key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
@@ -27,8 +28,11 @@ export interface JobRequest extends RecordFormat {
   readonly memoryBytes: number;
   /** Empty: chosen when it is known where the output goes. */
   readonly tempDirs: readonly string[];
+  /** Level of zstd; undefined: temp data is not compressed. */
+  readonly tempZstdLevel: number | undefined;
   readonly workers: number;
   readonly ioLimits: Readonly<Record<string, number>>;
+  readonly decompressProgram: DecompressProgram;
   readonly maxRecordBytes: number;
   readonly force: boolean;
   readonly resume: boolean;
@@ -75,9 +79,11 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     isSeedDrawn: options.seed === undefined,
     memoryBytes: chooseMemoryBytes(options),
     tempDirs: options.tempDirs ?? [],
+    tempZstdLevel: chooseTempLevel(options),
     workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
     ...recordFormatOf(options),
+    decompressProgram: options.decompressProgram,
     maxRecordBytes: requireWhole(
       '--max-record',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
@@ -97,7 +103,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
 
 /** What the types say, for callers that have none. */
 function requireShapes(options: ShuffleOptions): void {
-  const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp } = options;
+  const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp, decompressProgram } = options;
   const isPath = (value: unknown) => typeof value === 'string' && value !== '';
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
@@ -105,6 +111,8 @@ function requireShapes(options: ShuffleOptions): void {
   if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
   if (tempDirs !== undefined && !(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('tempDirs: expected an array of paths');
+  if (decompressProgram !== undefined && !isProgram(decompressProgram))
+    throw new UsageError('decompressProgram: expected an array of a program and its arguments, without NUL');
   if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
     throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
   if (header !== undefined && !isHeader(header))
@@ -121,6 +129,15 @@ function requireShapes(options: ShuffleOptions): void {
 
 function isHeader(header: unknown): boolean {
   return typeof header === 'object' && header !== null && 'lines' in header !== 'bytes' in header;
+}
+
+function isProgram(words: unknown): boolean {
+  return (
+    Array.isArray(words) &&
+    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
+    words[0] !== undefined &&
+    words[0] !== ''
+  );
 }
 
 /** Only by their names: what is a pipe or a device the job finds out. */

@@ -45,7 +45,7 @@ export type JobSite =
  */
 export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
   const asked = completeRequest(options);
-  const jobInputs = await listInputs(asked.inputs, asked.onWarning);
+  const jobInputs = await listInputs(asked.inputs, asked.onWarning, asked.decompressProgram);
   refuseToResumeStreams(asked, jobInputs.inputs);
   const places = choosePlaces(asked, jobInputs);
   const gates = new DeviceGates(asked.ioLimits);

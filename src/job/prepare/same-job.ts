@@ -5,7 +5,7 @@
 import { InputError, UsageError } from '../../errors.js';
 import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
-import { describeCompression, describeShards, describeTempDirs } from './describe-job.js';
+import { describeCompression, describeProgram, describeShards, describeTempDirs } from './describe-job.js';
 import { findInputChange } from './input-fingerprints.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
@@ -30,6 +30,7 @@ export async function requireSameJob(
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, nameOfFormat(request)],
+    ['program to decompress', manifest.decompressProgram, describeProgram(request.decompressProgram)],
     ['cut into shards', manifest.shards, describeShards(request.shards)],
     ['prefix', manifest.shardPrefix, request.shardPrefix],
     ['compression', manifest.compression, describeCompression(request.compression)],

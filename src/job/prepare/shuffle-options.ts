@@ -81,6 +81,11 @@ export interface ShuffleOptions {
   readonly memoryBytes?: number | undefined;
   /** Default: `$TMPDIR`, else the output's directory, for standard output /var/tmp. */
   readonly tempDirs?: readonly string[] | undefined;
+  /**
+   * Compress what goes to the temp directories, which pays where they are slow (docs/PERFORMANCE.md). Level 1 to
+   * 22, by default 1. Changes nothing of the output; another run that goes on with the job may do otherwise.
+   */
+  readonly tempCompress?: { readonly codec: 'zstd'; readonly level?: number | undefined } | undefined;
   /** Worker threads. Default: the CPUs that this process may use. */
   readonly workers?: number | undefined;
   /** Path to the number of large I/O calls at one time on the device that holds it. */
@@ -90,6 +95,12 @@ export interface ShuffleOptions {
   /** Records end in NUL, in and out, in place of newline. */
   readonly zeroTerminated?: boolean | undefined;
   readonly header?: HeaderKind | undefined;
+  /**
+   * A program and its arguments that all inputs go through, whatever they begin with: each is given to it on
+   * standard input, and its standard output is what the input holds. No shell is involved. Default: gzip and zstd are
+   * recognised, and bzip2, xz and lz4 given to the programs of these names.
+   */
+  readonly decompressProgram?: readonly string[] | undefined;
   /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
   /** Allow existing outputs to be replaced. */

@@ -54,7 +54,15 @@ const reportOf = (split: number) => ({
 /** Writes a pile set with ten bytes a pile; the job would have made it. */
 function write(split: number, report: unknown = reportOf(split), name = pileSetName(split, 'a77e')) {
   const layout = layoutOf();
-  const parts = { name, layout, ramPool: undefined, indexInFile: true, hasher: new DigestHasher(), control };
+  const parts = {
+    name,
+    layout,
+    ramPool: undefined,
+    indexInFile: true,
+    hasher: new DigestHasher(),
+    compressor: undefined,
+    control,
+  };
   const writer = new PileSetWriter(parts);
   const tallies = Array.from({ length: PILES }, (_, pile) => {
     writer.append(pile, Buffer.alloc(10, `${pile}`), 0, 10);

@@ -49,6 +49,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'seed',
   framing: 'delimited 0a',
+  decompressProgram: null,
   shards: null,
   shardPrefix: 'shard',
   compression: null,
@@ -150,7 +151,7 @@ describe('what is of no use to anybody', () => {
   it('is removed from a directory that the user named, which stays in hand', async () => {
     const options = { jobDir: directory.path('named') };
     const places = await leave({}, options);
-    writeFileSync(join(places.paths.jobDirectory, 'set-000001-ab.index'), 'pileset2');
+    writeFileSync(join(places.paths.jobDirectory, 'set-000001-ab.index'), 'pileset3');
     expect(await start(options)).toMatchObject({ kind: 'fresh', directory: expect.any(JobDirectory) });
     expect(namesIn(places.paths.jobDirectory)).toEqual([]);
     expect(isHeld(places)).toBe(true);

@@ -90,6 +90,11 @@ describe('requireSameJob', () => {
     ['the seed', () => ({ seed: 'other' }), /another seed \("seed", now "other"\); /],
     ['the delimiter', () => ({ zeroTerminated: true }), /another kind of records \(.*0a.*, now .*00.*\); /],
     ['the compression', () => ({ compress: { codec: 'gzip', level: 9 } }), /compression \(null, now "gzip 9"\); /],
+    [
+      'the program',
+      () => ({ decompressProgram: ['cat', '-u'] }),
+      /another program to decompress \(null, now \["cat","-u"\]\); /,
+    ],
     ['shards', () => ({ shards: shardRule }), /another cut into shards \(null, now {"by":"count","amount":3}\); /],
     ['the output', (path) => ({ output: path('out/y') }), /another output \(".*\/out\/x", now ".*\/out\/y"\); /],
     [

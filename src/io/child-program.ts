@@ -1,0 +1,87 @@
+/**
+ * A program that gets bytes on its standard input and writes others to its standard output: started without a
+ * shell, with no other descriptor of this process, and ended and waited for when it is let go of.
+ *
+ * It stays in the process group of this process, so that what ends or stops the group, such as Ctrl-C, reaches both.
+ * What it has started itself ends when its pipes are closed.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Of what it writes to standard error the end is kept. */
+const STANDARD_ERROR_BYTES = 4096;
+
+/** How it ended; one of the two is null. */
+export interface ProgramEnd {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export class ChildProgram {
+  /** Fulfilled when it has ended and was waited for. */
+  readonly ended: Promise<ProgramEnd>;
+  readonly #child: ChildProcessWithoutNullStreams;
+  #errorBytes: Buffer = Buffer.alloc(0);
+  #hasEnded = false;
+
+  private constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    this.ended = new Promise((resolve) => {
+      child.on('exit', (exitCode, signal) => {
+        this.#hasEnded = true;
+        resolve({ exitCode, signal });
+      });
+    });
+    // It may be one that must not be ended.
+    child.on('error', () => {});
+    // It may end before it has read all; whoever writes is told.
+    child.stdin.on('error', () => {});
+    child.stderr.on('error', () => {});
+    child.stderr.on('data', (bytes: Buffer) => {
+      this.#errorBytes = Buffer.concat([this.#errorBytes, bytes]).subarray(-STANDARD_ERROR_BYTES);
+    });
+  }
+
+  /**
+   * @param words name and arguments.
+   * @throws the error of the operating system when it cannot be started.
+   */
+  static async start([name = '', ...words]: readonly string[]): Promise<ChildProgram> {
+    const child = spawn(name, words, { stdio: ['pipe', 'pipe', 'pipe'] });
+    const started = once(child, 'spawn');
+    // Without descriptors for them there are no streams, and the error follows.
+    const program = child.stdin === undefined ? undefined : new ChildProgram(child);
+    await started;
+    if (program === undefined) throw new Error(`${name} was started without standard streams`);
+    return program;
+  }
+
+  /** What it writes to standard output, to the end. */
+  get output(): AsyncIterable<Uint8Array> {
+    return this.#child.stdout;
+  }
+
+  /** Gives it bytes to read. @returns false when it reads no more. */
+  write(bytes: Uint8Array): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#child.stdin.write(bytes, (error) => resolve(error === null || error === undefined));
+    });
+  }
+
+  /** There are no more bytes to read. */
+  endInput(): void {
+    this.#child.stdin.end();
+  }
+
+  /** The end of what it has written to standard error. */
+  get errorText(): string {
+    return this.#errorBytes.toString();
+  }
+
+  /** Ends it, if it has not ended yet. Safe to call twice. */
+  async stop(): Promise<void> {
+    if (!this.#hasEnded) this.#child.kill('SIGKILL');
+    for (const stream of this.#child.stdio) stream?.destroy();
+    await this.ended;
+  }
+}

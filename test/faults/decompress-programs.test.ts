@@ -1,0 +1,177 @@
+/**
+ * Jobs whose inputs are decoded by programs, when one of them fails, is silent or cannot be started, and when they are
+ * to end: one line that says it, no output, and no program left behind.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { AbortedError, shuffle } from '#src/index.js';
+import { seen } from '../fixtures/command-outcome.js';
+import { isOnPath, runOn } from '../fixtures/foreign-program.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const TEXT = Array.from({ length: 1000 }, (_, i) => `line ${i}\n`).join('');
+
+/** `count` inputs of the job. */
+function inputs(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => {
+    writeFileSync(directory.path(`in-${i}`), TEXT);
+    return directory.path(`in-${i}`);
+  });
+}
+
+const options = () => ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1', '-o', directory.path('out')];
+
+/** Processes that have these words among those they were started with, and are no zombies. */
+function processesWith(words: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').startsWith(words);
+    } catch {
+      // It has just ended.
+      return false;
+    }
+  });
+}
+
+/** Waits for what is bound to happen. */
+async function until(isSo: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !isSo(); i++) await delay(10);
+  expect(isSo()).toBe(true);
+}
+
+/** Seconds for a `sleep` that no other test has. */
+const longTime = () => `${100 + (process.pid % 1000)}.${Math.floor(Math.random() * 1e9)}`;
+
+describe('a program that fails', () => {
+  it.each(['true', 'false'])('ends the job with what it said (inline: %s)', async (inline) => {
+    const program = `sh -c 'echo "not today" >&2; cat; exit 7'`;
+    const result = await runCommand([...options(), '--decompress-program', program, ...inputs(5)], {
+      env: { PILESHUF_TEST_TUNING: `{"inline":${inline}}` },
+    });
+    expect(seen(result)).toEqual({
+      exitCode: 3,
+      lines: [
+        expect.stringMatching(
+          /^pileshuf: .*in-\d: `sh -c 'echo "not today" >&2; cat; exit 7'` ended with exit code 7 and said: not today$/,
+        ),
+      ],
+    });
+    expect(existsSync(directory.path('out'))).toBe(false);
+  });
+
+  it('is missing', async () => {
+    const result = await runCommand([...options(), '--decompress-program', 'no-such-tool -d', ...inputs(1)]);
+    expect(seen(result)).toEqual({
+      exitCode: 2,
+      lines: ['pileshuf: --decompress-program: there is no program no-such-tool; check the name and PATH'],
+    });
+  });
+
+  it('is missing when it is needed for a pipe', async () => {
+    const argv = ['-q', '-T', directory.temp, '--decompress-program', 'no-such-tool -d'];
+    expect(seen(await runCommand(argv, { stdin: TEXT }))).toEqual({
+      exitCode: 2,
+      lines: ['pileshuf: --decompress-program: there is no program no-such-tool; check the name and PATH'],
+    });
+  });
+
+  it.skipIf(!isOnPath('xz'))('is missing for an input that needs it, if xz is on PATH', async () => {
+    const stored = runOn(Buffer.from(TEXT), ['xz', '-c']);
+    writeFileSync(directory.path('in.xz'), stored);
+    const env = { PATH: directory.path() };
+    const told = (name: string) => ({
+      exitCode: 3,
+      lines: [
+        `pileshuf: ${name} is compressed with xz, and there is no program xz on PATH; install it, or name another with --decompress-program`,
+      ],
+    });
+    const path = directory.path('in.xz');
+    expect(seen(await runCommand([...options(), path], { env }))).toEqual(told(path));
+    expect(seen(await runCommand(options(), { env, stdin: stored }))).toEqual(told('standard input'));
+  });
+});
+
+describe('a program that is silent', () => {
+  it.each([true, false])('is ended when the job is stopped (inline: %s)', async (inline) => {
+    const words = ['sleep', longTime()];
+    const controller = new AbortController();
+    const job = shuffle(
+      {
+        inputs: inputs(3),
+        output: directory.path('out'),
+        tempDirs: [directory.temp],
+        workers: 2,
+        memoryBytes: 2 ** 26,
+        decompressProgram: words,
+        signal: controller.signal,
+      },
+      { inline, splitBytes: 1000 },
+    );
+    job.catch(() => {});
+    await until(() => processesWith(words.join(' ')).length === (inline ? 1 : 2));
+    controller.abort();
+    await expect(job).rejects.toBeInstanceOf(AbortedError);
+    expect(processesWith(words.join(' '))).toEqual([]);
+    expect(existsSync(directory.path('out'))).toBe(false);
+  });
+
+  it('is ended when it reads a pipe that says nothing either', async () => {
+    const words = ['sleep', longTime()];
+    makePipe(directory.path('pipe'));
+    const controller = new AbortController();
+    const job = shuffle({
+      inputs: [directory.path('pipe')],
+      output: directory.path('out'),
+      tempDirs: [directory.temp],
+      memoryBytes: 2 ** 26,
+      decompressProgram: words,
+      signal: controller.signal,
+    });
+    job.catch(() => {});
+    const writer = await open(directory.path('pipe'), 'w');
+    await writer.write('x'.repeat(100));
+    await until(() => processesWith(words.join(' ')).length === 1);
+    controller.abort();
+    await expect(job).rejects.toBeInstanceOf(AbortedError);
+    await writer.close();
+    expect(processesWith(words.join(' '))).toEqual([]);
+  });
+
+  it('is ended when another one fails', async () => {
+    const seconds = longTime();
+    const program = `sh -c 'read line; case $line in x) exit 1;; *) exec sleep ${seconds};; esac'`;
+    writeFileSync(directory.path('bad'), 'x\n');
+    const argv = [...options(), '--decompress-program', program, ...inputs(1), directory.path('bad')];
+    const result = await runCommand(argv, { env: { PILESHUF_TEST_TUNING: '{"inline":false,"splitBytes":1}' } });
+    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('/bad: ') });
+    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+  });
+
+  it.each([
+    ['SIGINT', 130, '-$pid'],
+    ['SIGTERM', 143, '-$pid'],
+    ['SIGINT', 130, '$pid'],
+  ] as const)('is ended with the job by %s to %s', async (signal, exitCode, target) => {
+    const seconds = longTime();
+    const argv = [...options(), '--decompress-program', `sleep ${seconds}`, ...inputs(3)];
+    // As a terminal does: all processes of the group get it.
+    const script = `set -m; "$@" & pid=$!; until pgrep -f '^sleep ${seconds}' >/dev/null; do sleep 0.05; done; kill -${signal.slice(3)} -- ${target}; wait $pid`;
+    expect(await runShell(script, argv, { PILESHUF_TEST_TUNING: '{"inline":false}' })).toMatchObject({ exitCode });
+    expect(processesWith(`sleep ${seconds}`)).toEqual([]);
+    expect(existsSync(directory.path('out'))).toBe(false);
+  });
+});
+
+it('what looks like gzip is given to the program all the same', async () => {
+  writeFileSync(directory.path('in'), gzipSync(TEXT));
+  const argv = [...options(), '--decompress-program', `sh -c 'gzip -dc | head -n 1'`, directory.path('in')];
+  expect(seen(await runCommand(argv))).toEqual({ exitCode: 0, lines: [] });
+  expect(readFileSync(directory.path('out'), 'utf8')).toBe('line 0\n');
+});

@@ -1,0 +1,34 @@
+/** Decodes an input by a program with as many descriptors left as it is told, and prints what became of it. */
+import { closeSync, openSync } from 'node:fs';
+import { namedProgram } from '#src/formats/codecs/by-program.js';
+
+const codec = namedProgram(['cat']);
+const memory = { take: () => false, budgetFor: () => '' };
+
+async function decode() {
+  let isGiven = false;
+  const next = () => {
+    const bytes = Buffer.from(isGiven ? '' : 'text\n');
+    isGiven = true;
+    return bytes;
+  };
+  const pieces = [];
+  for await (const piece of codec.decode({ path: 'in', start: 0, next }, memory)) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces).toString();
+}
+
+// All modules are there, and whatever the first child needs for itself.
+await decode();
+const [left = 0] = process.argv.slice(2).map(Number);
+const taken = [];
+for (;;) {
+  try {
+    taken.push(openSync('/dev/null', 'r'));
+  } catch {
+    break;
+  }
+}
+for (const fd of taken.splice(0, left)) closeSync(fd);
+const outcome = await decode().catch((error) => `${error.code}: ${error.message}`);
+for (const fd of taken) closeSync(fd);
+process.stdout.write(outcome);

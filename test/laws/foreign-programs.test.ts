@@ -1,0 +1,130 @@
+/**
+ * Inputs that are decoded by programs: files of bzip2, xz and lz4, as files and through pipes, beside others in one job;
+ * and whatever --decompress-program names. A program that is not there is left out, and said so.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { isOnPath, runOn } from '../fixtures/foreign-program.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { referenceOrder } from './reference-order.js';
+
+const directory = useTestDirectory();
+
+/** More than a pipe holds, compressed as well. */
+const lines = Buffer.from(
+  Array.from({ length: 60_000 }, (_, i) => `${i} ${Math.imul(i, 0x9e3779b1).toString(36).repeat(3)}\n`).join(''),
+);
+const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
+
+async function outputOf(inputs: readonly Buffer[], options: Partial<ShuffleOptions> = {}, inline = false) {
+  const paths = inputs.map((bytes, i) => {
+    writeFileSync(directory.path(`in-${i}`), bytes);
+    return directory.path(`in-${i}`);
+  });
+  const usual = { output: directory.path('out'), seed: 'foreign', force: true, workers: 2, memoryBytes: 2 ** 26 };
+  await shuffle({ ...usual, inputs: paths, tempDirs: [directory.temp], ...options }, { inline });
+  return readFileSync(directory.path('out'));
+}
+
+describe.each([
+  ['bzip2 -c'],
+  ['bzip2 -1 -c'],
+  ['xz -c'],
+  ['xz -0 -T4 --block-size=100000 -c'],
+  ['xz --check=none -c'],
+  ['lz4 -c'],
+  ['lz4 -9 -BD -c'],
+  ['lz4 -l -c'],
+])('%s', (command) => {
+  const argv = command.split(' ');
+  const [program = ''] = argv;
+
+  describe.skipIf(!isOnPath(program))(`if ${program} is on PATH`, () => {
+    it.each([true, false])('writes what is read as it was (inline: %s)', async (inline) => {
+      expect((await outputOf([runOn(lines, argv)], {}, inline)).equals(expected)).toBe(true);
+    });
+
+    it('writes what is read as it was, through a pipe', async () => {
+      const { exitCode, stdout, stderr } = await runCommand(['-q', '--seed', 'foreign', '-T', directory.temp], {
+        stdin: runOn(lines, argv),
+      });
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(stdout.equals(expected)).toBe(true);
+    });
+
+    it('writes what is read as it was, one file behind the other', async () => {
+      const half = Math.ceil(lines.byteLength / 2);
+      const halves = [lines.subarray(0, half), lines.subarray(half)].map((part) => runOn(part, argv));
+      expect((await outputOf([Buffer.concat(halves)])).equals(expected)).toBe(true);
+    });
+
+    it('writes what is no input any more when it is cut', async () => {
+      const stored = runOn(lines, argv);
+      for (const byteLength of [stored.byteLength - 1, Math.floor(stored.byteLength / 2), 20]) {
+        await expect(outputOf([stored.subarray(0, byteLength)]), `${byteLength} bytes`).rejects.toMatchObject({
+          code: 'ERR_INPUT_CORRUPT',
+          message: expect.stringMatching(
+            new RegExp(`^${directory.path('in-0')}: \`${program} -dc\` ended with exit code \\d+ and said: .`),
+          ),
+        });
+      }
+    });
+
+    it('writes what is no input any more when a byte of it is another', async () => {
+      const stored = runOn(lines, argv);
+      const at = Math.floor(stored.byteLength / 3);
+      stored[at] = (stored[at] ?? 0) ^ 0x40;
+      // Without a check nothing can be told.
+      const isChecked = !/none|-l/.test(command);
+      const output = await outputOf([stored]).catch((error: unknown) => error);
+      if (isChecked) expect(output).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+    });
+  });
+});
+
+describe.skipIf(!['bzip2', 'xz', 'lz4', 'zstd'].every(isOnPath))('if bzip2, xz, lz4 and zstd are on PATH', () => {
+  it('one job takes all of them', async () => {
+    const parts = Array.from({ length: 6 }, (_, i) => Buffer.from(`${i} a\n${i} b\n`.repeat(5000)));
+    const [a = lines, b = lines, c = lines, d = lines, e = lines, f = lines] = parts;
+    const stored = [a, gzipSync(b), runOn(c, ['xz', '-c']), runOn(d, ['bzip2', '-c']), runOn(e, ['lz4', '-c'])];
+    const output = await outputOf([...stored, runOn(f, ['zstd', '-c'])]);
+    expect(output.equals(Buffer.concat(referenceOrder(parts, 'foreign')))).toBe(true);
+  });
+});
+
+describe('a program of the user', () => {
+  it('gets every input, whatever it begins with', async () => {
+    const upper = Buffer.from(lines.toString().toUpperCase());
+    const options = { decompressProgram: ['tr', '[:lower:]', '[:upper:]'] };
+    for (const inline of [true, false]) {
+      const output = await outputOf([lines], options, inline);
+      expect(output.equals(Buffer.concat(referenceOrder([upper], 'foreign')))).toBe(true);
+    }
+    const stored = gzipSync(lines);
+    const kept = await outputOf([stored], { decompressProgram: ['gzip', '-dc'] });
+    expect(kept.equals(expected)).toBe(true);
+  });
+
+  it('gets empty inputs, too', async () => {
+    const output = await outputOf([Buffer.alloc(0), Buffer.alloc(0)], {
+      decompressProgram: ['sh', '-c', 'cat; echo end'],
+    });
+    expect(output.toString()).toBe('end\nend\n');
+  });
+
+  it('may write more or less than it reads', async () => {
+    const base64 = Buffer.from(lines.toString('base64'));
+    expect((await outputOf([base64], { decompressProgram: ['base64', '-d'] })).equals(expected)).toBe(true);
+    const output = await outputOf([lines], { decompressProgram: ['sh', '-c', 'cat >/dev/null'] });
+    expect(output).toHaveLength(0);
+  });
+
+  it('is started for each of many inputs, no more at a time than there are workers', async () => {
+    const inputs = Array.from({ length: 100 }, (_, i) => Buffer.from(`${i}\n`));
+    const output = await outputOf(inputs, { decompressProgram: ['cat'] });
+    expect(output.equals(Buffer.concat(referenceOrder(inputs, 'foreign')))).toBe(true);
+  });
+});
