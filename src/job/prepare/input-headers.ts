@@ -50,17 +50,20 @@ export async function readInputHeaders(
     take: (byteLength) => byteLength <= memoryBytes,
     budgetFor: (byteLength) => `${Math.ceil(byteLength / 2 ** 20)}M`,
   };
+  const throwIfAborted = () => {
+    if (signal?.aborted === true) throw new AbortedError();
+  };
   const withHeaders: JobInput[] = [];
   let first: FoundHeader | undefined;
   for (const input of inputs) {
-    if (signal?.aborted === true) throw new AbortedError();
+    throwIfAborted();
     if (input.kind === 'stream') {
       withHeaders.push(input);
       continue;
     }
     if (withHeaders.length % INPUTS_AT_ONCE === 0) await eventLoopTurn();
     const { path } = input;
-    const header = await readHeaderOf(input, rule, memory);
+    const header = await readHeaderOf(input, rule, memory, throwIfAborted);
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
     const { byteLength, recordBytes } = header;
@@ -89,7 +92,12 @@ export function requireWholeRecords(inputs: readonly JobInput[], framing: Framin
   }
 }
 
-function readHeaderOf({ path, codec }: FileInput, rule: HeaderRule, memory: DecoderMemory): Promise<Header> {
+function readHeaderOf(
+  { path, codec }: FileInput,
+  rule: HeaderRule,
+  memory: DecoderMemory,
+  throwIfAborted: () => void,
+): Promise<Header> {
   const file = openForRead(path, 'input');
   return thenAlwaysAsync(
     async () => {
@@ -98,7 +106,7 @@ function readHeaderOf({ path, codec }: FileInput, rule: HeaderRule, memory: Deco
         const header = rule.measure(decoded, false, path);
         if (header !== undefined) return header;
       }
-      const pieces = decodedPieces(file, codec, memory);
+      const pieces = decodedPieces(file, codec, memory, throwIfAborted);
       try {
         return (await readHeader(pieces, rule, path)).header;
       } finally {
@@ -113,6 +121,7 @@ async function* decodedPieces(
   file: OpenFile,
   codec: Codec | undefined,
   memory: DecoderMemory,
+  throwIfAborted: () => void,
 ): AsyncGenerator<Uint8Array, void> {
   let position = 0;
   const next = (): Uint8Array => {
@@ -121,7 +130,7 @@ async function* decodedPieces(
     return bytes;
   };
   if (codec !== undefined) {
-    const source: CompressedSource = { path: file.path, start: 0, next };
+    const source: CompressedSource = { path: file.path, start: 0, next, throwIfAborted };
     yield* codec.decode(source, memory);
     return;
   }
