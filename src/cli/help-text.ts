@@ -25,7 +25,7 @@ output.
 
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
-  pileshuf corpus/ -o out --shards 128 --prefix train
+  pileshuf corpus/ -o out --shards 128 --prefix train --compress zstd
   pileshuf corpus/ -o out --shard-bytes 1GB -S 16G -T /disk1/tmp -T /disk2/tmp
   pileshuf corpus/ -o shuffled.jsonl --resume
   find corpus -name '*.jsonl' -print0 | sort -z | pileshuf --files0-from - > all.jsonl

@@ -38,6 +38,8 @@ describe('a wrong call', () => {
     [['--resume', '-o', 'out', '-'], /^pileshuf: standard input \(-\) cannot be read again to resume the job: /],
     [['--max-record', '5G'], /^pileshuf: --max-record is 5368709120; expected a whole number from 1 to \d+$/],
     [['--workers', '100000'], '--workers is 100000; expected a whole number from 1 to 1024'],
+    [['--compress', 'gzip:10'], '--compress gzip:10: expected a level from 1 to 9'],
+    [['--compress', 'zstd:0', '-o', 'out'], '--compress zstd:0: expected a level from 1 to 22'],
     [['--io-limit', '/no/such/place=3'], /^pileshuf: --io-limit \/no\/such\/place=3: cannot find the device of \/no/],
   ])('is refused: %j', async (argv, line) => {
     writeFileSync(directory.path('in'), 'a\nb\n');

@@ -39,7 +39,7 @@ describe('parseArguments', () => {
 
   it('reads every option', () => {
     const argv =
-      'in -o out --shards 128 --prefix train --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --decompress-program xz --max-record 1MB --force --resume --job-dir /j --keep-temp --progress plain -q';
+      'in -o out --shards 128 --prefix train --compress zstd:9 --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --decompress-program xz --max-record 1MB --force --resume --job-dir /j --keep-temp --progress plain -q';
     expect(parse(...argv.split(' '))).toEqual({
       kind: 'shuffle',
       inputs: ['in'],
@@ -48,6 +48,7 @@ describe('parseArguments', () => {
         output: 'out',
         shards: { by: 'count', shardCount: 128 },
         shardPrefix: 'train',
+        compress: { codec: 'zstd', level: 9 },
         seed: '42',
         memoryBytes: 2 * 1024 ** 3,
         tempDirs: ['/t1', '/t2'],
@@ -74,6 +75,17 @@ describe('parseArguments', () => {
     expect(shardsOf('--shards', '2')).toEqual({ by: 'count', shardCount: 2 });
     expect(shardsOf('--shard-records', '100000')).toEqual({ by: 'records', recordsPerShard: 100_000 });
     expect(shardsOf('--shard-bytes', '1GB')).toEqual({ by: 'bytes', maxShardBytes: 1_000_000_000 });
+  });
+
+  it('reads how the output is compressed', () => {
+    const compressOf = (text: string) => {
+      const invocation = parse('--compress', text);
+      return invocation.kind === 'shuffle' ? invocation.options.compress : undefined;
+    };
+    expect(compressOf('none')).toBe('none');
+    expect(compressOf('gzip')).toEqual({ codec: 'gzip' });
+    expect(compressOf('gzip:1')).toEqual({ codec: 'gzip', level: 1 });
+    expect(compressOf('zstd:19')).toEqual({ codec: 'zstd', level: 19 });
   });
 
   it('reads the kinds of records', () => {
@@ -189,6 +201,13 @@ describe('parseArguments', () => {
       ['--shard-bytes', '1G', '--shard-records', '2', '-o', 'd'],
       '--shard-records and --shard-bytes contradict each other; give one of them',
     ],
+    ...['', 'lz4', 'gz', 'gzip:', 'gzip:x', 'gzip:-1', 'gzip:1.5', 'zstd 3', 'none:1', 'GZIP'].map(
+      (text): [string[], string] => [
+        ['--compress', text],
+        `--compress ${text}: expected none, gzip or zstd, with a level as in zstd:9`,
+      ],
+    ),
+
     [['--csv', '--npy', '-z'], '--zero-terminated and --csv and --npy contradict each other; give one of them'],
     [['--header', '1', '--skip-bytes', '2'], '--header and --skip-bytes contradict each other; give one of them'],
     [['--header', '0'], '--header 0: expected a whole number of at least 1'],

@@ -2,7 +2,8 @@
  * Every command of docs/FORMATS.md, run as it stands there on an input of its format: the records come out, all of
  * them, as they went in.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
@@ -10,6 +11,7 @@ import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { prefixed, splitPlainly, tfrecordOf } from '../formats/plain-framings.js';
 
 const directory = useTestDirectory();
@@ -56,6 +58,16 @@ const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block =
   block.split('\n').filter((line) => line.startsWith('pileshuf ')),
 );
 
+/** Of a file, or of all shards of a directory. */
+function contentOf(path: string): Buffer {
+  if (!statSync(path).isDirectory()) return readFileSync(path);
+  return Buffer.concat(
+    readdirSync(path)
+      .sort()
+      .map((name) => readFileSync(join(path, name))),
+  );
+}
+
 /** The words of a line whose only quotes are single ones. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
@@ -81,9 +93,11 @@ describe('the examples of docs/FORMATS.md', () => {
     const argv = wordsOf(line);
     const [input = expect.fail('it names no input')] = argv.filter((word) => word in INPUTS);
     const { spec, bytes } = INPUTS[input] ?? expect.fail(`${input} is no input`);
-    const { exitCode, stderr } = await runCommand(['-q', '--seed', '1', ...argv], { cwd: directory.path() });
+    const { exitCode, stderr, stdout } = await runCommand(['-q', '--seed', '1', ...argv], { cwd: directory.path() });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    const output = readFileSync(directory.path(argv[argv.indexOf('-o') + 1] ?? ''));
+    const stored = argv.includes('-') ? stdout : contentOf(directory.path(argv[argv.indexOf('-o') + 1] ?? ''));
+    const [, codec] = /\b(gzip|zstd)\b/.exec(line.replace(/\.gz$/, '.gzip').replace(/\.zst$/, '.zstd')) ?? [];
+    const output = codec === 'gzip' || codec === 'zstd' ? decodeWithTool(codec, stored) : stored;
     const sorted = (whole: Buffer) =>
       splitPlainly(spec, whole)
         .map((record) => record.toString('latin1'))

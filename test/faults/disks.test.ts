@@ -3,7 +3,7 @@
  * ends with exit code 1 and one line that names the disk's path and the reason, leaves nothing on
  * either disk, and an existing output stays as it was. Small file systems are tmpfs mounts.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';
@@ -92,6 +92,27 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(1, /^pileshuf: not enough space for output on the device of .*\/small: about \d+ MiB/),
     );
+    expect(readdirSync(small)).toEqual([]);
+  });
+
+  it.skipIf(isTiny)('holds a compressed output that would not fit as it is, in a file and in shards', async () => {
+    const small = mountTmpfs(directory.path('small'), `size=${Math.ceil((OUTPUT_BYTES * 0.8) / 4096) * 4}k`);
+    for (const shards of [[], ['--shards', '2']]) {
+      const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`, ...shards];
+      expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual(
+        oneLine(1, /^pileshuf: not enough space for output on the device of /),
+      );
+      const result = await runCommand([...argv, '--compress', 'gzip'], { env: smallSizes() });
+      expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+      rmSync(`${small}/out`, { recursive: true });
+    }
+  });
+
+  it.each([[], ['--shards', '2']])('ends with 1 when a compressed output does not fit: %j', async (...shards) => {
+    const small = mountTmpfs(directory.path('small'), 'size=24k');
+    const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`, '--compress', 'gzip', ...shards];
+    const result = await runCommand(argv, { env: smallSizes() });
+    expect(seen(result)).toEqual(oneLine(1, /^pileshuf: cannot write at byte \d+ of output .*: no space left/));
     expect(readdirSync(small)).toEqual([]);
   });
 

@@ -11,8 +11,8 @@ import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const killer = new URL('killer.mjs', import.meta.url).href;
 
-/** In new names and in place of others; on disk. */
-const KINDS = RESUMABLE_JOBS.filter(({ name }) => /^a file, on disk|^shards that replace/.test(name));
+/** In new names, in place of others, and compressed; on disk. */
+const KINDS = RESUMABLE_JOBS.filter(({ name }) => /^a file, on disk|^shards that replace|^compressed/.test(name));
 
 /** @param step every so many-th call is tried. */
 export function testKillAtCall(step: number): void {
@@ -58,6 +58,7 @@ function runProcess(job: TinyJob, killAt: number | undefined, ...more: string[])
     ...['-q', '--workers', '2', '--memory', '64M', '--seed', options.seed ?? '', '--output', job.output],
     ...(options.tempDirs ?? []).flatMap((path) => ['-T', path]),
     ...(kind.shards ? ['--shards', '3'] : []),
+    ...(kind.compress ? ['--compress', 'gzip'] : []),
     ...(options.force ? ['--force'] : []),
     ...(options.resume ? ['--resume'] : []),
     ...more.filter((option) => !(option === '--force' && options.force) && !(option === '--resume' && options.resume)),

@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import type { PileshufError } from '#src/index.js';
 import { readFinishedRuns } from '#src/job-directory/finished-runs.js';
+import { recordBytesOf } from '#src/output/output-target.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { jobDirectoryOf, stopWithFinishedRuns } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
@@ -51,7 +52,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   }
 
   it('goes on where nothing changed', async () => {
-    const bytes = finishedRegions().reduce((sum, { start, end }) => sum + end - start, 0);
+    const bytes = recordBytesOf(finishedRegions());
     expect((await job.run()).resumed?.outputBytes).toBe(bytes);
     expect(job.content()).toEqual(expected);
     expect(job.leftovers()).toEqual([]);

@@ -186,6 +186,12 @@ describe('a reader that leaves', () => {
     expect(result.stdout.toString()).toMatch(reader === 'head' ? /^\d \d{8}\n$/ : /^$/);
   });
 
+  it.each(['gzip', 'zstd'])('of a compressed output ends it likewise: %s', async (codec) => {
+    const script = `${IN_TIME} "$@" | true; exit "\${PIPESTATUS[0]}"`;
+    const result = await runShell(script, [...options(), '--compress', codec, ...inputs], smallSizes());
+    expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
+  });
+
   it('of a named pipe ends it likewise', async () => {
     const pipe = makePipe(directory.path('pipe'));
     const script = `head -n 1 "$PIPE" > /dev/null & ${IN_TIME} "$@" -o "$PIPE"`;
@@ -222,10 +228,15 @@ describe('a worker', () => {
     },
   );
 
-  it('that dies ends the job when the output is a stream and the others wait for their turn', async () => {
+  it.each([
+    ['a stream', []],
+    ['a compressed stream', ['--compress', 'gzip']],
+    ['a compressed file', ['--compress', 'gzip', '-o', 'new']],
+  ])('that dies ends the job when the output is %s and the others wait for their turn', async (_, more) => {
     const { nodeOptions, env } = withSabotage({ act: 'end-worker', at: 'temp-read', nth: 12 });
-    const result = await runCommand([...options(), ...inputs], { nodeOptions, env: { ...env, ...smallSizes() } });
-    expect(seen(result)).toEqual(ENDED);
+    const run = { nodeOptions, env: { ...env, ...smallSizes() }, cwd: directory.path() };
+    expect(seen(await runCommand([...options(), ...inputs, ...more], run))).toEqual(ENDED);
+    expect(existsSync(directory.path('new'))).toBe(false);
   });
 
   it.each([

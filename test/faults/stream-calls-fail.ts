@@ -11,7 +11,7 @@ import { expectErrorOf } from './error-of-fault.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
 import { isTiny } from './small-job.js';
 import { type TinyJob, useTinyJobs } from './tiny-job.js';
-import { PIPED_JOB } from './tiny-job-kinds.js';
+import { PIPED_JOBS } from './tiny-job-kinds.js';
 
 const FAULTS: readonly Fault[] = [
   { kind: 'fails', errno: 'EIO' },
@@ -26,11 +26,11 @@ const totals = { faults: 0 };
 /** @param step every so many-th call is tried. */
 export function testStreamCallsFail(step: number): void {
   // The sizes are tiny as it is.
-  describe.skipIf(isTiny)('a job that writes into a pipe', () => {
+  describe.skipIf(isTiny).each(PIPED_JOBS)('a job that writes into $name', (kind) => {
     const jobs = useTinyJobs();
 
     it.each(FAULTS)('says so when a call $kind: $errno $part', async (fault) => {
-      const job = jobs.of(PIPED_JOB);
+      const job = jobs.of(kind);
       await job.expectedContent();
       const pipe = `${job.root}-pipe`;
       if (!existsSync(pipe)) makePipe(pipe);

@@ -199,4 +199,7 @@ export const LARGE_JOB: TinyJobKind = {
 };
 
 /** Whose output goes where a test says. */
-export const PIPED_JOB: TinyJobKind = { ...FILE, name: 'a pipe' };
+export const PIPED_JOBS: readonly TinyJobKind[] = [
+  { ...FILE, name: 'a pipe' },
+  { ...FILE, name: 'a pipe, compressed', compress: { codec: 'gzip' } },
+];

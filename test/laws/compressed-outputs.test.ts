@@ -2,18 +2,22 @@
  * The law for compressed outputs: what they decode to are the bytes of the plain output, whatever the codec, the
  * settings and the workers; and shards are cut where they are without compression.
  */
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compressionOf, openEncoder } from '#src/formats/encoder-table.js';
+import { compressionOf, type OutputCodec, openEncoder } from '#src/formats/encoder-table.js';
 import type { OutputCompression, ShardRule } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { anyHeader } from '../formats/any-headers.js';
+import { framedInputs } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings } from './any-settings.js';
+import { recordKindOf } from './record-kind-of.js';
 import { referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
@@ -62,7 +66,8 @@ describe('a compressed output', () => {
     );
     const suffix = compress.codec === 'gzip' ? '.gz' : '.zst';
     expect(report.shards).toEqual(plain.report.shards.map((path) => path + suffix));
-    expect({ ...report, seconds: {}, shards: [] }).toEqual({ ...plain.report, seconds: {}, shards: [] });
+    const { records, bytes, checksum } = plain.report;
+    expect(report).toMatchObject({ records, bytes, checksum });
   }
 
   it('decodes to the bytes of the plain one, whatever the settings', async () => {
@@ -76,6 +81,29 @@ describe('a compressed output', () => {
   it('decodes to the plain shards, one by one, whatever the settings', async () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
     await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: 40 });
+  });
+
+  const withHeaders = fc.constantFrom(...Object.values(framedInputs)).chain((framed) =>
+    framed.chain(({ spec, input }) =>
+      anyHeader(spec).map(({ options, header }) => ({
+        inputs: [Buffer.concat([header(input.byteLength), input])],
+        options: { records: recordKindOf(spec), ...options },
+      })),
+    ),
+  );
+
+  it('has the headers and trailers of the plain one, in each shard those of its records', async () => {
+    const job = fc.record({ framed: withHeaders, seed: fc.string(), settings: anySettings });
+    await fc.assert(
+      fc.asyncProperty(job, compression, fc.option(ruleOf), async ({ framed, seed, settings }, compress, rule) => {
+        const each = { inputs: framed.inputs, ...framed.options, seed, settings };
+        if (rule !== null) return expectShardLaws(each, compress, rule);
+        const plain = await shuffleToFile(directory, each);
+        const { bytes } = await shuffleToFile(directory, { ...each, compress });
+        expect(decoded(compress, bytes).equals(plain.bytes)).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it.each([16, 64])('is appended to by threads in turns, with %d MiB', async (mebibytes) => {
@@ -93,6 +121,25 @@ describe('a compressed output', () => {
       ),
       { numRuns: 4 },
     );
+  });
+
+  const tools: readonly (readonly [OutputCodec, string, readonly string[]])[] = [
+    ['gzip', 'gzip', ['-dc']],
+    ['gzip', 'zcat', []],
+    ['gzip', 'pigz', ['-dc']],
+    ['gzip', 'python3', ['-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())']],
+    ['zstd', 'zstd', ['-dc']],
+    ['zstd', 'zstdcat', []],
+  ];
+  const isThere = (tool: string) => !('error' in spawnSync(tool, ['--version'], { stdio: 'ignore' }));
+
+  it.each(tools.filter(([, tool]) => isThere(tool)))('of %s is read by %s', async (codec, tool, argv) => {
+    const inputs = makeLargeInputs({ lines: 5000, longest: 30, factor: 7 });
+    const job = { inputs, seed: 's', settings: threads(2 ** 25), compress: { codec } };
+    const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
+    const { stdout, status } = spawnSync(tool, argv, { input: Buffer.concat(shards), maxBuffer: 2 ** 26 });
+    expect(status).toBe(0);
+    expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
   });
 
   it('is the same, byte for byte, when the job is done again', async () => {

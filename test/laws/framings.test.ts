@@ -5,29 +5,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
-import type { RecordKind } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { anySettings } from './any-settings.js';
+import { recordKindOf } from './record-kind-of.js';
 import { orderRecords } from './reference-order.js';
 import { shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
-
-function recordKindOf(spec: FramingSpec): RecordKind {
-  switch (spec.kind) {
-    case 'delimited':
-      return { by: 'delimiter', delimiter: Buffer.from(spec.value, 'hex') };
-    case 'lines':
-      return { by: 'lines', linesPerRecord: spec.value };
-    case 'fixed':
-      return { by: 'size', recordBytes: spec.value };
-    case 'length-prefixed':
-      return { by: 'length-prefix', prefix: spec.value };
-    default:
-      return { by: spec.kind };
-  }
-}
 
 describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
   const directory = useTestDirectory();

@@ -147,6 +147,23 @@ describe('StagedOutput', () => {
     expect(existsSync(staging('0.part'))).toBe(false);
   });
 
+  it('drops of a compressed output what lies behind that, and nothing of one whose records have their places', async () => {
+    const output = shardsOutput(false);
+    const finished = [region(0, 2), region(2, 4), region(0, 3, 2)];
+    const layout = layoutOf(4, 99, ENDS);
+    const contents = ['<000>0123456789', 'abc', '<000>abc', ''];
+    stage(...contents);
+    await output.begin(layout, finished);
+    expect([0, 1, 2, 3].map(textOf)).toEqual(contents);
+    const compression = { codec: 'gzip', level: 6 } as const;
+    expect(await output.begin({ ...layout, compression }, finished)).toMatchObject({ kind: 'appended', compression });
+    expect([0, 1, 2, 3].map(textOf)).toEqual(['<000>0123', '', '<000>abc', '']);
+    // Less than was written is told when it is read back, and not made to look like more.
+    stage('<000>01');
+    await output.begin({ ...layout, compression }, finished);
+    expect(textOf(0)).toBe('<000>01');
+  });
+
   it('requires what an earlier run wrote, and takes more', () => {
     const output = shardsOutput(false);
     stage('0123456789', 'abc');

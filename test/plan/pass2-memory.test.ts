@@ -43,6 +43,20 @@ describe('planPass2', () => {
     );
   });
 
+  it('leaves an eighth of the budget for compressed output that waits, as far as arenas can do without', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const holding = { ...need, budgetBytes: need.budgetBytes + 4 * MIB, holdsOutput: true };
+        const plan = planMemory(holding);
+        const fitted = planPass2(plan, holding.budgetBytes, plan.ramPoolBytes, 1);
+        const heldBytes = Math.min(holding.budgetBytes / 8, holding.budgetBytes - 4 * MIB);
+        expect(fitted?.workers).toBe(plan.workers);
+        expect(fitted?.spareBytes).toBeGreaterThanOrEqual(Math.floor(heldBytes));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('lends nothing to arenas of a fixed size, which are larger only as far as a record needs it', () => {
     const plan = planMemory(usualNeed, { pass2ArenaBytes: 16 * MIB });
     const fitLongest = (longest: number) => planPass2(plan, usualNeed.budgetBytes, 0, longest);

@@ -35,11 +35,12 @@ function byName(codec: OutputCodec | undefined): Compression | undefined {
 
 function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compression | undefined {
   if (compress === 'none') return undefined;
-  const { codec, level } = compress;
-  if (!OUTPUT_CODECS.includes(codec)) {
+  // Callers without types may say anything.
+  const codec = OUTPUT_CODECS.find((known) => known === compress?.codec);
+  if (codec === undefined) {
     throw new UsageError(`compress: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`);
   }
-  return compressionOf(codec, level);
+  return compressionOf(codec, compress.level);
 }
 
 /** The least that is gained for the least time: levels above cost more time than they save on any but the slowest disks. */

@@ -151,7 +151,7 @@ export interface ShuffleReport {
     | {
         /** Splits that were not read again. */
         readonly pileSets: number;
-        /** Bytes of the output that were not written again. */
+        /** Bytes of records that were not written again. */
         readonly outputBytes: number;
       }
     | undefined;

@@ -215,3 +215,64 @@ describe('a job that is to be resumed', () => {
     expect(completeRequest({ inputs: ['-'], output: 'out', keepTemp: true }).keepTemp).toBe(true);
   });
 });
+
+describe('the compression of an output', () => {
+  const chosen = (options: Partial<ShuffleOptions>) => {
+    const warnings: string[] = [];
+    const { compression } = completeRequest({ inputs: [], onWarning: (line) => warnings.push(line), ...options });
+    return { compression, warnings };
+  };
+  const shards = { by: 'count', shardCount: 2 } as const;
+
+  it('is what the caller says, else what the name of one output says', () => {
+    for (const [options, compression] of [
+      [{}, undefined],
+      [{ output: 'a.jsonl' }, undefined],
+      [{ output: 'a.jsonl.gz' }, { codec: 'gzip', level: 6 }],
+      [{ output: 'a.zst' }, { codec: 'zstd', level: 3 }],
+      [{ output: 'directory.gz', shards }, undefined],
+      [
+        { output: 'directory', shards, compress: { codec: 'zstd', level: 1 } },
+        { codec: 'zstd', level: 1 },
+      ],
+      [{ compress: { codec: 'gzip' } }, { codec: 'gzip', level: 6 }],
+      [
+        { output: 'a.gz', compress: { codec: 'gzip', level: 9 } },
+        { codec: 'gzip', level: 9 },
+      ],
+      [
+        { output: 'a.jsonl', compress: { codec: 'gzip', level: undefined } },
+        { codec: 'gzip', level: 6 },
+      ],
+    ] as const) {
+      expect(chosen(options), JSON.stringify(options)).toEqual({ compression, warnings: [] });
+    }
+  });
+
+  it('may be another than that of the name, with a warning', () => {
+    expect(chosen({ output: 'a.zst', compress: { codec: 'gzip' } })).toEqual({
+      compression: { codec: 'gzip', level: 6 },
+      warnings: ['the output a.zst will be gzip, as asked for, though its name says zstd'],
+    });
+    expect(chosen({ output: 'a.gz', compress: 'none' })).toEqual({
+      compression: undefined,
+      warnings: ['the output a.gz will be plain, as asked for, though its name says gzip'],
+    });
+  });
+
+  it.each([null, 'gzip', 3, {}, { codec: 'none' }, { codec: 'lz4' }, { codec: 'toString' }])(
+    'is refused when it is %j',
+    (compress) => {
+      expect(() => chosen({ compress } as object)).toThrow(UsageError);
+      expect(() => chosen({ compress } as object)).toThrow(
+        "compress: expected 'none', or an object with `codec` one of",
+      );
+    },
+  );
+
+  it.each([0, 10, 1.5, '6', null])('is refused with the level %j', (level) => {
+    const compress = { codec: 'gzip', level };
+    expect(() => chosen({ compress } as object)).toThrow(UsageError);
+    expect(() => chosen({ compress } as object)).toThrow(': expected a level from 1 to 9');
+  });
+});

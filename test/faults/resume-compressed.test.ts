@@ -1,0 +1,79 @@
+/**
+ * Jobs with compressed outputs, on threads that take turns, that end before their time: what was appended and not
+ * recorded is dropped, and the run that goes on makes the same file, byte for byte.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
+import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
+import type { Sabotage } from './sabotage.js';
+import { isTiny, OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+
+const directory = useTestDirectory();
+/** Several runs of several members each. */
+const SIZES = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
+
+let inputs: string[] = [];
+beforeEach(() => {
+  inputs = writeInputs(directory);
+});
+
+const run = (codec: string, output: string, more: JobRun = {}, ...words: string[]) =>
+  runJob(
+    directory,
+    [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', '--compress', codec, ...words],
+    { sizes: SIZES, ...more },
+  );
+
+const IN_PASS_2 = { at: 'output-write', nth: isTiny ? 40 : 8 } as const;
+
+describe.each(['gzip', 'zstd'] as const)('a job that writes %s', (codec) => {
+  it.each<[string, readonly string[], Sabotage]>([
+    ['one file, stopped by SIGTERM', [], { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 }],
+    ['one file, killed', [], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
+    ['one file, killed when a run is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
+    ['shards, killed', ['--shards', '4'], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
+    ['shards, with a worker that dies', ['--shards', '4'], { act: 'end-worker', ...IN_PASS_2 }],
+  ])('goes on, and writes the same bytes: %s', async (_, words, sabotage) => {
+    const whole = directory.path('whole');
+    expect((await run(codec, whole, {}, ...words)).exitCode).toBe(0);
+    const output = directory.path('out');
+    const stopped = await run(codec, output, { sabotage }, '--resume', ...words);
+    expect(stopped.report).toBe(undefined);
+    const { job } = findJobPaths(directory.temp, directory.path());
+    const recorded = namesBelow(job).filter((name) => /^done-\d+$/.test(name)).length;
+    const continued = await run(codec, output, {}, '--resume', ...words);
+    expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
+    const taken = continued.report?.resumed?.outputBytes ?? 0;
+    expect(taken > 0).toBe(recorded > 0);
+    expect(taken).toBeLessThan(OUTPUT_BYTES);
+    expect(contentOf(output)).toEqual(contentOf(whole));
+  });
+
+  it('may have other workers when it goes on, which decodes to the same', async () => {
+    const output = directory.path('out');
+    await run(codec, output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
+    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, splitBytes: undefined });
+    expect((await run(codec, output, { sizes }, '--resume', '--workers', '3')).exitCode).toBe(0);
+    const decoded = decodeWithTool(codec, readFileSync(output)).toString('latin1');
+    expect(decoded).toBe(await undisturbed(directory, { inputs }));
+  });
+});
+
+it('does not go on with another codec or level', async () => {
+  const output = directory.path('out');
+  await run('gzip:3', output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
+  const { staging } = findJobPaths(directory.temp, directory.path());
+  const before = readFileSync(join(staging, '0.part'));
+  for (const other of ['gzip:4', 'zstd', 'none']) {
+    const { exitCode, failure } = await run(other, output, {}, '--resume');
+    expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_JOB_DIFFERS' });
+    expect(failure?.message).toMatch(
+      / was begun with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /,
+    );
+  }
+  expect(readFileSync(join(staging, '0.part')).equals(before)).toBe(true);
+  expect((await run('gzip:3', output, {}, '--resume')).exitCode).toBe(0);
+});
