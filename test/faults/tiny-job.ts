@@ -1,5 +1,5 @@
 /**
- * A job of some hundred file calls that has of everything several all the same (inputs, one of them
+ * A job of some hundred file calls that has of everything several all the same (inputs, two of them
  * compressed, splits an input, temp directories, stripes, segments a pile, shards), in each of the places
  * where an output can appear; so small that it can be done again for every one of its calls.
  */
@@ -20,13 +20,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
+
+import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
+
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-run.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
 
 const SEED = 'tiny';
 const HEADER = 'header\nof two lines\n';
+
+/** By the ordinal of the input; one is cut between its members, one is read whole. */
+const STORED: Readonly<Record<number, (text: Buffer) => Uint8Array>> = {
+  1: (text) => bgzfOf(text, [Math.ceil(text.byteLength / 4)]),
+  2: (text) => gzipSync(text),
+};
 
 /** What each file holds, in short, by its path below the output's directory. */
 export type Content = Readonly<Record<string, string>>;
@@ -54,7 +63,7 @@ export class TinyJob {
     this.inputs = this.#texts.map((text, i) => {
       const path = `${root}-input-${i}`;
       const bytes = Buffer.concat([this.#header, text]);
-      writeFileSync(path, i === 1 ? gzipSync(bytes) : bytes);
+      writeFileSync(path, STORED[i]?.(bytes) ?? bytes);
       return path;
     });
   }
