@@ -20,10 +20,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
-
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
-
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-run.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
