@@ -30,8 +30,9 @@ export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);
   if (dataBytes === undefined) return 'is a tar header whose size is no number';
-  const name = fullName(block);
-  const type = typeOf(block, name);
+  const magic = textAt(block, 257, 6);
+  const name = fullName(block, magic);
+  const type = typeOf(block, magic, name);
   return { type, name, dataBytes, hasData: !'123456'.includes(type), isExtended: type === 'S' && block[482] !== 0 };
 }
 
@@ -61,18 +62,21 @@ export function storedDataBytes({ hasData, dataBytes }: TarHeader, notes: Member
   return hasData ? Math.ceil((notes.dataBytes ?? dataBytes) / BLOCK_BYTES) * BLOCK_BYTES : 0;
 }
 
-function fullName(block: Uint8Array): string {
+function fullName(block: Uint8Array, magic: string): string {
   const name = textAt(block, 0, 100);
   // Headers of GNU, told by blanks behind the magic, have other things where the prefix would be.
-  const prefix = textAt(block, 257, 6) === 'ustar' ? textAt(block, 345, 155) : '';
+  const prefix = magic === 'ustar' ? textAt(block, 345, 155) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** Programs before POSIX told files by NUL, and directories by a slash behind their name. */
-function typeOf(block: Uint8Array, name: string): string {
+/**
+ * Programs before POSIX told files by NUL, and directories by a slash behind their name. In headers with a magic a name
+ * that ends in one may be the beginning of a long one.
+ */
+function typeOf(block: Uint8Array, magic: string, name: string): string {
   const type = String.fromCharCode(block[156] ?? 0);
-  if (type !== '0' && type !== '\0') return type;
-  return name.endsWith('/') ? '5' : '0';
+  if (type !== '\0') return type;
+  return magic === '' && name.endsWith('/') ? '5' : '0';
 }
 
 /** The sum of all bytes, those of the checksum itself taken for blanks; some old programs added them as signed ones. */

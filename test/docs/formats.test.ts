@@ -9,17 +9,29 @@ import type { FramingSpec } from '#src/formats/framing-table.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { npyHeaderOf } from '../formats/any-headers.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { prefixed, splitPlainly, tfrecordOf } from '../formats/plain-framings.js';
+import { tarEntry } from '../formats/plain-tar.js';
 
 const directory = useTestDirectory();
+const NOTHING = Buffer.alloc(0);
 const RECORDS = 200;
 const each = (make: (i: number) => string | Buffer) =>
   Buffer.concat(Array.from({ length: RECORDS }, (_, i) => Buffer.from(make(i) as string)));
 
-const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly bytes: Buffer }>> = {
+interface Input {
+  readonly spec: FramingSpec;
+  /** Of all records. */
+  readonly bytes: Buffer;
+  /** What stands around them, in the input and in the output. */
+  readonly header?: Buffer;
+  readonly trailer?: Buffer;
+}
+
+const INPUTS: Readonly<Record<string, Input>> = {
   'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
   'variants.txt.bgz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `variant ${i}\n`) },
   'pages.jsonl.zst': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"page": ${i}}\n`) },
@@ -40,10 +52,39 @@ const INPUTS: Readonly<Record<string, { readonly spec: FramingSpec; readonly byt
     spec: { kind: 'tfrecord', value: null },
     bytes: each((i) => tfrecordOf(Buffer.from(`example ${i}`))),
   },
+  'embeddings.npy': {
+    spec: { kind: 'fixed', value: 12 },
+    header: npyHeaderOf('<f4', RECORDS, [3]),
+    bytes: each((i) => Buffer.from(Float32Array.of(i, 0.5, -i).buffer)),
+  },
+  'samples.tar': {
+    spec: { kind: 'webdataset', value: null },
+    bytes: each((i) => Buffer.concat(['jpg', 'txt'].map((type) => tarEntry({ name: `${i}.${type}` })))),
+    trailer: Buffer.alloc(1024),
+  },
+  'scores.tsv': {
+    spec: { kind: 'delimited', value: '0a' },
+    header: Buffer.from('id\tscore\n'),
+    bytes: each((i) => `${i}\t0.5\n`),
+  },
+  'orders.csv': {
+    spec: { kind: 'csv', value: null },
+    header: Buffer.from('id,"name\nand address"\n'),
+    bytes: each((i) => `${i},"A\nB"\n`),
+  },
+  'vectors.bin': {
+    spec: { kind: 'fixed', value: 8 },
+    header: Buffer.from('vectors of bytes'),
+    bytes: each((i) => String(i).padStart(8)),
+  },
 };
 
 const HAS_XZ = isOnPath('xz');
 const xz = (bytes: Buffer) => (HAS_XZ ? runOn(bytes, ['xz', '-c']) : bytes);
+
+function whole({ header = NOTHING, bytes, trailer = NOTHING }: Input): Buffer {
+  return Buffer.concat([header, bytes, trailer]);
+}
 
 /** Inputs that lie there compressed. */
 const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
@@ -75,8 +116,8 @@ function wordsOf(line: string): string[] {
 
 describe('the examples of docs/FORMATS.md', () => {
   beforeEach(() => {
-    for (const [name, { bytes }] of Object.entries(INPUTS)) {
-      writeFileSync(directory.path(name), STORED[name]?.(bytes) ?? bytes);
+    for (const [name, input] of Object.entries(INPUTS)) {
+      writeFileSync(directory.path(name), STORED[name]?.(whole(input)) ?? whole(input));
     }
   });
 
@@ -92,17 +133,20 @@ describe('the examples of docs/FORMATS.md', () => {
   it.each(commands.filter(isPossible))('%s', async (line) => {
     const argv = wordsOf(line);
     const [input = expect.fail('it names no input')] = argv.filter((word) => word in INPUTS);
-    const { spec, bytes } = INPUTS[input] ?? expect.fail(`${input} is no input`);
+    const known = INPUTS[input] ?? expect.fail(`${input} is no input`);
+    const { spec, bytes, header = NOTHING, trailer = NOTHING } = known;
     const { exitCode, stderr, stdout } = await runCommand(['-q', '--seed', '1', ...argv], { cwd: directory.path() });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     const stored = argv.includes('-') ? stdout : contentOf(directory.path(argv[argv.indexOf('-o') + 1] ?? ''));
     const [, codec] = /\b(gzip|zstd)\b/.exec(line.replace(/\.gz$/, '.gzip').replace(/\.zst$/, '.zstd')) ?? [];
     const output = codec === 'gzip' || codec === 'zstd' ? decodeWithTool(codec, stored) : stored;
-    const sorted = (whole: Buffer) =>
-      splitPlainly(spec, whole)
+    const sorted = (records: Buffer) =>
+      splitPlainly(spec, records)
         .map((record) => record.toString('latin1'))
         .toSorted();
-    expect(sorted(output)).toEqual(sorted(bytes));
-    expect(output.equals(bytes)).toBe(false);
+    const records = output.subarray(header.byteLength, output.byteLength - trailer.byteLength);
+    expect(sorted(records)).toEqual(sorted(bytes));
+    expect(records.equals(bytes)).toBe(false);
+    expect(output).toEqual(Buffer.concat([header, records, trailer]));
   });
 });

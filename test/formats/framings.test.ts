@@ -365,6 +365,16 @@ describe('samples of a tar file', () => {
     ]);
   });
 
+  it('may have long names whose beginning looks like the name of a directory', () => {
+    const name = `${'d/'.repeat(60)}0.jpg`;
+    for (const dialect of ['gnu', 'pax'] as const) {
+      const long = tarEntry({ name, data: Buffer.alloc(700), dialect });
+      const header = long.subarray(long.byteLength - 512 - 1024, long.byteLength - 1024);
+      withChecksum(header.fill(name.slice(0, 100), 0, 100));
+      expect(scanAll(Buffer.concat([jpg, long, next, end]))).toEqual([blocks(jpg), blocks(long), blocks(next)]);
+    }
+  });
+
   it('may hold sparse files, whose maps go on in further blocks and whose names stand elsewhere', () => {
     const sparse = tarHeader({ name: 'a/0.bin', byteLength: 512, type: 'S', magic: 'ustar  \0' });
     sparse[482] = 1;

@@ -108,7 +108,7 @@ export function splitTar(input: Buffer): Buffer[] {
   const records: { key: string; parts: Buffer[] }[] = [];
   let waiting: Buffer[] = [];
   let long: { path?: string; size?: number } = {};
-  for (let at = 0; input[at] !== 0; ) {
+  for (let at = 0; at < input.byteLength && input[at] !== 0; ) {
     const block = input.subarray(at, at + 512);
     const text = (from: number, to: number) => block.toString('latin1', from, to).split('\0')[0] ?? '';
     const type = text(156, 157);

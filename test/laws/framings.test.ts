@@ -8,11 +8,16 @@ import type { FramingSpec } from '#src/formats/framing-table.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { anySettings } from './any-settings.js';
 import { recordKindOf } from './record-kind-of.js';
 import { orderRecords } from './reference-order.js';
 import { shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+
+function decoded(codec: 'gzip' | 'zstd' | undefined, stored: Buffer): Buffer {
+  return codec === undefined ? stored : decodeWithTool(codec, stored);
+}
 
 describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
   const directory = useTestDirectory();
@@ -61,14 +66,22 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
       seed: fc.string(),
       settings: anySettings,
       shardCount: fc.option(fc.integer({ min: 1, max: 4 })),
+      codec: fc.constantFrom(undefined, undefined, 'gzip' as const, 'zstd' as const),
     });
     await fc.assert(
-      fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, settings, shardCount }) => {
+      fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, settings, shardCount, codec }) => {
         const { spec } = first;
         const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
         const bodies = [first, ...same].map(({ input }) => input);
         const inputs = bodies.map((body) => Buffer.concat([header.header(body.byteLength), body]));
-        const law = { inputs, seed, records: recordKindOf(spec), ...header.options, settings };
+        const law = {
+          inputs,
+          seed,
+          records: recordKindOf(spec),
+          ...header.options,
+          compress: codec && { codec },
+          settings,
+        };
         const records = orderRecords(
           bodies.map((body) => splitPlainly(spec, body)),
           seed,
@@ -80,13 +93,13 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         };
         if (shardCount === null) {
           const { bytes } = await shuffleToFile(directory, law);
-          expect(bytes.toString('latin1')).toBe(outputOf(records));
+          expect(decoded(codec, bytes).toString('latin1')).toBe(outputOf(records));
           return;
         }
         const { shards } = await shuffleToShards(directory, law, { by: 'count', shardCount });
         const cut = (i: number) => Math.floor((i * records.length) / shardCount);
         const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
-        expect(shards.map((bytes) => bytes.toString('latin1'))).toEqual(expected);
+        expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
       { numRuns: 60 },
     );
@@ -118,7 +131,9 @@ describe('a large input', () => {
       const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
       const expected = head + Buffer.concat(records).toString('latin1');
       // Of ranges of all lengths some end at each byte of a delimiter.
-      for (let splitBytes = 1; splitBytes <= 2 * part.length + 1; splitBytes++) {
+      for (let i = 0; i <= 4 * part.length + 1; i++) {
+        const splitBytes = 1 + Math.floor(i / 2);
+        const encoding = i % 2 === 0 ? 'plain' : 'bgzf';
         const { bytes } = await shuffleToFile(directory, {
           inputs: [Buffer.concat([Buffer.from(head), body])],
           seed: 's',
@@ -128,11 +143,12 @@ describe('a large input', () => {
             workers: 1,
             memoryBytes: 2 ** 24,
             tempDirCount: 1,
-            encodings: ['plain'],
+            encodings: [encoding],
             tuning: { splitBytes, inline: true },
           },
         });
-        expect(bytes.toString('latin1'), `${headerBytes} bytes of header, splits of ${splitBytes}`).toBe(expected);
+        const how = `${encoding}, ${headerBytes} bytes of header, splits of ${splitBytes}`;
+        expect(bytes.toString('latin1'), how).toBe(expected);
       }
     }
   });

@@ -25,7 +25,7 @@ export interface Job {
   readonly zeroTerminated?: boolean;
   readonly records?: RecordKind | undefined;
   readonly header?: HeaderKind | undefined;
-  readonly compress?: OutputCompression;
+  readonly compress?: OutputCompression | undefined;
   readonly settings: Settings;
 }
 
