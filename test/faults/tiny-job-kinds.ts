@@ -43,12 +43,12 @@ export interface TinyJobKind {
 }
 
 export function makeTexts(lineCounts: readonly number[], rest = ''): Buffer[] {
-  return ['plain', 'compressed', 'short'].map((name, i) =>
+  return ['plain', 'compressed', 'members'].map((name, i) =>
     Buffer.from(Array.from({ length: lineCounts[i] ?? 0 }, (_, line) => `${name} ${line * 7919}${rest}\n`).join('')),
   );
 }
 
-export const FEW_LINES = [90, 100, 7];
+export const FEW_LINES = [90, 60, 100];
 const MANY_LINES = [1500, 900, 7];
 /** More than the 16 MiB from which on outputs are written around the page cache. */
 const MEBIBYTES = { lineCounts: [200, 60, 7], rest: '.'.repeat(64 * 1024) };

@@ -29,10 +29,10 @@ import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kind
 const SEED = 'tiny';
 const HEADER = 'header\nof two lines\n';
 
-/** By the ordinal of the input; one is cut between its members, one is read whole. */
+/** By the ordinal of the input: one that is read whole, and one that is cut between its members. */
 const STORED: Readonly<Record<number, (text: Buffer) => Uint8Array>> = {
-  1: (text) => bgzfOf(text, [Math.ceil(text.byteLength / 4)]),
-  2: (text) => gzipSync(text),
+  1: (text) => gzipSync(text),
+  2: (text) => bgzfOf(text, [Math.ceil(text.byteLength / 4)]),
 };
 
 /** What each file holds, in short, by its path below the output's directory. */
