@@ -10,6 +10,7 @@ const OWN_SIZES = [
   'test/faults/{bad-records,damaged-store,deletion-order,disk-model,every-call-fails,job-dir,kill,killed}.test.ts',
   'test/faults/{misplaced-jobs,power-loss,resume-commit,resume-refusals,security,staged-output-changed}.test.ts',
   'test/faults/{stream-calls-fail,unreadable-temp-data,wrong-result}.test.ts',
+  'test/laws/foreign-{gzip,zstd}.test.ts',
 ];
 
 export default defineConfig({

@@ -13,32 +13,24 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
-import { openEncoder } from '../formats/encoder-table.js';
 import type { CommitJournal } from '../output/commit-journal.js';
-import type { OutputLayout } from '../output/job-output.js';
-import { checksumTextOf, recordBytesOf, type WrittenRegion } from '../output/output-target.js';
-import { bytesAround } from '../output/shard-ends.js';
-import { storedEnds } from '../output/stored-ends.js';
+import { checksumTextOf, recordBytesOf } from '../output/output-target.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import { type Release, releasingAll } from '../release-all.js';
 import { JobProgress } from './job-progress.js';
 import type { JobWork } from './job-work.js';
 import { openWork } from './open-work.js';
-import { endsOfHeader } from './passes/ends-of-header.js';
 import { fitPass2 } from './passes/fit-pass2.js';
 import type { JobContext } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
+import { layOutOutput } from './passes/lay-out-output.js';
 import { scatterInputs } from './passes/scatter-inputs.js';
 import { shufflePiles } from './passes/shuffle-piles.js';
 import { openTaskPool, type TaskPool } from './passes/task-pool.js';
 import type { JobPlan } from './prepare/job-plan.js';
 import { type PreparedJob, prepareJob } from './prepare/prepare-job.js';
 import type { ShuffleOptions, ShuffleReport } from './prepare/shuffle-options.js';
-
-/** One output is one shard of everything. */
-const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
 
 export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
   const began = performance.now();
@@ -83,18 +75,15 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
   const scattered = pass1.value;
   const { records, bytes } = scattered;
-  const ends = endsOfHeader(request.header, scattered.header);
-  const cuts = planShardCuts(request.shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
-  const { compression } = request;
-  const encoder = compression === undefined ? undefined : openEncoder(compression);
-  const layout: OutputLayout = { cuts, ends: storedEnds(ends, encoder), recordBytes: bytes, compression };
+  const layout = layOutOutput(request, scattered);
   const pass2Job = await fitPass2(job, scattered);
   releases.push(() => pass2Job.pool.destroy());
-  const target = await output.begin(layout, finishedRegions(prepared), control);
+  const finished = kept?.finished.runs.flatMap((run) => run.regions) ?? [];
+  const target = await output.begin(layout, finished, control);
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
   const checksum = checksumTextOf(scattered.checksum);
-  const { shardCount } = cuts;
+  const { shardCount } = layout.cuts;
   const commit = await progress.during('commit', undefined, async () => {
     await output.complete(layout, pass2.value, control);
     output.verify(layout, pass2.value);
@@ -135,16 +124,9 @@ async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobPr
   };
 }
 
-function resumedFrom(prepared: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
-  const { site } = prepared;
+function resumedFrom({ site }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
   if (site.kind !== 'files' || site.start.kind !== 'continue') return undefined;
-  return { pileSets, outputBytes: recordBytesOf(finishedRegions(prepared)) };
-}
-
-/** What an earlier run wrote for sure. */
-function finishedRegions({ site }: PreparedJob): WrittenRegion[] {
-  if (site.kind !== 'files' || site.start.kind !== 'continue') return [];
-  return site.start.finished.runs.flatMap((run) => run.regions);
+  return { pileSets, outputBytes: recordBytesOf(site.start.finished.runs.flatMap((run) => run.regions)) };
 }
 
 function secondsSince(began: number): number {

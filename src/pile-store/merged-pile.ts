@@ -8,12 +8,13 @@ import { closeFile, type OpenFile, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { thenAlwaysAsync } from '../then-always.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import type { PileEntry, Segment } from './pile-set-index.js';
+import type { PileEntry } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
 import { readPileEntries } from './read-pile-set-index.js';
 import type { SegmentExpander } from './segment-compressor.js';
 import type { SegmentHasher } from './segment-hasher.js';
+import type { Segment } from './segment-log.js';
 import { dataFilePath, diskOfPile, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
 
 /** The parts of one merged pile, one a pile set that holds something of it. */

@@ -22,7 +22,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
-import type { SegmentLog } from './segment-log.js';
+import type { Segment, SegmentLog } from './segment-log.js';
 
 export const MAGIC = Buffer.from('pileset3', 'latin1');
 /** Of all versions. */
@@ -43,17 +43,6 @@ export interface PileTally {
   /** Bytes of the records as they will be written, terminators included. */
   readonly recordBytes: number;
   /** Sum modulo 2^64 of the records' hashes. */
-  readonly checksum: bigint;
-}
-
-/** Contiguous bytes of one pile, at least one. */
-export interface Segment {
-  /** A byte offset in the data file or in the memory pool. */
-  readonly place: number;
-  readonly byteLength: number;
-  /** What it takes in the data file: less when it is compressed, 0 when it lies in the memory pool. */
-  readonly diskBytes: number;
-  /** Of the bytes as they are in the end, so that it tells of all that may happen to them on the way. */
   readonly checksum: bigint;
 }
 

@@ -19,8 +19,8 @@ import {
   type PileEntry,
   type PileSetDescription,
   SEGMENT_ENTRY_BYTES,
-  type Segment,
 } from './pile-set-index.js';
+import type { Segment } from './segment-log.js';
 import { stripeOfPile } from './store-layout.js';
 
 /** What pile sets have of all their piles, one column each. */

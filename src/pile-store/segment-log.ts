@@ -1,5 +1,15 @@
 /** Segments in the order in which they are written, in columns. */
-import type { Segment } from './pile-set-index.js';
+
+/** Contiguous bytes of one pile, at least one. */
+export interface Segment {
+  /** A byte offset in the data file or in the memory pool. */
+  readonly place: number;
+  readonly byteLength: number;
+  /** What it takes in the data file: less when it is compressed, 0 when it lies in the memory pool. */
+  readonly diskBytes: number;
+  /** Of the bytes as they are in the end, so that it tells of all that may happen to them on the way. */
+  readonly checksum: bigint;
+}
 
 export class SegmentLog {
   readonly piles: number[] = [];

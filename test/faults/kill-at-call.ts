@@ -59,6 +59,7 @@ function runProcess(job: TinyJob, killAt: number | undefined, ...more: string[])
     ...(options.tempDirs ?? []).flatMap((path) => ['-T', path]),
     ...(kind.shards ? ['--shards', '3'] : []),
     ...(kind.compress ? ['--compress', 'gzip'] : []),
+    ...(kind.header ? ['--header', '2'] : []),
     ...(options.force ? ['--force'] : []),
     ...(options.resume ? ['--resume'] : []),
     ...more.filter((option) => !(option === '--force' && options.force) && !(option === '--resume' && options.resume)),

@@ -4,15 +4,17 @@
  * output. In the end no file is open that was not at the beginning, and memory does not grow with the jobs.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AbortedError, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { AbortedError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, type Encoding, tightSettings } from '../laws/any-settings.js';
 
@@ -43,6 +45,7 @@ const anyJob = fc
     work: fc.oneof(smallJob, largeJob),
     onThreads: fc.boolean(),
     shards: shardRule,
+    compress: fc.constantFrom<OutputCompression>('none', 'none', { codec: 'gzip', level: 1 }, { codec: 'zstd' }),
     manner: fc.constantFrom<Manner>(
       ...(['once', 'resumable', 'kept', 'in a job directory', 'replacing', 'into a pipe', 'interrupted'] as const),
     ),
@@ -69,6 +72,15 @@ export function testSoak(jobCount: number, mostGrowth: number): void {
     return Buffer.concat(members.map((member) => gzipSync(member, { level: 1 })));
   }
 
+  /** Puts what each output decodes to in its place. */
+  function decodeAll(path: string, codec: 'gzip' | 'zstd'): void {
+    for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || entry.name.endsWith('.json')) continue;
+      const output = join(entry.parentPath, entry.name);
+      writeFileSync(output, decodeWithTool(codec, readFileSync(output)));
+    }
+  }
+
   /** Sorted records of all files in a directory, compared with those of another one. */
   function compareSorted(a: string, b: string, zeroTerminated: boolean): void {
     const sorted = `find "$1" -type f ! -name '*.complete.json' -print0 | sort -z | xargs -0r sort ${zeroTerminated ? '-z' : ''}`;
@@ -77,7 +89,7 @@ export function testSoak(jobCount: number, mostGrowth: number): void {
   }
 
   async function runJob(job: SoakJob): Promise<void> {
-    const { settings, zeroTerminated, seed, onThreads, manner } = job;
+    const { settings, zeroTerminated, seed, onThreads, manner, compress } = job;
     const shards = manner === 'into a pipe' ? undefined : job.shards;
     for (const name of ['in', 'plain', 'out']) {
       rmSync(directory.path(name), { recursive: true, force: true });
@@ -93,13 +105,14 @@ export function testSoak(jobCount: number, mostGrowth: number): void {
     for (const path of tempDirs) mkdirSync(path, { recursive: true });
     const output = directory.path('out', 'shuffled');
     const { workers, memoryBytes } = settings;
-    const options = { inputs, output, shards, seed, zeroTerminated, tempDirs, workers, memoryBytes };
+    const options = { inputs, output, shards, compress, seed, zeroTerminated, tempDirs, workers, memoryBytes };
     const run = (more: Partial<ShuffleOptions>) =>
       shuffle({ ...options, ...more }, { ...settings.tuning, inline: !onThreads });
     await runInManner(manner, run, job);
     if (manner !== 'kept') expect(tempDirs.flatMap((path) => readdirSync(path))).toEqual([]);
     for (const path of tempDirs) rmSync(path, { recursive: true });
     expect(readdirSync(directory.path('out'))).toEqual(['shuffled']);
+    if (compress !== 'none') decodeAll(directory.path('out'), compress.codec);
     compareSorted(directory.path('plain'), directory.path('out'), zeroTerminated);
   }
 

@@ -43,8 +43,15 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     await stopWithFinishedRuns(job, fileCalls);
   });
 
+  /** As they lie in the files: they are counted from the end of the header. */
   const finishedRegions = () =>
-    readFinishedRuns(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 }).runs.flatMap((run) => run.regions);
+    readFinishedRuns(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 })
+      .runs.flatMap((run) => run.regions)
+      .map((region) => ({
+        ...region,
+        start: job.storedHeaderBytes + region.start,
+        end: job.storedHeaderBytes + region.end,
+      }));
 
   function staged(shard: number): string {
     const name = readdirSync(job.outputDirectory).find((entry) => entry.endsWith('.out')) ?? '';
@@ -95,6 +102,8 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     const path = staged(shard);
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.subarray(0, end - 1));
+    await expectRefused(path);
+    writeFileSync(path, bytes.subarray(0, end - 1 - job.storedHeaderBytes));
     await expectRefused(`the staged output ${path} has ${statSync(path).size} bytes, expected at least the `);
     rmSync(path);
     await expectRefused(`the staged output ${path} has 0 bytes, expected at least the `);

@@ -25,6 +25,8 @@ export interface TinyJobKind {
   readonly shards?: boolean;
   readonly compress?: OutputCompression;
   readonly tempCompress?: ShuffleOptions['tempCompress'];
+  /** Whether inputs and outputs have a header of two lines. */
+  readonly header?: boolean;
   /** Makes what is there before, where the output is to appear. */
   readonly makeFormer?: (output: string) => void;
   /** Whether the job replaces what is there. */
@@ -46,7 +48,7 @@ export function makeTexts(lineCounts: readonly number[], rest = ''): Buffer[] {
   );
 }
 
-export const FEW_LINES = [90, 60, 7];
+export const FEW_LINES = [90, 100, 7];
 const MANY_LINES = [1500, 900, 7];
 /** More than the 16 MiB from which on outputs are written around the page cache. */
 const MEBIBYTES = { lineCounts: [200, 60, 7], rest: '.'.repeat(64 * 1024) };
@@ -100,10 +102,17 @@ const REPLACED_SHARDS: TinyJobKind = {
   force: true,
 };
 
-const COMPRESSED_SHARDS: TinyJobKind = {
-  name: 'compressed shards in a new directory, on disk',
+const HEADED_SHARDS: TinyJobKind = {
+  name: 'shards with headers in a new directory, on disk',
   tuning: ON_DISK,
   shards: true,
+  header: true,
+};
+const COMPRESSED_SHARDS: TinyJobKind = {
+  name: 'compressed shards with headers in a new directory, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  header: true,
   compress: { codec: 'gzip' },
 };
 
@@ -115,6 +124,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   REPLACED_FILE,
   NEW_DIRECTORY,
   REPLACED_SHARDS,
+  HEADED_SHARDS,
   COMPRESSED_SHARDS,
 ].map(resumable);
 

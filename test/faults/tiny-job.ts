@@ -1,5 +1,5 @@
 /**
- * A job of some hundred file calls that has of everything several all the same (inputs, one of them
+ * A job of some hundred file calls that has of everything several all the same (inputs, two of them
  * compressed, splits an input, temp directories, stripes, segments a pile, shards), in each of the places
  * where an output can appear; so small that it can be done again for every one of its calls.
  */
@@ -20,12 +20,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
-import { referenceOrder } from '../laws/reference-order.js';
+import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { orderRecords, recordsOf } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-run.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
 
 const SEED = 'tiny';
+const HEADER = 'header\nof two lines\n';
+
+/** By the ordinal of the input; one is cut between its members, one is read whole. */
+const STORED: Readonly<Record<number, (text: Buffer) => Uint8Array>> = {
+  1: (text) => bgzfOf(text, [Math.ceil(text.byteLength / 4)]),
+  2: (text) => gzipSync(text),
+};
 
 /** What each file holds, in short, by its path below the output's directory. */
 export type Content = Readonly<Record<string, string>>;
@@ -52,9 +60,21 @@ export class TinyJob {
     this.#texts = (kind.makeInputs ?? (() => makeTexts(FEW_LINES)))();
     this.inputs = this.#texts.map((text, i) => {
       const path = `${root}-input-${i}`;
-      writeFileSync(path, i === 1 ? gzipSync(text) : text);
+      const bytes = Buffer.concat([this.#header, text]);
+      writeFileSync(path, STORED[i]?.(bytes) ?? bytes);
       return path;
     });
+  }
+
+  get #header(): Buffer {
+    return Buffer.from(this.kind.header ? HEADER : '');
+  }
+
+  /** Of each output. */
+  get storedHeaderBytes(): number {
+    const header = this.#header;
+    if (this.kind.compress === undefined || header.byteLength === 0) return header.byteLength;
+    return gzipSync(header, { level: 0 }).byteLength;
   }
 
   /** Whether outputs get their names one after the other. */
@@ -97,6 +117,7 @@ export class TinyJob {
       shards: kind.shards ? { by: 'count', shardCount: 3 } : undefined,
       compress: kind.compress,
       tempCompress: kind.tempCompress,
+      header: kind.header ? { lines: 2 } : undefined,
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -220,9 +241,19 @@ export class TinyJob {
     const content = this.content();
     const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
-    const stored = Buffer.concat(names.sort().map((name) => this.#read(name)));
-    const inOrder = this.kind.compress === undefined ? stored : gunzipSync(stored);
-    expect(inOrder.equals(Buffer.concat(referenceOrder(this.#texts, SEED)))).toBe(true);
+    const header = this.#header;
+    const bodies = names.sort().map((name) => {
+      const stored = this.#read(name);
+      const bytes = this.kind.compress === undefined ? stored : gunzipSync(stored);
+      expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
+      return bytes.subarray(header.byteLength);
+    });
+    const records = orderRecords(
+      this.#texts.map((text) => recordsOf(text, 0x0a)),
+      SEED,
+      this.#texts.map(() => header.byteLength),
+    );
+    expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();
     return content;

@@ -16,11 +16,10 @@ import {
   type PileEntry,
   type PileSetDescription,
   type PileTally,
-  type Segment,
   writePileSetIndex,
 } from '#src/pile-store/pile-set-index.js';
 import { readPileEntries, readPileSetDescription, readPileTallies } from '#src/pile-store/read-pile-set-index.js';
-import { SegmentLog } from '#src/pile-store/segment-log.js';
+import { type Segment, SegmentLog } from '#src/pile-store/segment-log.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const STRIPES = 2;

@@ -114,6 +114,27 @@ describe('a job that can be resumed', () => {
   });
 });
 
+describe('the disk space of a compressed output', () => {
+  it('is not demanded, since nobody knows how small it gets, and expected to be a fourth', async () => {
+    const inputs = [directory.path('small')];
+    const compress = { codec: 'gzip' } as const;
+    const { least, expected } = (await plan({ inputs, compress })).plan;
+    expect(least.outputBytes).toBe(0);
+    expect(expected.outputBytes).toBe(70_000 / 4);
+    expect((await plan({ inputs })).plan.least.outputBytes).toBe(70_000);
+  });
+
+  it('is expected to be that of the inputs where these are compressed', async () => {
+    const packed = gzipSync('record\n'.repeat(10_000));
+    writeFileSync(directory.path('packed'), packed);
+    const { least, expected } = (await plan({ inputs: [directory.path('packed')], compress: { codec: 'zstd' } })).plan;
+    expect({ least: least.outputBytes, expected: expected.outputBytes }).toEqual({
+      least: 0,
+      expected: packed.byteLength,
+    });
+  });
+});
+
 describe('a job that goes on', () => {
   const tuned: Tuning = { keepInRam: false, inline: false };
 

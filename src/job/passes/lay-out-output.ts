@@ -1,0 +1,22 @@
+/**
+ * Between the passes: what is known of the output now that all records have been seen.
+ */
+import { openEncoder } from '../../formats/encoder-table.js';
+import type { OutputLayout } from '../../output/job-output.js';
+import { bytesAround } from '../../output/shard-ends.js';
+import { storedEnds } from '../../output/stored-ends.js';
+import { planShardCuts, type ShardRequest } from '../../plan/shard-cuts.js';
+import type { JobRequest } from '../prepare/job-request.js';
+import { endsOfHeader } from './ends-of-header.js';
+import type { ScatteredPiles } from './job-context.js';
+
+/** One output is one shard of everything. */
+const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
+
+/** @throws UsageError, InputError when it cannot be cut as it was asked for. */
+export function layOutOutput({ shards, header, compression }: JobRequest, scattered: ScatteredPiles): OutputLayout {
+  const ends = endsOfHeader(header, scattered.header);
+  const cuts = planShardCuts(shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  return { cuts, ends: storedEnds(ends, encoder), recordBytes: scattered.bytes, compression };
+}
