@@ -194,7 +194,7 @@ describe('a header that differs', () => {
       'rows of dtype <f4 and shape (3)',
       'rows of dtype <i4 and shape (3)',
     ],
-    ['global pax headers', ['--webdataset'], tar('c'), tar('d'), 11, '"13 comment=c\\n"', '"13 comment=d\\n"'],
+    ['global pax headers', ['--webdataset'], tar('c'), tar('d'), 523, '"13 comment=c\\n"', '"13 comment=d\\n"'],
   ])('is told, both of them: %s', async (_, words, first, other, position, expected, got) => {
     const [one, two, output] = [directory.path('one'), directory.path('two'), directory.path('out')];
     const line = (input: string, before: string, than: string, is: string) =>

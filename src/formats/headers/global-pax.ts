@@ -27,14 +27,20 @@ export const globalPax: HeaderRule = {
       else return undefined;
     }
   },
-  // When they were written may differ.
-  difference: (expected, got) => differenceOfText(whatIsSaid(expected.bytes), whatIsSaid(got.bytes)),
+  difference: (expected, got) => {
+    // When they were written may differ.
+    const difference = differenceOfText(
+      Buffer.concat(whatIsSaid(expected.bytes)),
+      Buffer.concat(whatIsSaid(got.bytes)),
+    );
+    return difference && { ...difference, position: placeOf(difference.position, got.bytes) };
+  },
   headerOf: ({ bytes }) => bytes,
   trailer: new Uint8Array(2 * BLOCK_BYTES),
 };
 
-/** The lines of all global headers, of headers that were measured. */
-function whatIsSaid(bytes: Uint8Array): Uint8Array {
+/** The lines of each global header, of headers that were measured. */
+function whatIsSaid(bytes: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = [];
   for (let at = 0; at < bytes.byteLength; ) {
     const header = parseTarHeader(bytes.subarray(at, at + BLOCK_BYTES));
@@ -43,7 +49,17 @@ function whatIsSaid(bytes: Uint8Array): Uint8Array {
     lines.push(bytes.subarray(at, at + header.dataBytes));
     at += storedDataBytes(header);
   }
-  return Buffer.concat(lines);
+  return lines;
+}
+
+/** Where a byte of all that is said lies. */
+function placeOf(offset: number, bytes: Uint8Array): number {
+  let before = 0;
+  for (const lines of whatIsSaid(bytes)) {
+    if (offset < before + lines.byteLength) return lines.byteOffset - bytes.byteOffset + offset - before;
+    before += lines.byteLength;
+  }
+  return bytes.byteLength;
 }
 
 /** @returns where the global header ends that begins at `at`, `at` when none does, undefined when it is not all there. */

@@ -21,14 +21,15 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
   const linesOf = isQuoted ? quotedLines : (head: Buffer) => lines(head, end);
   return {
     measure: (head, isWhole, path) => {
-      const ends: number[] = [];
-      for (const lineEnd of linesOf(head)) {
-        ends.push(lineEnd);
-        if (ends.length === count) return headerOf(head.subarray(0, lineEnd), NOTHING);
+      let found = 0;
+      let foundEnd = 0;
+      for (foundEnd of linesOf(head)) {
+        found += 1;
+        if (found === count) return headerOf(head.subarray(0, foundEnd), NOTHING);
       }
       if (!isWhole) return undefined;
       // The last line of an input may lack its end, as the last record may.
-      const isLastUnended = ends.length === count - 1 && head.byteLength > (ends.at(-1) ?? 0);
+      const isLastUnended = found === count - 1 && head.byteLength > foundEnd;
       if (isLastUnended && !(isQuoted && endsInQuotes(head))) return headerOf(head, end);
       throw tooFew(path, head, count);
     },

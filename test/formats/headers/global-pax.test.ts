@@ -52,11 +52,17 @@ describe('globalPax', () => {
     withChecksum(later.subarray(0, 512).fill('7', 140, 141));
     expect(globalPax.difference(header(comment('c')), header(later))).toBeUndefined();
     expect(globalPax.difference(header(comment('c')), header(comment('d')))).toEqual({
-      position: 11,
+      position: 512 + 11,
       expected: '"13 comment=c\\n"',
       got: '"13 comment=d\\n"',
     });
-    expect(globalPax.difference(header(comment('c')), header(Buffer.alloc(0)))).toMatchObject({ got: '""' });
+    const both = (second: string) => header(Buffer.concat([comment('c'), comment(second)]));
+    expect(globalPax.difference(both('c'), both('d'))).toMatchObject({ position: 1024 + 512 + 11 });
+    expect(globalPax.difference(both('c'), header(comment('c')))).toMatchObject({ position: 1024 });
+    expect(globalPax.difference(header(comment('c')), header(Buffer.alloc(0)))).toMatchObject({
+      position: 0,
+      got: '""',
+    });
   });
 
   it('is written again before the records, and two zero blocks behind them', () => {
