@@ -94,6 +94,7 @@ export class StagedOutput implements JobOutput {
   /** Also makes the shards that no record went into. */
   async complete({ cuts, ends }: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
     const regionsOf = regionsOfShards(regions);
+    const endOf = endsOfShards(regions);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
       const ofShard = regionsOf.get(shard) ?? [];
       const recordBytes = recordBytesOf(ofShard);
@@ -102,7 +103,7 @@ export class StagedOutput implements JobOutput {
       const path = stagedPath(this.#stagingDirectory, shard);
       if (ofShard.length === 0) ensureFile(path);
       if (header.byteLength + trailer.byteLength === 0) continue;
-      const end = header.byteLength + Math.max(0, ...ofShard.map((region) => region.end));
+      const end = header.byteLength + (endOf.get(shard) ?? 0);
       await control.duringAsync(this.#gate, () =>
         withFile(openStagedOutput(path), (file) => {
           writeAt(file, header, 0, header.byteLength, 0);

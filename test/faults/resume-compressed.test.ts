@@ -9,7 +9,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
-import { isTiny, OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+import { isTiny, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 /** Several runs of several members each. */
@@ -48,7 +48,6 @@ describe.each(['gzip', 'zstd'] as const)('a job that writes %s', (codec) => {
     expect(continued).toMatchObject({ exitCode: 0, failure: undefined, warnings: [] });
     const taken = continued.report?.resumed?.outputBytes ?? 0;
     expect(taken > 0).toBe(recorded > 0);
-    expect(taken).toBeLessThan(OUTPUT_BYTES);
     expect(contentOf(output)).toEqual(contentOf(whole));
   });
 

@@ -44,9 +44,9 @@ export async function shufflePiles(
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
   const takesTurns = target.kind !== 'placed';
   const mayBeMeasured = !takesTurns && target.cuts.shardCount > 1;
-  const runBytes = !takesTurns
-    ? Math.max(RUN_BYTES, scattered.bytes / (FILE_RUNS_PER_THREAD * job.pool.threadCount))
-    : RUN_BYTES;
+  const runBytes = takesTurns
+    ? RUN_BYTES
+    : Math.max(RUN_BYTES, scattered.bytes / (FILE_RUNS_PER_THREAD * job.pool.threadCount));
   const { kept } = job;
   const finished = kept?.finished.runs ?? [];
   const isFinished = new Uint8Array(totals.records.length);
