@@ -194,7 +194,8 @@ function parseSegments(index, indexPath) {
     const stripe = Math.floor((pile * stripeCount) / pileCount);
     for (let i = first; i < first + count; i++) {
       const entry = segmentsAt + i * SEGMENT_ENTRY_BYTES;
-      if (index.readUInt32LE(entry + 12) !== 0) continue;
+      // It lies in memory.
+      if (index.readUInt32LE(entry + 12) === 0) continue;
       segments.push({
         pile,
         path: join(dataDirectoryOf(indexPath), `${basename(indexPath, '.index')}.${stripe}.pile`),

@@ -112,7 +112,7 @@ describe('verification', () => {
       expectRefusal(
         { act: 'misreport-region', how, nth },
         circumstances,
-        /the staged output \S+\/0\.part (was written up to byte|has \d+ bytes on disk, expected)/,
+        /the (records of the )?staged output \S+\/0\.part (were written up to byte|has \d+ bytes on disk, expected)/,
       ),
     );
   });
