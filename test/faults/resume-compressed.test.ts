@@ -27,7 +27,7 @@ const run = (codec: string, output: string, more: JobRun = {}, ...words: string[
     { sizes: SIZES, ...more },
   );
 
-const IN_PASS_2 = { at: 'output-write', nth: isTiny ? 40 : 8 } as const;
+const IN_PASS_2 = { at: 'output-write', nth: isTiny ? 4 : 8 } as const;
 
 describe.each(['gzip', 'zstd'] as const)('a job that writes %s', (codec) => {
   it.each<[string, readonly string[], Sabotage]>([
