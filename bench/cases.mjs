@@ -4,6 +4,7 @@
 // another machine are not defects. A missing `memory` is pileshuf's own default, a missing `cgroupLimitBytes` no cgroup.
 
 /** @import { CorpusKind } from './corpus.mjs' */
+/** @import { Encoding } from './encode.mjs' */
 
 /** @typedef {{ atMost: number } | { atLeast: number }} Bar */
 
@@ -14,6 +15,8 @@
  * @property {number} [sizeShare] corpus size as a share of `--size`
  * @property {number} [sizeBytes] corpus size whatever `--size` says
  * @property {number} [lineCount] corpus size in lines, in one file
+ * @property {Encoding} [encoding] the inputs are compressed so; plain when missing
+ * @property {'zstd'} [compress] what pileshuf compresses its output with
  * @property {string} [memory] what pileshuf gets as `-S`
  * @property {number} [cgroupLimitBytes]
  * @property {string[]} [contestants] only these; all of them when missing
@@ -25,6 +28,10 @@
 const tightCgroupBytes = 512 * 1024 * 1024;
 
 const sizeContestants = ['pileshuf', 'floor'];
+
+const codecCase = /** @type {const} */ ({ kind: 'sentences', sizeShare: 1, memory: '256M' });
+/** Of the best tool that only decompresses, one a core. */
+const readingBar = { atLeast: 0.8 };
 
 /** @type {Case} */
 const startUp = {
@@ -115,6 +122,41 @@ export const cases = [
     memory: '256M',
     cgroupLimitBytes: tightCgroupBytes,
     contestants: ['pileshuf', 'resumable'],
+    bars: {},
+  },
+  {
+    ...codecCase,
+    name: 'plain-in',
+    contestants: ['pileshuf', 'read'],
+    bars: {},
+  },
+  {
+    ...codecCase,
+    name: 'gzip-in',
+    encoding: 'gzip',
+    contestants: ['pileshuf', 'gzip-program', 'pigz-dc', 'igzip-dc'],
+    bars: { 'pigz-dc / pileshuf pass 1': readingBar },
+  },
+  {
+    ...codecCase,
+    name: 'bgzf-in',
+    encoding: 'bgzf',
+    contestants: ['pileshuf', 'pigz-dc', 'igzip-dc'],
+    bars: { 'pigz-dc / pileshuf pass 1': readingBar },
+  },
+  {
+    ...codecCase,
+    name: 'zstd-in',
+    encoding: 'zstd',
+    contestants: ['pileshuf', 'zstd-dc'],
+    bars: { 'zstd-dc / pileshuf pass 1': readingBar },
+  },
+  {
+    ...codecCase,
+    name: 'zstd-in-out',
+    encoding: 'zstd',
+    compress: 'zstd',
+    contestants: ['pileshuf', 'zstd-dc', 'zstd-recode'],
     bars: {},
   },
   startUp,

@@ -5,11 +5,13 @@
 //
 //   resumable  pileshuf with all that it needs to go on after a power failure
 //   floor      what any two-pass shuffle has to do at least: read and write everything twice
+//   read       reads the inputs, as many at a time as there are cores; zstd-dc and the like decompress them so, too
 //   cat        one read and one write; cat-fsync makes the output durable too
 
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { isInstalled } from './encode.mjs';
 
 /** @import { Case } from './cases.mjs' */
 /** @import { Corpus } from './corpus.mjs' */
@@ -18,6 +20,7 @@ import path from 'node:path';
  * @typedef {object} Contestant
  * @property {string} name
  * @property {boolean} shuffles whether the output is in another order than the inputs
+ * @property {boolean} [onlyReads] whether it leaves no output
  * @property {boolean} [onlyByName] runs only in cases that name it
  * @property {(place: Place) => string} command
  * @property {(place: Place) => string | undefined} skipReason
@@ -37,7 +40,7 @@ export const programs = {
 };
 
 /** @param {Place} place */
-const inputs = ({ corpus }) => `${corpus.folder}/*.txt`;
+const inputs = ({ corpus }) => `${corpus.folder}/part-*`;
 const never = () => undefined;
 
 /** @type {Contestant[]} */
@@ -54,6 +57,24 @@ export const contestants = [
     onlyByName: true,
     command: (place) => `${pileshufCommand(place)} --resume`,
     skipReason: never,
+  },
+  {
+    name: 'gzip-program',
+    shuffles: true,
+    onlyByName: true,
+    command: (place) => `${pileshufCommand(place)} --decompress-program 'igzip -dc'`,
+    skipReason: () => missingProgram('igzip'),
+  },
+  readerOf('read', 'cat'),
+  readerOf('pigz-dc', 'pigz -dc'),
+  readerOf('igzip-dc', 'igzip -dc'),
+  readerOf('zstd-dc', 'zstd -dcq'),
+  {
+    name: 'zstd-recode',
+    shuffles: false,
+    onlyByName: true,
+    command: (place) => `zstd -dcq ${inputs(place)} | zstd -q -3 -T0 > out`,
+    skipReason: () => missingProgram('zstd'),
   },
   {
     name: 'floor',
@@ -82,10 +103,36 @@ export const contestants = [
   },
 ];
 
+/**
+ * @param {string} name
+ * @param {string} command reads the file that is named behind it
+ * @returns {Contestant}
+ */
+function readerOf(name, command) {
+  const [program = ''] = command.split(' ');
+  return {
+    name,
+    shuffles: false,
+    onlyReads: true,
+    onlyByName: true,
+    command: (place) =>
+      `printf '%s\\0' ${inputs(place)} | xargs -0 -n 1 -P ${os.availableParallelism()} ${command} > /dev/null`,
+    skipReason: () => missingProgram(program),
+  };
+}
+
+/** @param {string} program */
+function missingProgram(program) {
+  return isInstalled(program) ? undefined : `${program} is not installed`;
+}
+
 /** @param {Place} place */
 function pileshufCommand(place) {
-  const command = `"$NODE" "$PILESHUF" ${inputs(place)} -o out --seed ${place.seed} --force --temp-dir tmp -q`;
-  return [command, memoryOption(place)].filter(Boolean).join(' ');
+  const command = `"$NODE" "$PILESHUF" ${inputs(place)} -o out --seed ${place.seed} --force --temp-dir tmp --progress json`;
+  const { compress } = place.case;
+  return [command, memoryOption(place), compress === undefined ? '' : `--compress ${compress}`]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** @returns {string | undefined} what to do before pileshuf can be measured */

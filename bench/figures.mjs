@@ -28,10 +28,15 @@
 
 const comparedPairs = /** @type {const} */ ([
   ['resumable', 'pileshuf'],
+  ['gzip-program', 'pileshuf'],
+  ['pileshuf', 'zstd-recode'],
   ['pileshuf', 'floor'],
   ['terashuf', 'pileshuf'],
   ['shuf', 'pileshuf'],
 ]);
+
+/** What only reads is compared with pass 1, which reads. */
+const comparedReaders = ['read', 'pigz-dc', 'igzip-dc', 'zstd-dc'];
 
 /** @param {Run[]} runs at least one @param {number} dataBytes @returns {Figures} */
 export function figuresOf(runs, dataBytes) {
@@ -64,10 +69,13 @@ export function comparisonsOf(runsByName, dataBytes, bars) {
     const aboveRuns = runsByName.get(above);
     const belowRuns = runsByName.get(below);
     if (!aboveRuns || !belowRuns) continue;
-    const wallByRound = new Map(belowRuns.map((run) => [run.round, run.wallSeconds]));
-    const ratios = aboveRuns.map((run) => run.wallSeconds / (wallByRound.get(run.round) ?? Number.NaN));
-    const ofMedians = medianOf(aboveRuns.map((run) => run.wallSeconds)) / medianOf([...wallByRound.values()]);
-    comparisons.push(held(`${above} / ${below}`, ofMedians, medianOf(ratios), bars));
+    const secondsByRound = new Map(belowRuns.map((run) => [run.round, run.wallSeconds]));
+    comparisons.push(compared(`${above} / ${below}`, aboveRuns, secondsByRound, bars));
+  }
+  const pass1ByRound = new Map((runsByName.get('pileshuf') ?? []).map((run) => [run.round, run.pass1Seconds ?? 0]));
+  for (const reader of comparedReaders) {
+    const runs = runsByName.get(reader);
+    if (runs) comparisons.push(compared(`${reader} / pileshuf pass 1`, runs, pass1ByRound, bars));
   }
   const ownRuns = runsByName.get('pileshuf');
   if (ownRuns) {
@@ -80,6 +88,19 @@ export function comparisonsOf(runsByName, dataBytes, bars) {
     }
   }
   return comparisons;
+}
+
+/**
+ * @param {string} name
+ * @param {Run[]} aboveRuns
+ * @param {Map<number, number>} secondsByRound what their wall times are divided by
+ * @param {Record<string, Bar>} bars
+ * @returns {Comparison}
+ */
+function compared(name, aboveRuns, secondsByRound, bars) {
+  const ratios = aboveRuns.map((run) => run.wallSeconds / (secondsByRound.get(run.round) ?? Number.NaN));
+  const ofMedians = medianOf(aboveRuns.map((run) => run.wallSeconds)) / medianOf([...secondsByRound.values()]);
+  return held(name, ofMedians, medianOf(ratios), bars);
 }
 
 /**

@@ -19,6 +19,7 @@ import path from 'node:path';
  * @property {number | null} userSeconds null when the shell was killed before it could say
  * @property {number | null} sysSeconds
  * @property {number | null} peakRssBytes
+ * @property {number | null} pass1Seconds of pileshuf, as it tells
  * @property {number} exitStatus as a shell gives it: 128 + n for signal n
  * @property {boolean} isKilled by the OOM killer
  * @property {string} stderrTail
@@ -53,7 +54,7 @@ export function stopOnSignals() {
 
 /** @param {string} workDir */
 export function removeOutputs(workDir) {
-  for (const name of ['out', 'tmp', 'times', 'rss', 'stderr']) {
+  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr']) {
     fs.rmSync(path.join(workDir, name), { recursive: true, force: true });
   }
 }
@@ -98,14 +99,16 @@ export async function measureRun({ workDir, command, env, round, cgroup }) {
   stopping.child = undefined;
   fs.closeSync(stderrFd);
   if (stopping.signal) throw new Interrupted(stopping.signal);
+  const stderr = fs.readFileSync(path.join(workDir, 'stderr'), 'utf8');
   return {
     round,
     wallSeconds,
     ...readTimes(path.join(workDir, 'times')),
     peakRssBytes: readPeakRssBytes(path.join(workDir, 'rss')),
+    pass1Seconds: readPass1Seconds(stderr),
     exitStatus,
     isKilled: exitStatus !== 0 && (exitStatus === sigkillStatus || (cgroup?.oomKillCount() ?? 0) > 0),
-    stderrTail: fs.readFileSync(path.join(workDir, 'stderr'), 'utf8').slice(-stderrTailLength).trim(),
+    stderrTail: stderr.slice(-stderrTailLength).trim(),
   };
 }
 
@@ -149,6 +152,12 @@ function readTimes(file) {
     return { userSeconds: null, sysSeconds: null };
   }
   return { userSeconds: shellUser + childUser, sysSeconds: shellSys + childSys };
+}
+
+/** @param {string} stderr @returns {number | null} */
+function readPass1Seconds(stderr) {
+  const summary = stderr.split('\n').find((line) => line.startsWith('{"event":"summary"'));
+  return summary === undefined ? null : JSON.parse(summary).seconds.pass1;
 }
 
 /** @param {string} file @returns {number | null} */

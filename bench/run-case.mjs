@@ -4,12 +4,14 @@
 // the first round, and with `--check` for every shuffle in every round. A contestant that fails, is killed or writes
 // something wrong is out of the case; `isWrong` tells the caller whether that has to fail the bench.
 
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { cgroupUnavailable, makeMemoryCgroup } from './cgroup.mjs';
 import { checksumLines } from './checksum.mjs';
 import { contestants, programs } from './contestants.mjs';
 import { checksumCorpus, makeCorpus } from './corpus.mjs';
+import { encodeCorpus, encodingUnavailable } from './encode.mjs';
 import { comparisonsOf, figuresOf } from './figures.mjs';
 import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
 
@@ -56,13 +58,16 @@ export async function runCase(theCase, options, say) {
     const reason = await cgroupUnavailable();
     if (reason) return reason;
   }
-  const corpus = makeCorpus(options.workDir, {
+  const reason = theCase.encoding && encodingUnavailable(theCase.encoding);
+  if (reason) return reason;
+  const plainCorpus = makeCorpus(options.workDir, {
     kind: theCase.kind,
     seed: options.seed,
     sizeBytes: theCase.sizeBytes ?? Math.round((theCase.sizeShare ?? 0) * options.sizeBytes),
     lineCount: theCase.lineCount,
   });
-  assertSpace(options.workDir, corpus);
+  assertSpace(options.workDir, plainCorpus);
+  const corpus = theCase.encoding === undefined ? plainCorpus : encodeCorpus(plainCorpus, theCase.encoding);
   const rounds = options.rounds ?? theCase.rounds ?? 5;
   const warmup = options.warmup ?? theCase.warmup ?? 1;
   const entries = chooseContestants(theCase, corpus, options);
@@ -72,7 +77,7 @@ export async function runCase(theCase, options, say) {
         if (entry.outcome !== 'done') continue;
         const run = await runOnce(entry, theCase, corpus, options, round);
         const isFirst = round === -warmup;
-        judge(entry, run, () => findWrong(entry.contestant, corpus, options, isFirst));
+        judge(entry, run, () => findWrong(entry.contestant, theCase, plainCorpus, options, isFirst));
         if (round >= 0) entry.runs.push(run);
         const label = round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`;
         const ending = entry.outcome === 'done' ? '' : `, ${entry.outcome}`;
@@ -148,13 +153,17 @@ function judge(entry, run, findWrongOutput) {
 
 /**
  * @param {Contestant} contestant
- * @param {Corpus} corpus
+ * @param {Case} theCase
+ * @param {Corpus} corpus the plain one
  * @param {Options} options
  * @param {boolean} isFirst
  * @returns {string | undefined}
  */
-function findWrong(contestant, corpus, options, isFirst) {
-  const out = path.join(options.workDir, 'out');
+function findWrong(contestant, { compress }, corpus, options, isFirst) {
+  if (contestant.onlyReads) return undefined;
+  const written = path.join(options.workDir, 'out');
+  const out = compress === undefined ? written : decoded(written);
+  if (out === undefined) return 'expected a file that zstd decompresses';
   const outBytes = fs.existsSync(out) ? fs.statSync(out).size : -1;
   if (outBytes === -1) return 'expected a file, got none';
   if (outBytes !== corpus.bytes) return `expected ${corpus.bytes} bytes, got ${outBytes}`;
@@ -166,6 +175,12 @@ function findWrong(contestant, corpus, options, isFirst) {
   const got = checksumLines([out]);
   if (got.lines === expected.lines && got.sum === expected.sum) return undefined;
   return `expected ${expected.lines} lines with checksum ${expected.sum}, got ${got.lines} with ${got.sum}`;
+}
+
+/** @param {string} file @returns {string | undefined} undefined: it could not be decompressed */
+function decoded(file) {
+  const { status } = spawnSync('zstd', ['-dqf', file, '-o', `${file}-decoded`], { stdio: 'ignore' });
+  return status === 0 ? `${file}-decoded` : undefined;
 }
 
 /** @param {string} file */
