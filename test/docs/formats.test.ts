@@ -1,6 +1,6 @@
 /**
- * Every command of docs/FORMATS.md, run as it stands there on an input of its format: the records come out, all of
- * them, as they went in.
+ * Every command of docs/FORMATS.md, and of the table in README.md, run as it stands there on an input of its format:
+ * the records come out, all of them, as they went in.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -94,10 +94,12 @@ const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
   'archive.jsonl.xz': xz,
 };
 
-const page = readFileSync(new URL('../../docs/FORMATS.md', import.meta.url), 'utf8');
-const commands = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+const page = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const inBlocks = [...page('docs/FORMATS.md').matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
   block.split('\n').filter((line) => line.startsWith('pileshuf ')),
 );
+const inTable = [...page('README.md').matchAll(/^\|.*\| `(pileshuf .*)` +\|$/gm)].map(([, line = '']) => line);
+const commands = [...new Set([...inBlocks, ...inTable])];
 
 /** Of a file, or of all shards of a directory. */
 function contentOf(path: string): Buffer {
@@ -114,7 +116,7 @@ function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
 }
 
-describe('the examples of docs/FORMATS.md', () => {
+describe('the examples of docs/FORMATS.md and README.md', () => {
   beforeEach(() => {
     for (const [name, input] of Object.entries(INPUTS)) {
       writeFileSync(directory.path(name), STORED[name]?.(whole(input)) ?? whole(input));
@@ -124,6 +126,11 @@ describe('the examples of docs/FORMATS.md', () => {
   it('use each of the inputs', () => {
     const named = commands.flatMap(wordsOf);
     for (const name of Object.keys(INPUTS)) expect(named).toContain(name);
+  });
+
+  it('are those of both pages', () => {
+    expect(inBlocks.length).toBeGreaterThan(20);
+    expect(inTable).toHaveLength(13);
   });
 
   const isPossible = (line: string) => HAS_XZ || !/\bxz\b/.test(line);
