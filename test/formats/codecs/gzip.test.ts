@@ -58,6 +58,14 @@ const empty = gzipSync('');
 const zeros = Buffer.alloc(600);
 
 describe('gzip.decode', () => {
+  it('decodes a small input that holds very much', async () => {
+    const much = Buffer.alloc(5 * 2 ** 20 + 1, 'much ');
+    const compressed = gzipSync(much);
+    expect(compressed.byteLength).toBeLessThan(64 * 1024);
+    expect((await decode(compressed)).equals(much)).toBe(true);
+    expect(await refusal(Buffer.concat([compressed, Buffer.of(1)]))).toContain('in.gz');
+  });
+
   it('decodes any members in any pieces, with or without zero padding', async () => {
     const members = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 5 });
     const pieces = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 });
