@@ -148,8 +148,8 @@ export class JobDirectory {
 
   /**
    * Removes all that is in it but the locks, as much as can be removed, and nothing where another job came
-   * first. The manifest goes last, and only when all else is gone, so that a run that is killed here, or fails,
-   * leaves what the next one knows how to remove.
+   * first. The manifest goes last, and of a job that can be gone on with only when all else is gone, so that a run
+   * that is killed here, or fails, leaves what the next one knows how to remove.
    * @throws SystemError for the first thing that cannot be removed, the others attached; or when a killed
    *   run left former shards there, which are nobody's to remove.
    */
@@ -163,11 +163,11 @@ export class JobDirectory {
       () => this.#removeData(removal),
     ];
     for (const step of steps) {
+      await step();
       // A job that can be gone on with is left as if it had been killed here, so that it still can be.
       if (removal.hasFailed && this.#isDurable) break;
-      await step();
     }
-    if (removal.hasFailed) this.#tellOfRest(removal);
+    if (removal.hasFailed && this.#isDurable) this.#tellOfRest(removal);
     removal.finish();
   }
 
@@ -175,7 +175,7 @@ export class JobDirectory {
     const { jobDirectory, stagingDirectory, dataDirectories } = this.paths;
     for (const directory of new Set([jobDirectory, stagingDirectory, ...dataDirectories])) {
       removal.attempt(() => {
-        if (!nameExists(directory, 'temp')) return;
+        if (!nameExists(directory, 'temp') || listNames(directory, 'temp').every(looksLikeLock)) return;
         throw new SystemError('ERR_IO', `${directory} is left, since not all of the job could be removed`);
       });
     }
@@ -210,7 +210,7 @@ export class JobDirectory {
     }
     await removal.sync(dataDirectories.map((path) => dirname(path)).filter((path) => path !== jobDirectory));
     // They tell of what could not be removed.
-    if (removal.hasFailed) return;
+    if (removal.hasFailed && this.#isDurable) return;
     removal.files(jobDirectory, [MANIFEST_NAME, JOURNAL_NAME]);
     await removal.sync([jobDirectory]);
   }
