@@ -76,7 +76,7 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
   const size = (option: string) => (text: string) => parseSize(text, { option });
 
   return new Command('pileshuf')
-    .description('Puts the lines of many files into one uniformly random order, far beyond memory.')
+    .description('Puts the records of many files into one uniformly random order, far beyond memory.')
     .argument('[inputs...]', 'files, directories, quoted globs, or - for standard input')
     .option('-o, --output <PATH>', 'file, or directory for shards (default: standard output)', parseOutput)
     .option('--shards <N>', 'N shards whose record counts differ by at most one', count('--shards'))
