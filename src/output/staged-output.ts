@@ -3,6 +3,7 @@
  * system where it will appear, verified, made durable, and moved into place.
  */
 import { join } from 'node:path';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
@@ -147,6 +148,8 @@ export class StagedOutput implements JobOutput {
   async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
     const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
     await this.#syncShards(shards, () => control.throwIfAborted());
+    // A signal that came meanwhile is heard only now, behind what else came with it.
+    await eventLoopTurn();
     control.throwIfAborted();
     const journal = this.#describeMoves(summary, shards);
     const isOneMove = this.#place.kind === 'file' || !this.#place.exists;
