@@ -173,9 +173,13 @@ export class JobDirectory {
 
   #tellOfRest(removal: Removal): void {
     const { jobDirectory, stagingDirectory, dataDirectories } = this.paths;
+    // Of those that are held, empty ones go when they are released.
+    const isLeft = (directory: string) =>
+      nameExists(directory, 'temp') &&
+      (dataDirectories.includes(directory) || !listNames(directory, 'temp').every(looksLikeLock));
     for (const directory of new Set([jobDirectory, stagingDirectory, ...dataDirectories])) {
       removal.attempt(() => {
-        if (!nameExists(directory, 'temp') || listNames(directory, 'temp').every(looksLikeLock)) return;
+        if (!isLeft(directory)) return;
         throw new SystemError('ERR_IO', `${directory} is left, since not all of the job could be removed`);
       });
     }
