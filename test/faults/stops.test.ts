@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
@@ -186,7 +187,7 @@ describe('a reader that leaves', () => {
     expect(result.stdout.toString()).toMatch(reader === 'head' ? /^\d \d{8}\n$/ : /^$/);
   });
 
-  it.each(['gzip', 'zstd'])('of a compressed output ends it likewise: %s', async (codec) => {
+  it.each(WRITABLE_CODECS)('of a compressed output ends it likewise: %s', async (codec) => {
     const script = `${IN_TIME} "$@" | true; exit "\${PIPESTATUS[0]}"`;
     const result = await runShell(script, [...options(), '--compress', codec, ...inputs], smallSizes());
     expect(seen(result)).toEqual({ exitCode: 141, lines: [] });

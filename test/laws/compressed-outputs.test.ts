@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compressionOf, type OutputCodec, openEncoder } from '#src/formats/encoder-table.js';
 import type { OutputCompression, ShardRule } from '#src/index.js';
+import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
@@ -24,8 +25,7 @@ import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffl
 const compression = fc.constantFrom<Exclude<OutputCompression, 'none'>>(
   { codec: 'gzip', level: 1 },
   { codec: 'gzip' },
-  { codec: 'zstd', level: 1 },
-  { codec: 'zstd' },
+  ...(canWriteZstd ? ([{ codec: 'zstd', level: 1 }, { codec: 'zstd' }] as const) : []),
 );
 
 function decoded({ codec }: Exclude<OutputCompression, 'none'>, stored: Buffer): Buffer {
@@ -137,14 +137,17 @@ describe('a compressed output', () => {
   ];
   const isThere = (tool: string) => !('error' in spawnSync(tool, ['--version'], { stdio: 'ignore' }));
 
-  it.each(tools.filter(([, tool]) => isThere(tool)))('of %s is read by %s', async (codec, tool, argv) => {
-    const inputs = makeLargeInputs({ lines: 5000, longest: 30, factor: 7 });
-    const job = { inputs, seed: 's', settings: threads(2 ** 25), compress: { codec } };
-    const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
-    const { stdout, status } = spawnSync(tool, argv, { input: Buffer.concat(shards), maxBuffer: 2 ** 26 });
-    expect(status).toBe(0);
-    expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
-  });
+  it.each(tools.filter(([codec, tool]) => WRITABLE_CODECS.includes(codec) && isThere(tool)))(
+    'of %s is read by %s',
+    async (codec, tool, argv) => {
+      const inputs = makeLargeInputs({ lines: 5000, longest: 30, factor: 7 });
+      const job = { inputs, seed: 's', settings: threads(2 ** 25), compress: { codec } };
+      const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
+      const { stdout, status } = spawnSync(tool, argv, { input: Buffer.concat(shards), maxBuffer: 2 ** 26 });
+      expect(status).toBe(0);
+      expect(stdout.equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
+    },
+  );
 
   it('is the same, byte for byte, when the job is done again', async () => {
     const job = {
@@ -152,7 +155,7 @@ describe('a compressed output', () => {
       seed: 's',
       settings: threads(2 ** 25),
     };
-    for (const codec of ['gzip', 'zstd'] as const) {
+    for (const codec of WRITABLE_CODECS) {
       const [first, second] = [
         await shuffleToFile(directory, { ...job, compress: { codec } }),
         await shuffleToFile(directory, { ...job, compress: { codec } }),
@@ -161,7 +164,7 @@ describe('a compressed output', () => {
     }
   });
 
-  it.each(['gzip', 'zstd'] as const)('goes to standard output: %s', async (codec) => {
+  it.each(WRITABLE_CODECS)('goes to standard output: %s', async (codec) => {
     const inputs = makeLargeInputs({ lines: 9000, longest: 30, factor: 5 });
     const paths = inputs.map((bytes, i) => {
       const path = directory.path(`${i}`);
@@ -177,16 +180,13 @@ describe('a compressed output', () => {
     expect(decodeWithTool(codec, stdout).equals(Buffer.concat(referenceOrder(inputs, 's')))).toBe(true);
   });
 
-  it.each(['gzip', 'zstd'] as const)(
-    'of no records is an empty file of its codec, in each place: %s',
-    async (codec) => {
-      const nothing = openEncoder(compressionOf(codec)).encode(new Uint8Array());
-      const job = { inputs: [Buffer.alloc(0)], seed: 's', settings: threads(2 ** 24), compress: { codec } };
-      expect((await shuffleToFile(directory, job)).bytes).toEqual(Buffer.from(nothing));
-      const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
-      expect(shards).toEqual([nothing, nothing, nothing].map((bytes) => Buffer.from(bytes)));
-      const { stdout } = await runCommand(['-q', '-T', directory.temp, '--compress', codec], { stdin: '' });
-      expect(stdout).toEqual(Buffer.from(nothing));
-    },
-  );
+  it.each(WRITABLE_CODECS)('of no records is an empty file of its codec, in each place: %s', async (codec) => {
+    const nothing = openEncoder(compressionOf(codec)).encode(new Uint8Array());
+    const job = { inputs: [Buffer.alloc(0)], seed: 's', settings: threads(2 ** 24), compress: { codec } };
+    expect((await shuffleToFile(directory, job)).bytes).toEqual(Buffer.from(nothing));
+    const { shards } = await shuffleToShards(directory, job, { by: 'count', shardCount: 3 });
+    expect(shards).toEqual([nothing, nothing, nothing].map((bytes) => Buffer.from(bytes)));
+    const { stdout } = await runCommand(['-q', '-T', directory.temp, '--compress', codec], { stdin: '' });
+    expect(stdout).toEqual(Buffer.from(nothing));
+  });
 });

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
+import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
@@ -66,7 +67,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
       seed: fc.string(),
       settings: anySettings,
       shardCount: fc.option(fc.integer({ min: 1, max: 4 })),
-      codec: fc.constantFrom(undefined, undefined, 'gzip' as const, 'zstd' as const),
+      codec: fc.constantFrom(undefined, undefined, ...WRITABLE_CODECS),
     });
     await fc.assert(
       fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, settings, shardCount, codec }) => {
