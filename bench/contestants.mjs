@@ -26,7 +26,7 @@ import { isInstalled } from './encode.mjs';
  * @property {(place: Place) => string | undefined} skipReason
  */
 
-/** @typedef {{ case: Case, corpus: Corpus, seed: string }} Place */
+/** @typedef {{ case: Case, corpus: Corpus, seed: string, breakdown: boolean }} Place */
 
 export const pileshufMain =
   process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'main.cjs');
@@ -130,7 +130,12 @@ function missingProgram(program) {
 function pileshufCommand(place) {
   const command = `"$NODE" "$PILESHUF" ${inputs(place)} -o out --seed ${place.seed} --force --temp-dir tmp --progress json`;
   const { compress } = place.case;
-  return [command, memoryOption(place), compress === undefined ? '' : `--compress ${compress}`]
+  return [
+    command,
+    memoryOption(place),
+    compress === undefined ? '' : `--compress ${compress}`,
+    place.breakdown ? '--profile profile' : '',
+  ]
     .filter(Boolean)
     .join(' ');
 }

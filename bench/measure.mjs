@@ -8,8 +8,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { readProfile } from './breakdown.mjs';
 
 /** @import { ChildProcess } from 'node:child_process' */
+/** @import { Profile } from './breakdown.mjs' */
 /** @import { MemoryCgroup } from './cgroup.mjs' */
 
 /**
@@ -20,6 +22,7 @@ import path from 'node:path';
  * @property {number | null} sysSeconds
  * @property {number | null} peakRssBytes
  * @property {number | null} pass1Seconds of pileshuf, as it tells
+ * @property {Profile | null} profile of pileshuf, when it was asked for one
  * @property {number} exitStatus as a shell gives it: 128 + n for signal n
  * @property {boolean} isKilled by the OOM killer
  * @property {string} stderrTail
@@ -54,7 +57,7 @@ export function stopOnSignals() {
 
 /** @param {string} workDir */
 export function removeOutputs(workDir) {
-  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr']) {
+  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr', 'profile']) {
     fs.rmSync(path.join(workDir, name), { recursive: true, force: true });
   }
 }
@@ -100,12 +103,14 @@ export async function measureRun({ workDir, command, env, round, cgroup }) {
   fs.closeSync(stderrFd);
   if (stopping.signal) throw new Interrupted(stopping.signal);
   const stderr = fs.readFileSync(path.join(workDir, 'stderr'), 'utf8');
+  const profileFile = path.join(workDir, 'profile');
   return {
     round,
     wallSeconds,
     ...readTimes(path.join(workDir, 'times')),
     peakRssBytes: readPeakRssBytes(path.join(workDir, 'rss')),
     pass1Seconds: readPass1Seconds(stderr),
+    profile: fs.existsSync(profileFile) ? readProfile(fs.readFileSync(profileFile, 'utf8')) : null,
     exitStatus,
     isKilled: exitStatus !== 0 && (exitStatus === sigkillStatus || (cgroup?.oomKillCount() ?? 0) > 0),
     stderrTail: stderr.slice(-stderrTailLength).trim(),

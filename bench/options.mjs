@@ -21,6 +21,7 @@ import { contestants } from './contestants.mjs';
  * @property {boolean} check
  * @property {boolean} touch
  * @property {boolean} quick
+ * @property {boolean} breakdown whether pileshuf says where its time goes
  * @property {string | undefined} jsonFile
  */
 
@@ -35,6 +36,7 @@ export const helpText = `usage: npm run bench -- [options]
   --size SIZE        size of the big corpora (default 2GB)
   --rounds N         measured rounds (default 5; startup 10)
   --warmup N         rounds before them that do not count (default 1)
+  --breakdown        a table of where the time of pileshuf goes
   --check            compare the checksum of every shuffled output, not only of pileshuf's first
   --work DIR         corpora, temp data and outputs (default bench/work)
   --seed TEXT        of the corpora and of pileshuf (default 1)
@@ -61,6 +63,7 @@ export function readOptions(argv) {
     check: values.check === true || isQuick,
     touch: values['no-touch'] !== true && !isQuick,
     quick: isQuick,
+    breakdown: values.breakdown === true,
     jsonFile: values.json,
   };
 }
@@ -83,6 +86,7 @@ function parse(argv) {
         seed: text,
         json: text,
         check: flag,
+        breakdown: flag,
         'no-touch': flag,
         quick: flag,
         help: { ...flag, short: 'h' },

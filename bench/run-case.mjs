@@ -92,7 +92,7 @@ export async function runCase(theCase, options, say) {
 
 /** @param {Case} theCase @param {Corpus} corpus @param {Options} options @returns {Entry[]} */
 function chooseContestants(theCase, corpus, options) {
-  const place = { case: theCase, corpus, seed: options.seed };
+  const place = { case: theCase, corpus, seed: options.seed, breakdown: options.breakdown };
   return contestants
     .filter(({ name, onlyByName }) => theCase.contestants?.includes(name) ?? !onlyByName)
     .filter(({ name }) => options.contestants.has(name))

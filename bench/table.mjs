@@ -1,6 +1,9 @@
 // @ts-check
 // Writes the result of a case as text: one table of contestants, one of comparisons with their bars. Pure.
 
+import { breakdownLines } from './breakdown.mjs';
+import { columns } from './columns.mjs';
+
 /** @import { Bar } from './cases.mjs' */
 /** @import { CaseResult, ContestantResult } from './run-case.mjs' */
 
@@ -30,6 +33,8 @@ export function caseTable(result) {
     ]);
     lines.push('', ...columns([['comparison', 'of medians', 'in rounds', 'bar', ''], ...rows]));
   }
+  const profiled = breakdownLines(result.contestants.find(({ name }) => name === 'pileshuf')?.runs ?? []);
+  if (profiled.length > 0) lines.push('', ...profiled);
   return `${lines.join('\n')}\n`;
 }
 
@@ -59,15 +64,6 @@ function contestantRow({ name, figures }, hasRates) {
       figures.peakRssBytes === null ? '' : (figures.peakRssBytes / 1e6).toFixed(0),
     ],
   ];
-}
-
-/** @param {string[][]} rows @returns {string[]} the first column to the left, the others to the right */
-function columns(rows) {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? '').length)));
-  return rows.map((row) => {
-    const cells = row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)));
-    return `  ${cells.join('  ')}`.trimEnd();
-  });
 }
 
 /** @param {number} value */

@@ -19,7 +19,9 @@ export {
 export { type Memory, readMemory } from './io/memory-limit.js';
 export type {
   HeaderKind,
+  JobProfile,
   OutputCompression,
+  PassSeconds,
   RecordKind,
   ShardRule,
   ShuffleOptions,
@@ -27,4 +29,5 @@ export type {
   ShuffleReport,
 } from './job/prepare/shuffle-options.js';
 export { shuffle } from './job/shuffle.js';
+export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';

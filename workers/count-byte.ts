@@ -6,6 +6,7 @@
  * for one thread.
  */
 import { RegularInput } from '../src/io/input-source.js';
+import { inPhase } from '../src/phase-clock.js';
 import { thenAlways } from '../src/then-always.js';
 import { ArenaLayout } from './arena.js';
 import type { InputPart } from './input-part.js';
@@ -23,7 +24,7 @@ export interface CountTask {
 }
 
 export default function runCountTask(task: CountTask): Promise<Outcome<number>> {
-  return outcomeOf(async () => countByte(task));
+  return outcomeOf(task.job, 'count', async () => countByte(task));
 }
 
 function countByte({ job, path, version, gate, byte, start, end }: CountTask): number {
@@ -40,7 +41,8 @@ function countByte({ job, path, version, gate, byte, start, end }: CountTask): n
       const { bytes, run } = arena.kernel;
       const byteLength = input.readAt(bytes, address, Math.min(job.readBytes, end - position), position);
       if (byteLength === 0) break;
-      total += BigInt.asUintN(64, run.countByte(address, address + byteLength, byte));
+      const counted = inPhase('scan', () => run.countByte(address, address + byteLength, byte));
+      total += BigInt.asUintN(64, counted);
       position += byteLength;
     }
     input.requireUnchanged();

@@ -30,6 +30,8 @@ export interface JobShare extends RecordFormat {
   /** What a thread's arena may grow to without asking for spare memory. */
   readonly arenaBytes: number;
   readonly maxRecordBytes: number;
+  /** Whether tasks say where their time went. */
+  readonly isProfiled: boolean;
   /** For advice in messages. */
   readonly memoryNeed: MemoryNeed;
 }

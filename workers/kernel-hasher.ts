@@ -1,6 +1,8 @@
 /**
  * The checksum of segments and of what is written, computed by the kernel on its own memory.
  */
+
+import { inPhase } from '../src/phase-clock.js';
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import type { Kernel } from './kernel/kernel.js';
 
@@ -18,7 +20,11 @@ export class KernelHasher implements SegmentHasher {
   }
 
   hash(bytes: Uint8Array, offset: number, byteLength: number): bigint {
-    return BigInt.asUintN(64, this.#kernel.run.recordHash(this.#addressOf(bytes, offset), byteLength));
+    const address = this.#addressOf(bytes, offset);
+    return BigInt.asUintN(
+      64,
+      inPhase('hash', () => this.#kernel.run.recordHash(address, byteLength)),
+    );
   }
 
   begin(): void {
@@ -27,7 +33,7 @@ export class KernelHasher implements SegmentHasher {
 
   add(bytes: Uint8Array, offset: number, byteLength: number): void {
     const address = this.#addressOf(bytes, offset);
-    this.#kernel.run.addToHash(this.#lane, address, address + byteLength);
+    inPhase('hash', () => this.#kernel.run.addToHash(this.#lane, address, address + byteLength));
   }
 
   checksum(): bigint {

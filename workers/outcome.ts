@@ -1,11 +1,32 @@
-/** How a task of either pass comes back: errors cross threads as plain data. */
+/** How a task comes back: errors cross threads as plain data. */
+import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
+import { measured, type PhaseSeconds } from '../src/phase-clock.js';
+import type { JobShare } from './job-share.js';
 
-export type Outcome<T> = { readonly result: T } | { readonly error: EncodedError };
+export type TaskKind = 'count' | 'scatter' | 'read-back' | 'measure' | 'write';
 
-export async function outcomeOf<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+/** Where the time of one task went. */
+export interface TaskProfile {
+  readonly kind: TaskKind;
+  /** Number of the thread that did it; 0 is the calling one. */
+  readonly thread: number;
+  /** Milliseconds since 1970. */
+  readonly beganMilliseconds: number;
+  readonly seconds: PhaseSeconds;
+}
+
+export type Outcome<T> =
+  | { readonly result: T; readonly profile: TaskProfile | undefined }
+  | { readonly error: EncodedError };
+
+/** Does a task of a job, and measures it when the job is profiled. */
+export async function outcomeOf<T>(job: JobShare, kind: TaskKind, task: () => Promise<T>): Promise<Outcome<T>> {
   try {
-    return { result: await work() };
+    if (!job.isProfiled) return { result: await task(), profile: undefined };
+    const beganMilliseconds = performance.timeOrigin + performance.now();
+    const { value, seconds } = await measured(task);
+    return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds } };
   } catch (error) {
     return { error: encodeError(error) };
   }

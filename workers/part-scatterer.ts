@@ -6,6 +6,7 @@ import { InputError } from '../src/errors.js';
 import { BadRecord, type Framing, type RecordScanner } from '../src/formats/framing.js';
 import { inputName } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
+import { inPhase } from '../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../src/plan/memory-plan.js';
 import { memoryForRecord } from '../src/plan/record-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
@@ -194,7 +195,8 @@ export class PartScatterer {
   /** Has records marked from where the last scan ended. */
   #scan(maxCount: number): number {
     const { scannedEnd, filledEnd, recordStart } = this.window;
-    return this.#onBadRecord(() => this.#scanner.scan(scannedEnd, filledEnd, recordStart, this.#table, maxCount));
+    const scan = () => this.#scanner.scan(scannedEnd, filledEnd, recordStart, this.#table, maxCount);
+    return this.#onBadRecord(() => inPhase('scan', scan));
   }
 
   /** @throws InputError ERR_INPUT_CORRUPT in place of BadRecord, with the position in the decoded input. */
@@ -246,7 +248,7 @@ export class PartScatterer {
   #scatterMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
     const { run } = this.kernel;
-    run.scatterRecords(this.#table, count, base, BigInt(basePosition), this.#part.inputKey);
+    inPhase('scatter', () => run.scatterRecords(this.#table, count, base, BigInt(basePosition), this.#part.inputKey));
     if (run.longestRecord() >>> 0 > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
     this.#firstStart ??= basePosition;
     window.recordStart = this.#tableEnd(count - 1);

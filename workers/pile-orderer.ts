@@ -11,6 +11,7 @@ import { VerificationError } from '../src/errors.js';
 import { removeFile } from '../src/io/files.js';
 import type { JobControl } from '../src/io/job-control.js';
 import type { SinkBuffer } from '../src/output/output-sink.js';
+import { inPhase } from '../src/phase-clock.js';
 import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js';
@@ -110,7 +111,7 @@ export class PileOrderer {
       place: (byteLength) => ({ target: this.bytes, offset: filled, byteLength }),
       receive: (byteLength) => {
         filled += byteLength;
-        walked = run.walkStored(walked, filled) >>> 0;
+        walked = inPhase('sort', () => run.walkStored(walked, filled)) >>> 0;
         if (walked === 0) throw foreignRecord(merged);
       },
     });
@@ -119,7 +120,7 @@ export class PileOrderer {
         `pile ${merged.pile} holds ${run.walkedCount() >>> 0} records and ${filled - walked} stray bytes, expected ${records} records`,
       );
     }
-    run.orderWalked();
+    inPhase('sort', () => run.orderWalked());
     return true;
   }
 
@@ -159,7 +160,8 @@ export class PileOrderer {
       };
       const receive = (byteLength: number) => {
         window.filledEnd += byteLength;
-        window.recordStart = this.run.rescatterStored(window.recordStart, window.filledEnd) >>> 0;
+        const { recordStart, filledEnd } = window;
+        window.recordStart = inPhase('scatter', () => this.run.rescatterStored(recordStart, filledEnd)) >>> 0;
       };
       await reader.read(merged, layout, { place, receive });
       if (window.pendingBytes !== 0) {

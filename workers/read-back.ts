@@ -8,6 +8,7 @@
 import { type OpenFile, openForRead, readAt, withFile } from '../src/io/files.js';
 import type { GateNumber } from '../src/io/job-control.js';
 import { checksumTextOf, stagedPath, type WrittenRegion } from '../src/output/output-target.js';
+import { inPhase } from '../src/phase-clock.js';
 import { ArenaLayout } from './arena.js';
 import { type JobShare, type ThreadState, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
@@ -25,7 +26,7 @@ export interface ReadBackTask {
 export type ReadBackResult = readonly string[];
 
 export default function runReadBackTask(task: ReadBackTask): Promise<Outcome<ReadBackResult>> {
-  return outcomeOf(async () => readBack(task));
+  return outcomeOf(task.job, 'read-back', async () => readBack(task));
 }
 
 function readBack({ job, stagingDirectory, headerBytes, gate, regions }: ReadBackTask): ReadBackResult {
@@ -54,7 +55,8 @@ function hashRange(
     control.throwIfAborted();
     const { bytes } = arena.kernel;
     const wanted = Math.min(pieceBytes, end - position);
-    const count = control.during(gate, () => readAt(file, bytes, address, wanted, position));
+    const read = () => readAt(file, bytes, address, wanted, position);
+    const count = control.during(gate, () => inPhase('read', read));
     if (count === 0) break;
     outputHasher.add(bytes, address, count);
     control.count('shuffledBytes', count);

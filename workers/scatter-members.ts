@@ -11,6 +11,7 @@ import { codecNamed } from '../src/formats/codec-table.js';
 import { type Framing, readerStart } from '../src/formats/framing.js';
 import type { RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
+import { piecesInPhase } from '../src/phase-clock.js';
 import type { MemberRange } from '../src/plan/splits.js';
 import { compressedRange } from './compressed-range.js';
 import { decoderMemory } from './decoder-memory.js';
@@ -28,8 +29,10 @@ export async function scatterMembers(
 ): Promise<Coverage> {
   const { headerBytes, start, end, members, version } = part;
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
-  const decode = (from: number, to: number, onRead: (byteLength: number) => void) =>
-    codecNamed(part.codec).decode(compressedRange(input, from, to, control, onRead), decoderMemory(control, job));
+  const decode = (from: number, to: number, onRead: (byteLength: number) => void) => {
+    const source = compressedRange(input, from, to, control, onRead);
+    return piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory(control, job)));
+  };
   // The first bytes may be the end of a record of the part before.
   const begin = readerStart(framing, start, headerBytes);
   scatterer.begin(begin, begin < start);

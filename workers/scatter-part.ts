@@ -17,6 +17,7 @@ import { headerRuleOf } from '../src/formats/header-table.js';
 import { readHeader } from '../src/formats/read-header.js';
 import { openStreamInput, RegularInput } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
+import { piecesInPhase } from '../src/phase-clock.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { compressedRange } from './compressed-range.js';
 import { decoderMemory } from './decoder-memory.js';
@@ -122,7 +123,8 @@ async function scatterCompressed(
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
-  const pieces = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory(control, job));
+  const decoded = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory(control, job));
+  const pieces = piecesInPhase('decompress', decoded);
   scatterer.begin(part.headerBytes, false);
   for await (const piece of behind(part.headerBytes, pieces)) scatterer.takeCopy(piece, control);
   return scatterer.endOfInput();
@@ -179,8 +181,10 @@ async function scatterStream(
       },
     };
     const codec = detectCodec(first, job.decompressProgram);
-    const decoded = codec?.decode(source, decoderMemory(control, job)) ?? piecesOf(source);
-    const pieces = decoded[Symbol.asyncIterator]();
+    const pieces =
+      codec === undefined
+        ? piecesInPhase('read', piecesOf(source))
+        : piecesInPhase('decompress', codec.decode(source, decoderMemory(control, job)));
     try {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));

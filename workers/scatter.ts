@@ -32,7 +32,7 @@ export interface ScatterResult extends SplitReport {
 }
 
 export default function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
-  return outcomeOf(() => scatterSplit(task));
+  return outcomeOf(task.job, 'scatter', () => scatterSplit(task));
 }
 
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {

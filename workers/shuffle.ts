@@ -10,6 +10,7 @@ import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
 import { openSink } from '../src/output/open-sink.js';
 import type { OutputSink, SinkStart } from '../src/output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
+import { inPhase } from '../src/phase-clock.js';
 import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
 import type { PileRun } from '../src/plan/pile-runs.js';
@@ -40,7 +41,7 @@ export interface ShuffleResult {
 }
 
 export default function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
-  return outcomeOf(() => (task.kind === 'write' ? writeRun(task) : measureCut(task)));
+  return outcomeOf(task.job, task.kind, () => (task.kind === 'write' ? writeRun(task) : measureCut(task)));
 }
 
 /** The position in the whole output that a stream of records has come to. */
@@ -94,7 +95,8 @@ async function emit(
     }
     const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
     const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
-    const next = run.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit) >>> 0;
+    const gather = () => run.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit);
+    const next = inPhase('gather', gather) >>> 0;
     if (next > index) {
       const byteLength = run.gatheredByteLength() >>> 0;
       sink.filled(byteLength);
@@ -138,7 +140,7 @@ async function measureCut(task: ShuffleTask & { kind: 'measure' }): Promise<Shuf
   await orderer.order(level, async (recordCount) => {
     const ranks = by === 'rank' ? Math.min(left, recordCount) : recordCount;
     const startLimit = by === 'byte' ? BigInt(Math.max(0, left)) : NO_LIMIT;
-    const byteLength = Number(orderer.run.measureUpTo(ranks, startLimit));
+    const byteLength = Number(inPhase('gather', () => orderer.run.measureUpTo(ranks, startLimit)));
     measuredBytes += byteLength;
     left -= by === 'rank' ? ranks : byteLength;
   });

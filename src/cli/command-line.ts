@@ -48,6 +48,7 @@ export interface OptionValues {
   readonly jobDir?: string;
   readonly keepTemp?: boolean;
   readonly progress: ProgressStyle;
+  readonly profile?: string;
   readonly quiet?: boolean;
 }
 
@@ -57,8 +58,10 @@ export interface CommandLine {
   readonly inputs: readonly string[];
   /** In the order typed. */
   readonly inputLists: readonly InputList[];
-  readonly options: Omit<ShuffleOptions, 'inputs' | 'signal' | 'onProgress' | 'onWarning'>;
+  readonly options: Omit<ShuffleOptions, 'inputs' | 'signal' | 'onProgress' | 'onWarning' | 'onProfile'>;
   readonly progress: ProgressStyle;
+  /** File to write. */
+  readonly profile: string | undefined;
   readonly quiet: boolean;
 }
 
@@ -108,6 +111,7 @@ export function checkCommandLine(
       keepTemp: values.keepTemp,
     },
     progress: values.progress,
+    profile: values.profile,
     quiet: values.quiet ?? false,
   };
 }

@@ -147,6 +147,9 @@ function declareOptions(inputLists: InputList[], readTotalMemoryBytes: () => num
     )
     .option('--keep-temp', 'keep the job directory and temp data after success')
     .option('--progress <STYLE>', 'auto, bar, plain, json or none, on standard error', parseProgressStyle, 'auto')
+    .option('--profile <FILE>', 'write to FILE where the time went, as JSON', (text: string) =>
+      parsePath(text, '--profile'),
+    )
     .option('-q, --quiet', 'print nothing but errors: no progress, warnings, summary')
     .version(readVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')

@@ -9,6 +9,7 @@ import { readMemory, shuffle, type Tuning } from '../index.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { resolveInputs } from './input-list.js';
 import { watchSignals } from './interruption.js';
+import { requireProfilePlace, writeProfile } from './profile-file.js';
 import { asksForJson, parseArguments } from './program.js';
 import { createReporter } from './progress.js';
 import { resumeCommandOf } from './resume-command.js';
@@ -30,8 +31,9 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(invocation.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, options } = invocation;
+    const { progress: style, profile, quiet, options } = invocation;
     reporter = createReporter({ style, quiet, resumeCommand: resumeCommandOf(argv, options.resume === true) }, stderr);
+    if (profile !== undefined) requireProfilePlace(profile);
     const inputs = await resolveInputs(invocation.inputs, invocation.inputLists, interruption.abortSignal);
     const report = await shuffle(
       {
@@ -40,6 +42,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
         signal: interruption.abortSignal,
         onProgress: reporter.progress,
         onWarning: reporter.warning,
+        onProfile: profile === undefined ? undefined : (measured) => writeProfile(profile, measured, reporter.warning),
       },
       tuning,
     );

@@ -10,6 +10,7 @@
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { InputError } from '../errors.js';
+import { inPhase } from '../phase-clock.js';
 import { fileCalls } from './file-calls.js';
 import {
   closeFile,
@@ -58,7 +59,8 @@ export class RegularInput {
 
   /** Reads up to `byteLength` bytes at `position`; fewer only at the end of the file. */
   readAt(bytes: Uint8Array, offset: number, byteLength: number, position: number): number {
-    return this.#control.during(this.#gate, () => readAt(this.#file, bytes, offset, byteLength, position));
+    const read = () => readAt(this.#file, bytes, offset, byteLength, position);
+    return this.#control.during(this.#gate, () => inPhase('read', read));
   }
 
   /** @throws InputError ERR_INPUT_CHANGED when size, time or identity differ from the plan's. */

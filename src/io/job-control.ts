@@ -8,6 +8,7 @@
  * raises the flag and every waiter leaves.
  */
 import { AbortedError } from '../errors.js';
+import { inPhase, inPhaseAsync } from '../phase-clock.js';
 
 const ABORT_WORD = 0;
 const TURN_WORD = 1;
@@ -108,7 +109,7 @@ export class JobControl {
   during<T>(gate: GateNumber, call: () => T): T {
     if (gate === UNGATED) return call();
     const word = PERMITS_WORD + gate;
-    this.#acquire(word);
+    inPhase('gate', () => this.#acquire(word));
     try {
       return call();
     } finally {
@@ -121,17 +122,34 @@ export class JobControl {
    * a permit its event loop goes on, so that the call can end and give its permit back.
    */
   async duringAsync<T>(gate: GateNumber, call: () => T | Promise<T>): Promise<T> {
+    return await this.#whilePermitted(gate, (acquire) => inPhaseAsync('gate', acquire), call);
+  }
+
+  /** The same for a call that the thread goes on beside. */
+  async duringAlongside<T>(gate: GateNumber, call: () => Promise<T>): Promise<T> {
+    return await this.#whilePermitted(gate, (acquire) => acquire(), call);
+  }
+
+  async #whilePermitted<T>(
+    gate: GateNumber,
+    wait: (acquire: () => Promise<void>) => Promise<void>,
+    call: () => T | Promise<T>,
+  ): Promise<T> {
     if (gate === UNGATED) return await call();
     const word = PERMITS_WORD + gate;
-    while (!this.#tryAcquire(word)) {
-      this.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
-    }
+    if (!this.#tryAcquire(word)) await wait(() => this.#acquireAsync(word));
     try {
       return await call();
     } finally {
       this.#release(word);
     }
+  }
+
+  async #acquireAsync(word: number): Promise<void> {
+    do {
+      this.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    } while (!this.#tryAcquire(word));
   }
 
   #acquire(word: number): void {
@@ -156,12 +174,14 @@ export class JobControl {
 
   /** Blocks until all turns before `turn` have been passed on. */
   waitForTurn(turn: number): void {
-    for (;;) {
-      const now = Atomics.load(this.#words, TURN_WORD);
-      if (now === turn) return;
-      this.throwIfAborted();
-      Atomics.wait(this.#words, TURN_WORD, now, WAIT_MILLISECONDS);
-    }
+    inPhase('turn', () => {
+      for (;;) {
+        const now = Atomics.load(this.#words, TURN_WORD);
+        if (now === turn) return;
+        this.throwIfAborted();
+        Atomics.wait(this.#words, TURN_WORD, now, WAIT_MILLISECONDS);
+      }
+    });
   }
 
   /** Whether it would not block to wait for it. */

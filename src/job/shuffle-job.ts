@@ -18,6 +18,7 @@ import { checksumTextOf, recordBytesOf } from '../output/output-target.js';
 import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type Release, releasingAll } from '../release-all.js';
+import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import type { JobWork } from './job-work.js';
 import { openWork } from './open-work.js';
@@ -37,12 +38,13 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   if (options.signal?.aborted === true) throw new AbortedError();
   const warnOfLeftover = (error: unknown) =>
     options.onWarning?.(error instanceof Error ? error.message : String(error));
-  const report = await releasingAll(async (releases) => {
+  const profile = new ProfileLog();
+  const done = await releasingAll(async (releases) => {
     const prepared = await prepareJob(options, tuning, releases);
     const stop = new JobStop(prepared.control, prepared.request.signal);
     releases.push(() => stop.release());
     const work = await openWork(prepared, releases);
-    const done = await carryOut(prepared, work, stop, releases).catch(async (thrown: unknown) => {
+    const result = await carryOut(prepared, work, stop, profile, releases).catch(async (thrown: unknown) => {
       // A stream cannot be taken back.
       const isStream = prepared.site.kind === 'stream';
       const error = thrown instanceof AbortedError && isStream ? new AbortedError('incomplete') : thrown;
@@ -51,12 +53,14 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     });
     // The output is there: what cannot be tidied up any more is told, and fails nothing.
     await work.succeeded().catch(warnOfLeftover);
-    return done;
+    return result;
   }, warnOfLeftover);
-  return { ...report, seconds: { total: secondsSince(began), ...report.seconds } };
+  const report = { ...done, seconds: { total: secondsSince(began), ...done.seconds } };
+  options.onProfile?.(profile.profileOf(report));
+  return report;
 }
 
-async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, releases: Release[]) {
+async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, profile: ProfileLog, releases: Release[]) {
   const { request, inputs, plan, control, site } = prepared;
   const { output, kept } = work;
   const progress = new JobProgress(control, stop, request.onProgress);
@@ -66,11 +70,22 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   const share = shareOf(prepared, work);
   const { ramPool } = share;
   if (ramPool !== undefined) releases.push(() => releaseRamPool(ramPool));
-  const pool = await openPool(plan, share.jobName);
+  const pool = await openPool(plan, share.jobName, profile);
   releases.push(() => pool.destroy());
   const attempt = randomBytes(4).toString('hex');
   const { seed, onWarning } = request;
-  const job: JobContext = { ...prepared, seed, onWarning, share, stop, pool, attempt, kept };
+  const job: JobContext = {
+    ...prepared,
+    seed,
+    onWarning,
+    onTaskProfile: profile.add,
+    share,
+    stop,
+    pool,
+    attempt,
+    kept,
+  };
+  profile.pass1Begins();
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
   const scattered = pass1.value;
@@ -80,6 +95,7 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, rel
   releases.push(() => pass2Job.pool.destroy());
   const finished = kept?.finished.runs.flatMap((run) => run.regions) ?? [];
   const target = await output.begin(layout, finished, control);
+  profile.pass2Begins();
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
 
   const checksum = checksumTextOf(scattered.checksum);
@@ -133,10 +149,10 @@ function secondsSince(began: number): number {
   return (performance.now() - began) / 1000;
 }
 
-function openPool(plan: JobPlan, jobName: string): Promise<TaskPool> {
+function openPool(plan: JobPlan, jobName: string, profile: ProfileLog): Promise<TaskPool> {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
   // Pass 1 of a single stream keeps one thread busy; the others start when pass 2 has tasks for them.
-  return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName);
+  return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName, profile.add);
 }
 
 function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobShare {
@@ -159,5 +175,6 @@ function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobSha
     arenaBytes: memory.pass1ArenaBytes,
     maxRecordBytes: request.maxRecordBytes,
     memoryNeed: plan.memoryNeed,
+    isProfiled: request.isProfiled,
   };
 }

@@ -12,6 +12,7 @@ import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { freeBytes } from '../formats/free-bytes.js';
 import type { MemberEncoder } from '../formats/member-encoder.js';
 import type { JobControl } from '../io/job-control.js';
+import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { cutAt, type ShardCuts } from '../plan/shard-cuts.js';
 import type { MemberAppender } from './member-appender.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
@@ -84,7 +85,8 @@ export class CompressedSink implements OutputSink {
   async flush(): Promise<boolean> {
     const byteLength = this.fillAddress - this.#address;
     if (byteLength === 0) return false;
-    const bytes = this.#encoder.encode(this.#parts.buffer.memory().subarray(this.#address, this.fillAddress));
+    const records = this.#parts.buffer.memory().subarray(this.#address, this.fillAddress);
+    const bytes = inPhase('encode', () => this.#encoder.encode(records));
     this.fillAddress = this.#address;
     const region = this.#region;
     region.recordBytes += byteLength;
@@ -147,7 +149,7 @@ export class CompressedSink implements OutputSink {
     const { appender, control, start } = this.#parts;
     control.waitForTurn(start.turn);
     for (const { region, bytes, spareBytes } of this.#waiting.splice(0)) {
-      const position = await appender.append(region.shard, bytes);
+      const position = await inPhaseAsync('write', () => appender.append(region.shard, bytes));
       region.start ??= position;
       freeBytes(bytes);
       control.giveSpare(spareBytes);

@@ -20,6 +20,7 @@ import {
   writeDirect,
 } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
+import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
 import { checksumTextOf, type PlacedTarget, stagedPath, type WrittenRegion } from './output-target.js';
@@ -90,7 +91,7 @@ export class FilesSink implements OutputSink {
   }
 
   async settle(): Promise<void> {
-    await Promise.all(this.#writes);
+    await inPhaseAsync('write', () => Promise.all(this.#writes));
   }
 
   async cut(): Promise<void> {
@@ -169,13 +170,13 @@ export class FilesSink implements OutputSink {
   async #takeNextBuffer(): Promise<void> {
     const { addresses } = this.#buffer;
     this.#turn = (this.#turn + 1) % addresses.length;
-    await this.#writes[this.#turn];
+    await inPhaseAsync('write', () => this.#writes[this.#turn]);
     this.#address = addresses[this.#turn] ?? addresses[0];
     this.#pendingAddress = this.#address;
   }
 
   async #writeDirect(file: OpenFile, address: number, byteLength: number, position: number): Promise<void> {
-    await this.#control.duringAsync(this.#target.gate, async () => {
+    await this.#control.duringAlongside(this.#target.gate, async () => {
       for (let done = 0; done < byteLength; ) {
         const memory = this.#buffer.memory();
         const count = await writeDirect(file, memory, address + done, byteLength - done, position + done);
@@ -195,9 +196,8 @@ export class FilesSink implements OutputSink {
     const byteLength = end - this.#pendingAddress;
     if (byteLength <= 0) return;
     const file = this.#openBuffered();
-    await this.#control.duringAsync(this.#target.gate, () =>
-      writeAt(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position),
-    );
+    const write = () => writeAt(file, this.#buffer.memory(), this.#pendingAddress, byteLength, this.#position);
+    await this.#control.duringAsync(this.#target.gate, () => inPhase('write', write));
     this.#pendingAddress = end;
     this.#position += byteLength;
   }

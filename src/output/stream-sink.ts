@@ -5,6 +5,7 @@
  */
 import type { OpenFile } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
+import { inPhaseAsync } from '../phase-clock.js';
 import type { OutputSink, SinkBuffer } from './output-sink.js';
 import type { StreamTarget, WrittenRegion } from './output-target.js';
 import { writeToStream } from './write-to-stream.js';
@@ -39,7 +40,8 @@ export class StreamSink implements OutputSink {
     const byteLength = this.fillAddress - address;
     if (byteLength === 0) return false;
     this.#control.waitForTurn(this.#turn);
-    await writeToStream(this.#file, this.#buffer.memory().subarray(address, this.fillAddress), this.#control);
+    const bytes = this.#buffer.memory().subarray(address, this.fillAddress);
+    await inPhaseAsync('write', () => writeToStream(this.#file, bytes, this.#control));
     this.#byteLength += byteLength;
     this.fillAddress = address;
     return true;

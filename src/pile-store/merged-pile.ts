@@ -6,6 +6,7 @@
 import { PileshufError, VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
+import { inPhase } from '../phase-clock.js';
 import { thenAlwaysAsync } from '../then-always.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import type { PileEntry } from './pile-set-index.js';
@@ -168,7 +169,7 @@ export class MergedPileReader {
     await store.load(place, { target: compressed, offset: 0, byteLength: diskBytes });
     const expandTo = (target: Uint8Array) => {
       try {
-        this.#expander.expand(compressed, target);
+        inPhase('decompress', () => this.#expander.expand(compressed, target));
       } catch (error) {
         throw error instanceof PileshufError ? error : damaged();
       }
@@ -191,7 +192,8 @@ export class MergedPileReader {
       name: 'the memory pool',
       load: (place, { target, offset, byteLength }) => {
         if (this.#ramPool === undefined) throw new RangeError('a segment lies in a memory pool, and this job has none');
-        this.#ramPool.load(place, byteLength, target, offset);
+        const pool = this.#ramPool;
+        inPhase('load', () => pool.load(place, byteLength, target, offset));
       },
       damaged: (what) => new VerificationError(`${what}; check the memory of this machine`, { pileSetName }),
     };
@@ -203,7 +205,9 @@ export class MergedPileReader {
       name: file.path,
       load: async (place, { target, offset, byteLength }) => {
         const count = await this.#control.duringAsync(gate, () =>
-          readingPileSet(file.path, pileSetName, () => readAt(file, target, offset, byteLength, place)),
+          inPhase('load', () =>
+            readingPileSet(file.path, pileSetName, () => readAt(file, target, offset, byteLength, place)),
+          ),
         );
         if (count !== byteLength) {
           throw damaged(`${file.path} ends at byte ${place + count}, expected ${place + byteLength}`);

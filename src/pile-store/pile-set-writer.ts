@@ -6,6 +6,7 @@
  */
 import { closeAll, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
+import { inPhase } from '../phase-clock.js';
 import {
   type DataFileSize,
   encodePileSetIndex,
@@ -84,7 +85,7 @@ export class PileSetWriter {
     while (kept < byteLength) {
       const pieceBytes = Math.min(byteLength - kept, ramPool.roomBytes());
       if (pieceBytes === 0) break;
-      const place = ramPool.store(bytes, offset + kept, pieceBytes);
+      const place = inPhase('write', () => ramPool.store(bytes, offset + kept, pieceBytes));
       if (place === undefined) break;
       const checksum = this.#parts.hasher.hash(bytes, offset + kept, pieceBytes);
       this.#log.add(pile, { place, byteLength: pieceBytes, diskBytes: 0, checksum });
@@ -102,18 +103,20 @@ export class PileSetWriter {
     const compressed =
       byteLength > MOST_COMPRESSED_BYTES
         ? undefined
-        : compressor?.compress(bytes.subarray(offset, offset + byteLength));
+        : inPhase('encode', () => compressor?.compress(bytes.subarray(offset, offset + byteLength)));
     const diskBytes = compressed?.byteLength ?? byteLength;
     const write = () =>
-      compressed === undefined
-        ? writeAt(data.file, bytes, offset, byteLength, data.byteLength)
-        : writeAt(data.file, compressed, 0, diskBytes, data.byteLength);
+      inPhase('write', () =>
+        compressed === undefined
+          ? writeAt(data.file, bytes, offset, byteLength, data.byteLength)
+          : writeAt(data.file, compressed, 0, diskBytes, data.byteLength),
+      );
     if (rotates) {
       // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
       write();
       data.unsyncedBytes += diskBytes;
       if (data.unsyncedBytes >= SYNC_BYTES) {
-        control.during(gate, () => syncData(data.file));
+        control.during(gate, () => inPhase('sync', () => syncData(data.file)));
         data.unsyncedBytes = 0;
       }
     } else {

@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { measured } from '#src/phase-clock.js';
 import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, TAKEN } from './gate-ledger.mjs';
 import { type GateThread, useGateThreads } from './gate-threads.js';
 
@@ -164,5 +165,21 @@ describe('the counters', () => {
     expect(control.counted('scatteredBytes')).toBe(2 ** 40 + 1);
     expect(control.counted('shuffledBytes')).toBe(2 ** 33);
     expect(control.spareBytes).toBe(3);
+  });
+});
+
+describe('the profile of a task', () => {
+  it('tells how long it waited for a device, unless it went on meanwhile', async () => {
+    const control = JobControl.create([1], 0);
+    const held = control.duringAlongside(0, () => delay(SEVERAL_LOOKS_MILLISECONDS));
+    const alongside = await measured(async () => {
+      await control.duringAlongside(0, async () => {});
+    });
+    await held;
+    expect(alongside.seconds).toMatchObject({ gate: 0 });
+    const heldAgain = control.duringAlongside(0, () => delay(SEVERAL_LOOKS_MILLISECONDS));
+    const waiting = await measured(() => control.duringAsync(0, () => {}));
+    await heldAgain;
+    expect(waiting.seconds.gate).toBeGreaterThan(0);
   });
 });

@@ -47,6 +47,7 @@ export function openStages(
     framing: LINES,
     header: undefined,
     decompressProgram: undefined,
+    isProfiled: false,
     bufferBytes,
     readBytes: 4096,
     outputBytes: 4096,

@@ -35,6 +35,6 @@ export async function fitPass2(job: JobContext, scattered: ScatteredPiles): Prom
   await job.pool.destroy();
   const jobName = randomUUID();
   const threadCount = plan.inline ? 0 : fitted.workers;
-  const pool = await openTaskPool({ threadCount, startCount: threadCount }, jobName);
+  const pool = await openTaskPool({ threadCount, startCount: threadCount }, jobName, job.onTaskProfile);
   return { ...job, pool, share: { ...share, jobName, arenaBytes: fitted.arenaBytes } };
 }

@@ -9,7 +9,7 @@ import type { PileSet } from '../../pile-store/pile-set-writer.js';
 import type { PileTotals } from '../../plan/pile-runs.js';
 import type { PreparedJob } from '../prepare/prepare-job.js';
 import type { JobStop } from './job-stop.js';
-import type { TaskPool } from './task-pool.js';
+import type { OnProfile, TaskPool } from './task-pool.js';
 
 export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
   readonly seed: string;
@@ -17,6 +17,7 @@ export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 
   readonly stop: JobStop;
   readonly pool: TaskPool;
   readonly onWarning: (line: string) => void;
+  readonly onTaskProfile: OnProfile;
   /** Unlike that of any other run of this job: part of the names of its temp files. */
   readonly attempt: string;
   /** Undefined: nothing of this job outlives it. */

@@ -3,7 +3,7 @@
  */
 import type { Piscina } from 'piscina';
 import type { CountTask } from '../../../workers/count-byte.js';
-import type { Outcome } from '../../../workers/outcome.js';
+import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
 import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
@@ -27,6 +27,9 @@ export interface TaskPool {
   destroy(): Promise<void>;
 }
 
+/** Takes over where the time of a task went, when the job is profiled. */
+export type OnProfile = (profile: TaskProfile) => void;
+
 export interface PoolSize {
   /** 0: tasks run on the calling thread. */
   readonly threadCount: number;
@@ -35,8 +38,12 @@ export interface PoolSize {
 }
 
 /** A pool for the job of this name. */
-export async function openTaskPool({ threadCount, startCount }: PoolSize, jobName: string): Promise<TaskPool> {
-  if (threadCount === 0) return inlinePool(jobName);
+export async function openTaskPool(
+  { threadCount, startCount }: PoolSize,
+  jobName: string,
+  onProfile: OnProfile,
+): Promise<TaskPool> {
+  if (threadCount === 0) return inlinePool(jobName, onProfile);
   const { Piscina } = await import('piscina');
   return threadPool(
     new Piscina({
@@ -51,10 +58,11 @@ export async function openTaskPool({ threadCount, startCount }: PoolSize, jobNam
       trackUnmanagedFds: false,
     }),
     threadCount,
+    onProfile,
   );
 }
 
-function threadPool(piscina: Piscina, threadCount: number): TaskPool {
+function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile): TaskPool {
   // A thread that cannot even start belongs to no task: all that wait hear of it.
   let broken: SystemError | undefined;
   const waiting = new Set<(error: SystemError) => void>();
@@ -71,7 +79,7 @@ function threadPool(piscina: Piscina, threadCount: number): TaskPool {
         .then(resolve, (error: unknown) => reject(workerError(error)))
         .finally(() => waiting.delete(reject));
     });
-    return unwrap(outcome);
+    return unwrap(outcome, onProfile);
   };
   let destroyed: Promise<void> | undefined;
   return {
@@ -102,7 +110,7 @@ function workerError(error: unknown): SystemError {
   );
 }
 
-async function inlinePool(jobName: string): Promise<TaskPool> {
+async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPool> {
   const [count, scatter, shuffle, readBack, { forgetJob }] = await Promise.all([
     import('../../../workers/count-byte.js'),
     import('../../../workers/scatter.js'),
@@ -113,7 +121,7 @@ async function inlinePool(jobName: string): Promise<TaskPool> {
   // Tasks of a job share one arena: on one thread they must not overlap.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(task: () => Promise<Outcome<T>>): Promise<T> => {
-    const done = last.then(task).then(unwrap<T>);
+    const done = last.then(task).then((outcome) => unwrap(outcome, onProfile));
     last = done.catch(() => {});
     return done;
   };
@@ -130,7 +138,8 @@ async function inlinePool(jobName: string): Promise<TaskPool> {
   };
 }
 
-function unwrap<T>(outcome: Outcome<T>): T {
+function unwrap<T>(outcome: Outcome<T>, onProfile: OnProfile): T {
   if ('error' in outcome) throw decodeError(outcome.error);
+  if (outcome.profile !== undefined) onProfile(outcome.profile);
   return outcome.result;
 }

@@ -44,6 +44,7 @@ export interface JobRequest extends RecordFormat {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ShuffleOptions['onProgress'];
   readonly onWarning: (line: string) => void;
+  readonly isProfiled: boolean;
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
@@ -98,6 +99,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     signal: options.signal,
     onProgress: options.onProgress,
     onWarning: options.onWarning ?? (() => {}),
+    isProfiled: options.onProfile !== undefined,
   };
 }
 

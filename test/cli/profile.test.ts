@@ -1,0 +1,51 @@
+/** `--profile`: the file that is written, and places at which none can be. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DONE, seen } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { expectRefusal } from './refusal.js';
+
+const directory = useTestDirectory();
+
+beforeEach(() => {
+  writeFileSync(directory.path('in'), 'a\nb\n');
+});
+
+function pileshuf(profile: string) {
+  const argv = ['-q', 'in', '-o', 'out', '-T', directory.temp, '--profile', profile];
+  return runCommand(argv, { cwd: directory.path() });
+}
+
+describe('--profile', () => {
+  it('writes where the time went, in place of a former file', async () => {
+    writeFileSync(directory.path('profile'), 'x'.repeat(100_000));
+    expect(seen(await pileshuf('profile'))).toEqual(DONE);
+    const profile = JSON.parse(readFileSync(directory.path('profile'), 'utf8'));
+    expect(profile).toMatchObject({ records: 2, bytes: 4 });
+    // Node starts before the job does.
+    expect(profile.seconds.start).toBeGreaterThan(0);
+    expect(profile.pass1.scatter).toBeGreaterThan(0);
+  });
+
+  it('needs a directory that is there, before the job begins', async () => {
+    const line = /^pileshuf: --profile none\/profile: cannot write to none: ENOENT/;
+    await expectRefusal(directory.path(), () => pileshuf('none/profile'), 2, line);
+  });
+
+  it('needs a name that is no directory', async () => {
+    mkdirSync(directory.path('folder'));
+    const line = /^pileshuf: --profile folder: it is a directory; expected the name of a file/;
+    await expectRefusal(directory.path(), () => pileshuf('folder'), 2, line);
+  });
+
+  it('fails nothing when it cannot be written after all', async () => {
+    const { exitCode, stderr } = await runCommand(
+      ['in', '-o', 'out', '-T', directory.temp, '--progress', 'none', '--profile', '/dev/full'],
+      { cwd: directory.path() },
+    );
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/^pileshuf: warning: --profile \/dev\/full: cannot write it: ENOSPC/m);
+    expect(existsSync(directory.path('out'))).toBe(true);
+  });
+});
