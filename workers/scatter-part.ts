@@ -150,7 +150,7 @@ async function scatterStream(
   const watch = setInterval(() => {
     if (control.isAborted) stream.close();
   }, ABORT_WATCH_MILLISECONDS);
-  try {
+  const scatter = async (): Promise<ScatteredPart> => {
     const next = async () => {
       control.throwIfAborted();
       try {
@@ -181,7 +181,7 @@ async function scatterStream(
     const codec = detectCodec(first, job.decompressProgram);
     const decoded = codec?.decode(source, decoderMemory(control, job)) ?? piecesOf(source);
     const pieces = decoded[Symbol.asyncIterator]();
-    try {
+    const scatterPieces = async (): Promise<ScatteredPart> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
       if (ofRecords === undefined) throw new RangeError('nothing says how the records lie');
@@ -190,13 +190,15 @@ async function scatterStream(
       scatterer.takeCopy(rest, control);
       for await (const piece of { [Symbol.asyncIterator]: () => pieces }) scatterer.takeCopy(piece, control);
       return { coverage: scatterer.endOfInput(), header };
-    } finally {
+    };
+    return thenAlwaysAsync(scatterPieces, async () => {
       await pieces.return?.();
-    }
-  } finally {
+    });
+  };
+  return thenAlwaysAsync(scatter, () => {
     clearInterval(watch);
     stream.close();
-  }
+  });
 }
 
 async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {

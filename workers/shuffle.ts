@@ -13,6 +13,7 @@ import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js
 import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
 import type { PileRun } from '../src/plan/pile-runs.js';
+import { thenAlwaysAsync } from '../src/then-always.js';
 import { type JobShare, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import { type LevelPile, PileOrderer } from './pile-orderer.js';
@@ -59,7 +60,7 @@ async function writeRun(task: ShuffleTask & { kind: 'write' }): Promise<ShuffleR
   const reached: OutputPosition = { rank: run.firstRank, byte: run.firstByte };
   const orderer = ordererOf(task, () => sink.settle());
   const sink = openSink(target, start, orderer.sinkBuffer, control, job.keepsPileSets ? outputHasher : undefined);
-  try {
+  const write = async (): Promise<ShuffleResult> => {
     for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
       const before = { ...reached };
       const level: LevelPile = { merged, layout: job.layout, parentScale: 1n, pileCount: job.layout.pileCount };
@@ -72,9 +73,8 @@ async function writeRun(task: ShuffleTask & { kind: 'write' }): Promise<ShuffleR
       control.count('shuffledBytes', reached.byte - before.byte);
     }
     return { records, recordBytes, checksums, regions: await sink.close(), measuredBytes: 0 };
-  } finally {
-    await sink.abandon();
-  }
+  };
+  return thenAlwaysAsync(write, () => sink.abandon());
 }
 
 /** Puts the ordered records into the sink, cutting shards where it says. */

@@ -35,8 +35,13 @@ import type { ShuffleOptions, ShuffleReport } from './prepare/shuffle-options.js
 export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
   const began = performance.now();
   if (options.signal?.aborted === true) throw new AbortedError();
-  const warnOfLeftover = (error: unknown) =>
-    options.onWarning?.(error instanceof Error ? error.message : String(error));
+  const warnOfLeftover = (error: unknown) => {
+    try {
+      options.onWarning?.(error instanceof Error ? error.message : String(error));
+    } catch {
+      // The job has ended; the caller's function that fails changes nothing of that.
+    }
+  };
   const report = await releasingAll(async (releases) => {
     const prepared = await prepareJob(options, tuning, releases);
     const stop = new JobStop(prepared.control, prepared.request.signal);
@@ -57,11 +62,10 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
 }
 
 async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, releases: Release[]) {
-  const { request, inputs, plan, control, site } = prepared;
+  const { request, inputs, plan, control, before } = prepared;
   const { output, kept } = work;
   const progress = new JobProgress(control, stop, request.onProgress);
-  const journal = site.kind === 'files' && site.start.kind === 'continue' ? site.start.journal : undefined;
-  if (journal !== undefined) return finishMoves(prepared, work, progress, journal);
+  if (before?.journal !== undefined) return finishMoves(prepared, work, progress, before.journal);
 
   const share = shareOf(prepared, work);
   const { ramPool } = share;
@@ -124,9 +128,9 @@ async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobPr
   };
 }
 
-function resumedFrom({ site }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
-  if (site.kind !== 'files' || site.start.kind !== 'continue') return undefined;
-  return { pileSets, outputBytes: recordBytesOf(site.start.finished.runs.flatMap((run) => run.regions)) };
+function resumedFrom({ before }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+  if (before === undefined) return undefined;
+  return { pileSets, outputBytes: recordBytesOf(before.finished.runs.flatMap((run) => run.regions)) };
 }
 
 function secondsSince(began: number): number {
