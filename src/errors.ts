@@ -185,13 +185,13 @@ export function encodeError(thrown: unknown): EncodedError {
   return { kind: 'failed', code: 'ERR_WORKER', message: inTask, stack, pileSetName: undefined, cleanupErrors: [] };
 }
 
-const classOfKind: Record<ErrorKind, typeof PileshufError> = {
-  failed: SystemError as unknown as typeof PileshufError,
-  usage: UsageError as unknown as typeof PileshufError,
-  input: InputError as unknown as typeof PileshufError,
-  verification: VerificationError as unknown as typeof PileshufError,
-  aborted: AbortedError as unknown as typeof PileshufError,
-  'closed-pipe': ClosedPipeError as unknown as typeof PileshufError,
+const classOfKind: Record<ErrorKind, { readonly prototype: PileshufError; readonly name: string }> = {
+  failed: SystemError,
+  usage: UsageError,
+  input: InputError,
+  verification: VerificationError,
+  aborted: AbortedError,
+  'closed-pipe': ClosedPipeError,
 };
 
 /** The inverse of `encodeError`: an instance of the class that `kind` names. */

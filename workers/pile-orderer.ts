@@ -16,7 +16,13 @@ import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js';
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
-import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import {
+  ENTRY_BYTES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  TALLY_BYTES,
+} from '../src/plan/memory-plan.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import type { KernelFunctions } from './kernel/kernel.js';
@@ -134,8 +140,8 @@ export class PileOrderer {
     // Buffers are flushed synchronously, behind a gate: no permit may be held meanwhile.
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
-    const subPileCount = this.#planSubPiles(merged, windowBytes);
-    const subLayout: StoreLayout = { ...layout, pileCount: subPileCount.count, stripeCount: 1 };
+    const subPiles = this.#planSubPiles(merged, windowBytes);
+    const subLayout: StoreLayout = { ...layout, pileCount: subPiles.count, stripeCount: 1 };
     this.#splits += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
@@ -143,8 +149,8 @@ export class PileOrderer {
     const orderParts = async () => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
-        pileCount: subPileCount.count,
-        bufferBytes: subPileCount.bufferBytes,
+        pileCount: subPiles.count,
+        bufferBytes: subPiles.bufferBytes,
         windowBytes,
         maxRecordBytes: windowBytes,
         keyScale,
@@ -169,9 +175,9 @@ export class PileOrderer {
       }
       const { pileSet } = scatterArena.commit(null);
       control.count('resplitBytes', pileSet.diskBytes);
-      for (const sub of mergePiles([pileSet], 0, subPileCount.count)) {
+      for (const sub of mergePiles([pileSet], 0, subPiles.count)) {
         await this.order(
-          { merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPileCount.count },
+          { merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPiles.count },
           emit,
         );
       }
@@ -185,7 +191,7 @@ export class PileOrderer {
   /** As many sub-piles as it takes, in buffers as large as the arena allows beside the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
     const { arena, bufferBytes, outputBytes } = this.#parts;
-    const neededBytes = merged.storedBytes + 20 * merged.records;
+    const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
     const roomBytes = Math.max(1, arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes);
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
     const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;

@@ -1,9 +1,10 @@
 /**
  * Scatters one part of a split: a range of a plain file, a compressed file or members of it, or a stream.
  *
- * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
- * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
- * coordinator can see that the parts of an input join without a gap or an overlap.
+ * A range owns the records that begin in it: its reader begins before it, as far as the framing must look to see
+ * whether a record begins with the range, and the last record may end behind the range. What was read is reported as
+ * [first record start, end of last record), so that the coordinator can see that the parts of an input join without a
+ * gap or an overlap.
  *
  * Headers are left out: those of files are known, that of a stream is found here and reported.
  */
