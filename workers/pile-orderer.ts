@@ -176,10 +176,7 @@ export class PileOrderer {
       const { pileSet } = scatterArena.commit(null);
       control.count('resplitBytes', pileSet.diskBytes);
       for (const sub of mergePiles([pileSet], 0, subPiles.count)) {
-        await this.order(
-          { merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPiles.count },
-          emit,
-        );
+        await this.order({ merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPiles.count }, emit);
       }
     };
     await thenAlwaysAsync(orderParts, () => {

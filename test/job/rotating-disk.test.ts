@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { SMALL_SIZES, SORTED_OUTPUT, writeInputs } from '../faults/small-job.js';
 import { sortLines } from '../fixtures/command-outcome.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { SMALL_SIZES, SORTED_OUTPUT, writeInputs } from '../faults/small-job.js';
 
 vi.mock('#src/io/devices.js', async (importOriginal) => ({
   ...(await importOriginal<object>()),
