@@ -170,26 +170,28 @@ export interface EncodedError {
   readonly message: string;
   readonly stack: string;
   readonly pileSetName: string | undefined;
+  readonly cleanupErrors: readonly EncodedError[];
 }
 
 /** Turns any thrown value into plain data; what is no PileshufError becomes ERR_WORKER. */
 export function encodeError(thrown: unknown): EncodedError {
   if (thrown instanceof PileshufError) {
     const { kind, code, message, stack = '', pileSetName } = thrown;
-    return { kind, code, message, stack, pileSetName };
+    return { kind, code, message, stack, pileSetName, cleanupErrors: thrown.cleanupErrors.map(encodeError) };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
-  return { kind: 'failed', code: 'ERR_WORKER', message: `a task failed: ${message}`, stack, pileSetName: undefined };
+  const inTask = `a task failed: ${message}`;
+  return { kind: 'failed', code: 'ERR_WORKER', message: inTask, stack, pileSetName: undefined, cleanupErrors: [] };
 }
 
-const classOfKind: Record<ErrorKind, typeof PileshufError> = {
-  failed: SystemError as unknown as typeof PileshufError,
-  usage: UsageError as unknown as typeof PileshufError,
-  input: InputError as unknown as typeof PileshufError,
-  verification: VerificationError as unknown as typeof PileshufError,
-  aborted: AbortedError as unknown as typeof PileshufError,
-  'closed-pipe': ClosedPipeError as unknown as typeof PileshufError,
+const classOfKind: Record<ErrorKind, { readonly prototype: PileshufError; readonly name: string }> = {
+  failed: SystemError,
+  usage: UsageError,
+  input: InputError,
+  verification: VerificationError,
+  aborted: AbortedError,
+  'closed-pipe': ClosedPipeError,
 };
 
 /** The inverse of `encodeError`: an instance of the class that `kind` names. */
@@ -199,5 +201,6 @@ export function decodeError(encoded: EncodedError): PileshufError {
   Object.setPrototypeOf(error, classOfKind[encoded.kind].prototype);
   error.name = classOfKind[encoded.kind].name;
   error.stack = encoded.stack;
+  addCleanupErrors(error, encoded.cleanupErrors.map(decodeError));
   return error;
 }

@@ -9,29 +9,33 @@ export function thenAlways<T>(work: () => T, after: () => void): T {
   try {
     result = work();
   } catch (error) {
-    attachFailure(error, after);
+    try {
+      after();
+    } catch (failure) {
+      attach(error, failure);
+    }
     throw error;
   }
   after();
   return result;
 }
 
-export async function thenAlwaysAsync<T>(work: () => Promise<T>, after: () => void): Promise<T> {
+export async function thenAlwaysAsync<T>(work: () => Promise<T>, after: () => void | Promise<void>): Promise<T> {
   let result: T;
   try {
     result = await work();
   } catch (error) {
-    attachFailure(error, after);
+    try {
+      await after();
+    } catch (failure) {
+      attach(error, failure);
+    }
     throw error;
   }
-  after();
+  await after();
   return result;
 }
 
-function attachFailure(error: unknown, after: () => void): void {
-  try {
-    after();
-  } catch (failure) {
-    if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
-  }
+function attach(error: unknown, failure: unknown): void {
+  if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   AbortedError,
+  addCleanupErrors,
   decodeError,
   encodeError,
   InputError,
@@ -28,6 +29,16 @@ describe('an error that crosses threads', () => {
     const copy = crossed(error);
     expect(copy).toBeInstanceOf(error.constructor);
     expect(copy).toMatchObject({ kind, code, message, name, stack });
+  });
+
+  it('brings along what failed while the task cleaned up after it', () => {
+    const error = new SystemError('ERR_NO_SPACE', 'the disk is full');
+    const closing = new SystemError('ERR_IO', 'cannot close it');
+    addCleanupErrors(closing, [new Error('any')]);
+    addCleanupErrors(error, [closing]);
+    const [first] = crossed(error).cleanupErrors;
+    expect(first).toBeInstanceOf(SystemError);
+    expect(first).toMatchObject({ code: 'ERR_IO', cleanupErrors: [{ message: 'a task failed: any' }] });
   });
 
   it('knows the pile set that it is about', () => {

@@ -17,7 +17,13 @@ import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js';
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
-import { OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import {
+  ENTRY_BYTES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  TALLY_BYTES,
+} from '../src/plan/memory-plan.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import type { KernelFunctions } from './kernel/kernel.js';
@@ -29,7 +35,11 @@ export interface LevelPile {
   readonly layout: StoreLayout;
   /** Product modulo 2^64 of the pile counts of the levels above this one. */
   readonly parentScale: bigint;
-  readonly pileCount: number;
+}
+
+/** A pile as pass 1 left it. */
+export function wholePile(merged: MergedPile, layout: StoreLayout): LevelPile {
+  return { merged, layout, parentScale: 1n };
 }
 
 /** Takes over the records in order; called with their number. */
@@ -91,7 +101,7 @@ export class PileOrderer {
   }
 
   /** @returns false, and nothing done, when the pile does not fit. */
-  async #load({ merged, layout, parentScale, pileCount }: LevelPile): Promise<boolean> {
+  async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
     const { arena, reader, settle } = this.#parts;
     const { records, storedBytes } = merged;
     const bits = bucketBits(records);
@@ -104,7 +114,7 @@ export class PileOrderer {
     if (!arena.reserve(behindStored.end)) return false;
 
     const { run } = this;
-    run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, pileCount, parentScale);
+    run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, layout.pileCount, parentScale);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
     await reader.read(merged, layout, {
@@ -128,15 +138,15 @@ export class PileOrderer {
     const { arena, control, reader, hasher, compressor, settle, attemptName, readBytes, longestRecordBytes } =
       this.#parts;
     const { merged, layout } = pile;
-    const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(pile.pileCount));
+    const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(layout.pileCount));
     // Pass 2 was planned so that every record fits; all of its records having one key is impossible.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
 
     // Buffers are flushed synchronously, behind a gate: no permit may be held meanwhile.
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
-    const subPileCount = this.#planSubPiles(merged, windowBytes);
-    const subLayout: StoreLayout = { ...layout, pileCount: subPileCount.count, stripeCount: 1 };
+    const subPiles = this.#planSubPiles(merged, windowBytes);
+    const subLayout: StoreLayout = { ...layout, pileCount: subPiles.count, stripeCount: 1 };
     this.#splits += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
@@ -144,8 +154,8 @@ export class PileOrderer {
     const orderParts = async () => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
-        pileCount: subPileCount.count,
-        bufferBytes: subPileCount.bufferBytes,
+        pileCount: subPiles.count,
+        bufferBytes: subPiles.bufferBytes,
         windowBytes,
         maxRecordBytes: windowBytes,
         keyScale,
@@ -171,11 +181,8 @@ export class PileOrderer {
       }
       const { pileSet } = scatterArena.commit(null);
       control.count('resplitBytes', pileSet.diskBytes);
-      for (const sub of mergePiles([pileSet], 0, subPileCount.count)) {
-        await this.order(
-          { merged: sub, layout: subLayout, parentScale: keyScale, pileCount: subPileCount.count },
-          emit,
-        );
+      for (const sub of mergePiles([pileSet], 0, subPiles.count)) {
+        await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit);
       }
     };
     await thenAlwaysAsync(orderParts, () => {
@@ -187,7 +194,7 @@ export class PileOrderer {
   /** As many sub-piles as it takes, in buffers as large as the arena allows beside the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
     const { arena, bufferBytes, outputBytes } = this.#parts;
-    const neededBytes = merged.storedBytes + 20 * merged.records;
+    const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
     const roomBytes = Math.max(1, arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes);
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
     const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;

@@ -1,9 +1,10 @@
 /**
  * Scatters one part of a split: a range of a plain file, a compressed file or members of it, or a stream.
  *
- * A range owns the records that begin in it: its reader begins before it, as far as the framing must look
- * to see whether a record begins with the range, and the last record may end behind the range. What was read is reported as [first record start, end of last record), so that the
- * coordinator can see that the parts of an input join without a gap or an overlap.
+ * A range owns the records that begin in it: its reader begins before it, as far as the framing must look to see
+ * whether a record begins with the range, and the last record may end behind the range. What was read is reported as
+ * [first record start, end of last record), so that the coordinator can see that the parts of an input join without a
+ * gap or an overlap.
  *
  * Headers are left out: those of files are known, that of a stream is found here and reported.
  */
@@ -152,7 +153,7 @@ async function scatterStream(
   const watch = setInterval(() => {
     if (control.isAborted) stream.close();
   }, ABORT_WATCH_MILLISECONDS);
-  try {
+  const scatter = async (): Promise<ScatteredPart> => {
     const next = async () => {
       control.throwIfAborted();
       try {
@@ -185,7 +186,7 @@ async function scatterStream(
       codec === undefined
         ? piecesInPhase('read', piecesOf(source))
         : piecesInPhase('decompress', codec.decode(source, decoderMemory(control, job)));
-    try {
+    const scatterPieces = async (): Promise<ScatteredPart> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
       if (ofRecords === undefined) throw new RangeError('nothing says how the records lie');
@@ -194,13 +195,15 @@ async function scatterStream(
       scatterer.takeCopy(rest, control);
       for await (const piece of { [Symbol.asyncIterator]: () => pieces }) scatterer.takeCopy(piece, control);
       return { coverage: scatterer.endOfInput(), header };
-    } finally {
+    };
+    return thenAlwaysAsync(scatterPieces, async () => {
       await pieces.return?.();
-    }
-  } finally {
+    });
+  };
+  return thenAlwaysAsync(scatter, () => {
     clearInterval(watch);
     stream.close();
-  }
+  });
 }
 
 async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {

@@ -59,7 +59,8 @@ export interface Codec {
    */
   decodeHead(compressed: Uint8Array): Uint8Array;
   /**
-   * The decoded bytes; a piece is good until the next one is asked for. Truncated and corrupt inputs, and bytes behind the last member, are errors.
+   * The decoded bytes; a piece is good until the next one is asked for. Truncated and corrupt inputs, and bytes
+   * behind the last member, are errors.
    * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
    * @throws UsageError ERR_MEMORY_BUDGET when more memory is needed than there is.
    */

@@ -1,9 +1,9 @@
 /**
  * Opening, reading and writing files: every byte that pileshuf reads or writes goes through here.
  *
- * Calls are synchronous, directly on a thread's linear memory, where a synchronous call costs least;
- * only direct writes, which wait for the device, are not. Short reads and writes are continued, interrupted calls repeated,
- * and every error says which file, which position and what to do.
+ * Calls are synchronous, directly on a thread's linear memory, where a synchronous call costs least; only direct
+ * writes, which wait for the device, are not. Short reads and writes are continued, interrupted calls repeated, and
+ * every error says which file, which position and what to do.
  */
 import { constants } from 'node:fs';
 import { ClosedPipeError } from '../errors.js';

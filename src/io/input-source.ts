@@ -9,8 +9,9 @@
 
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
-import { InputError } from '../errors.js';
+import { InputError, PileshufError } from '../errors.js';
 import { inPhase } from '../phase-clock.js';
+import { thenAlways } from '../then-always.js';
 import { fileCalls } from './file-calls.js';
 import {
   closeFile,
@@ -22,6 +23,7 @@ import {
   sameVersion,
   versionOf,
 } from './files.js';
+import { ioError } from './io-error.js';
 import type { GateNumber, JobControl } from './job-control.js';
 
 /** Path that stands for standard input. */
@@ -93,6 +95,22 @@ export interface StreamInput {
 /** Opens standard input (`-`), a named pipe, a terminal or another device. */
 export function openStreamInput(path: string): StreamInput {
   const file = path === STANDARD_INPUT ? STANDARD_INPUT_FILE : openStreamForRead(path);
+  try {
+    return streamInputOf(file);
+  } catch (error) {
+    return thenAlways(
+      () => {
+        throw error instanceof PileshufError ? error : ioError('examine', 'input', file.path, error);
+      },
+      () => {
+        if (file !== STANDARD_INPUT_FILE) closeFile(file);
+      },
+    );
+  }
+}
+
+/** Takes over the file, unless it throws. */
+function streamInputOf(file: OpenFile): StreamInput {
   const stat = fileCalls.statOpen(file.fd);
   if (stat.isFIFO() || stat.isSocket()) return readableInput(file.path, new Socket({ fd: file.fd, writable: false }));
   if (isatty(file.fd)) return readableInput(file.path, new TerminalStream(file.fd));

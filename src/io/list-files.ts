@@ -7,14 +7,18 @@ import { InputError, UsageError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
 import { reasonOf } from './io-error.js';
 import { statPath } from './paths.js';
+import { hearSignalsAt } from './pause.js';
 
 /**
  * All regular files below a directory, and symbolic links to regular files, sorted by the bytes of
  * their paths. Links to directories are not followed, so no file is met twice through a cycle.
  */
-export function listDirectory(directory: string): string[] {
+export async function listDirectory(directory: string, signal?: AbortSignal): Promise<string[]> {
   const paths: string[] = [];
-  const visit = (folder: string) => {
+  let folders = 0;
+  const visit = async (folder: string) => {
+    await hearSignalsAt(folders, signal);
+    folders += 1;
     let entries: Dirent[];
     try {
       entries = fileCalls.list(folder);
@@ -26,11 +30,11 @@ export function listDirectory(directory: string): string[] {
       if (entry.name.includes('\ufffd')) {
         throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the name is not valid UTF-8; rename the file`);
       }
-      if (entry.isDirectory()) visit(path);
+      if (entry.isDirectory()) await visit(path);
       else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
     }
   };
-  visit(directory);
+  await visit(directory);
   return sortByBytes(paths);
 }
 

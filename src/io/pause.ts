@@ -1,6 +1,9 @@
 /**
- * Waiting for the other side of a pipe or device, which gives no sign when it is ready.
+ * Waiting for the other side of a pipe or device, which gives no sign when it is ready; and for signals, which are
+ * heard only between two turns of the event loop.
  */
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { AbortedError } from '../errors.js';
 
 const word = new Int32Array(new SharedArrayBuffer(4));
 
@@ -23,6 +26,23 @@ export class Backoff {
   async pause(): Promise<void> {
     blockFor(this.#milliseconds);
     this.#milliseconds = Math.min(2 * this.#milliseconds, LONGEST_MILLISECONDS);
-    await new Promise((resolve) => setImmediate(resolve));
+    await eventLoopTurn();
   }
+}
+
+/** @throws AbortedError when the job was asked to stop. */
+export async function hearSignals(signal: AbortSignal | undefined): Promise<void> {
+  await eventLoopTurn();
+  if (signal?.aborted === true) throw new AbortedError();
+}
+
+/** Of the many things that a loop goes through. */
+const ITEMS_BETWEEN_SIGNALS = 256;
+
+/**
+ * The same before the first of many things, and now and then.
+ * @param index of the next one.
+ */
+export async function hearSignalsAt(index: number, signal: AbortSignal | undefined): Promise<void> {
+  if (index % ITEMS_BETWEEN_SIGNALS === 0) await hearSignals(signal);
 }

@@ -51,7 +51,7 @@ export class FilesWork implements JobWork {
     this.#prepared = prepared;
     this.#places = places;
     this.#directory = start.directory;
-    this.#before = start.kind === 'continue' && hasWorkOnDisk(start) ? start : undefined;
+    this.#before = prepared.before;
     // Whatever goes wrong, the work of an earlier run is not lost by it, nor what undoes its moves.
     this.#directory.isKept = this.#directory.wasThere;
     this.tempPlaces = tempPlaces.in(paths.dataDirectories);
@@ -145,11 +145,6 @@ export class FilesWork implements JobWork {
     await removeJournal(jobDirectory);
     removeContents(stagingDirectory, looksLikeLock);
   }
-}
-
-/** What was only in memory when the earlier run ended is gone, but for outputs that were moving. */
-function hasWorkOnDisk({ manifest, journal }: Continuation): boolean {
-  return manifest.layout !== null || journal !== undefined;
 }
 
 function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {

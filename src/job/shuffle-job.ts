@@ -36,8 +36,14 @@ import type { ShuffleOptions, ShuffleReport } from './prepare/shuffle-options.js
 export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
   const began = performance.now();
   if (options.signal?.aborted === true) throw new AbortedError();
+  // The job has ended: a function of the caller that fails changes nothing of that.
+  const tell = (call: () => void) => {
+    try {
+      call();
+    } catch {}
+  };
   const warnOfLeftover = (error: unknown) =>
-    options.onWarning?.(error instanceof Error ? error.message : String(error));
+    tell(() => options.onWarning?.(error instanceof Error ? error.message : String(error)));
   const profile = new ProfileLog();
   const done = await releasingAll(async (releases) => {
     const prepared = await prepareJob(options, tuning, releases);
@@ -56,16 +62,15 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     return result;
   }, warnOfLeftover);
   const report = { ...done, seconds: { total: secondsSince(began), ...done.seconds } };
-  options.onProfile?.(profile.profileOf(report));
+  tell(() => options.onProfile?.(profile.profileOf(report)));
   return report;
 }
 
 async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, profile: ProfileLog, releases: Release[]) {
-  const { request, inputs, plan, control, site } = prepared;
+  const { request, inputs, plan, control, before } = prepared;
   const { output, kept } = work;
   const progress = new JobProgress(control, stop, request.onProgress);
-  const journal = site.kind === 'files' && site.start.kind === 'continue' ? site.start.journal : undefined;
-  if (journal !== undefined) return finishMoves(prepared, work, progress, journal);
+  if (before?.journal !== undefined) return finishMoves(prepared, work, progress, before.journal);
 
   const share = shareOf(prepared, work);
   const { ramPool } = share;
@@ -140,9 +145,9 @@ async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobPr
   };
 }
 
-function resumedFrom({ site }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
-  if (site.kind !== 'files' || site.start.kind !== 'continue') return undefined;
-  return { pileSets, outputBytes: recordBytesOf(site.start.finished.runs.flatMap((run) => run.regions)) };
+function resumedFrom({ before }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
+  if (before === undefined) return undefined;
+  return { pileSets, outputBytes: recordBytesOf(before.finished.runs.flatMap((run) => run.regions)) };
 }
 
 function secondsSince(began: number): number {

@@ -11,7 +11,7 @@
  *     buffer    |  p % 4096 ^ first record
  */
 import {
-  closeFile,
+  closeAll,
   DIRECT_ALIGNMENT,
   type OpenFile,
   openDirectOutput,
@@ -108,15 +108,10 @@ export class FilesSink implements OutputSink {
   async abandon(): Promise<void> {
     // A failure was or will be reported where it is awaited; here they must only be over.
     await Promise.allSettled(this.#writes);
-    const file = this.#file;
-    const directFile = this.#directFile;
+    const files = [this.#file, this.#directFile].filter((file) => file !== undefined);
     this.#file = undefined;
     this.#directFile = undefined;
-    try {
-      if (file !== undefined) closeFile(file);
-    } finally {
-      if (directFile !== undefined) closeFile(directFile);
-    }
+    closeAll(files);
   }
 
   get #stagedPath(): string {

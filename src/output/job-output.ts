@@ -47,5 +47,4 @@ export interface JobOutput {
    */
   commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]>;
   /** Lets go of what is open. What is staged is the job directory's to keep or to remove. */
-  release(): void;
 }

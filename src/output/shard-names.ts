@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { listNames, nameExists } from '../io/paths.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
 
 export interface ShardNaming {
   readonly prefix: string;
@@ -36,12 +37,13 @@ export function isMadeWayFor(name: string): boolean {
 /** The longest name of a file that file systems take, in bytes. */
 const LONGEST_NAME_BYTES = 255;
 
-/** @throws UsageError when the names of shards would be longer than file systems take. */
+/** @throws UsageError when the names of shards may be longer than file systems take. */
 export function requireShortNames(naming: ShardNaming): void {
-  const byteLength = Buffer.byteLength(shardName(naming, 0, 1));
+  // How many shards there will be is not always known before.
+  const byteLength = Buffer.byteLength(shardName(naming, MOST_SHARDS - 1, MOST_SHARDS));
   if (byteLength <= LONGEST_NAME_BYTES) return;
   throw new UsageError(
-    `the shards would have names of ${byteLength} bytes, and file systems take ${LONGEST_NAME_BYTES}; give a shorter --prefix`,
+    `the shards may have names of ${byteLength} bytes, and file systems take ${LONGEST_NAME_BYTES}; give a shorter --prefix`,
   );
 }
 

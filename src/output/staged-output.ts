@@ -177,8 +177,6 @@ export class StagedOutput implements JobOutput {
     return this.#pathsOf(journal);
   }
 
-  release(): void {}
-
   #describeMoves({ records, bytes, checksum }: OutputSummary, shards: readonly number[]): CommitJournal {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));

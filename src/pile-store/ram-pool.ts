@@ -1,8 +1,7 @@
 /**
- * The memory in which pile segments stay when a job fits its budget: threads take chunks of it, and lay
- * segments out inside a chunk. A chunk is paid for with the job's
- * spare memory when it is taken, and never given back: the pool lives as long as its job. When it is
- * full, or the spare memory has gone to longer read windows, segments go to disk.
+ * The memory in which pile segments stay when a job fits its budget: threads take chunks of it, and lay segments out
+ * inside a chunk. A chunk is paid for with the job's spare memory when it is taken, and never given back: the pool
+ * lives as long as its job. When it is full, or the spare memory has gone to longer read windows, segments go to disk.
  *
  * A place in the pool is one number, its byte offset; a segment never crosses a chunk.
  */

@@ -37,10 +37,10 @@ describe('finding files', () => {
   }
 
   describe('listDirectory', () => {
-    it('lists all files at all depths, hidden ones too, by the bytes of their paths', () => {
+    it('lists all files at all depths, hidden ones too, by the bytes of their paths', async () => {
       makeFiles('d/b', 'd/B', 'd/a/x', 'd/a-x', 'd/a.x', 'd/.h', 'd/e/f/g/deep', 'd/～', 'd/\u{1f600}');
       mkdirSync(directory.path('d/empty'));
-      expect(namesOf(listDirectory(directory.path('d')))).toEqual([
+      expect(namesOf(await listDirectory(directory.path('d')))).toEqual([
         'd/.h',
         'd/B',
         'd/a-x',
@@ -53,26 +53,26 @@ describe('finding files', () => {
       ]);
     });
 
-    it('follows links to files, and not links to directories, so that a cycle ends', () => {
+    it('follows links to files, and not links to directories, so that a cycle ends', async () => {
       makeFiles('d/a', 'outside/x');
       symlinkSync(directory.path('outside/x'), directory.path('d/link'));
       symlinkSync(directory.path('d'), directory.path('d/self'));
       symlinkSync('/dev/null', directory.path('d/device'));
-      expect(namesOf(listDirectory(directory.path('d')))).toEqual(['d/a', 'd/link']);
+      expect(namesOf(await listDirectory(directory.path('d')))).toEqual(['d/a', 'd/link']);
     });
 
-    it('refuses a link that leads nowhere, and a name that is no UTF-8', () => {
+    it('refuses a link that leads nowhere, and a name that is no UTF-8', async () => {
       makeFiles('d/a');
       symlinkSync('missing', directory.path('d/link'));
-      expect(() => listDirectory(directory.path('d'))).toThrow('is a symbolic link that leads nowhere');
+      await expect(listDirectory(directory.path('d'))).rejects.toThrow('is a symbolic link that leads nowhere');
       mkdirSync(directory.path('e'));
       const name = Buffer.concat([Buffer.from(directory.path('e/')), Buffer.of(0xff, 0xfe)]);
       writeFileSync(name, '');
-      expect(() => listDirectory(directory.path('e'))).toThrow('the name is not valid UTF-8');
+      await expect(listDirectory(directory.path('e'))).rejects.toThrow('the name is not valid UTF-8');
     });
 
     it('refuses a directory that is not there or cannot be listed', async () => {
-      expect(() => listDirectory(directory.path('none'))).toThrow(InputError);
+      await expect(listDirectory(directory.path('none'))).rejects.toThrow(InputError);
       makeFiles('d/closed/x');
       chmodSync(directory.path(), 0o755);
       chmodSync(directory.path('d/closed'), 0);

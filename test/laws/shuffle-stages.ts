@@ -72,7 +72,6 @@ export function openStages(
     const totalRecords = scattered.tallies.records.reduce((sum, records) => sum + records, 0);
     resultOf(
       await runShuffleTask({
-        kind: 'write',
         job,
         pileSets: [scattered.pileSet],
         attemptName: 'run',

@@ -12,6 +12,8 @@ import { freeBytes } from '../free-bytes.js';
 const DECODED_PIECE_BYTES = 1024 * 1024;
 /** A whole input of no more is decoded at once: of thousands of small files a stream for each costs far more. */
 const SMALL_BYTES = 64 * 1024;
+/** What text is larger by at the most; a head that decodes to more is not worth its memory. */
+const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 const MOST_DECODED_AT_ONCE_BYTES = 4 * 1024 * 1024;
 
 export const gzip: Codec = {
@@ -25,7 +27,7 @@ export const gzip: Codec = {
 
 function decodeHead(compressed: Uint8Array): Uint8Array {
   try {
-    return gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH });
+    return gunzipSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_HEAD_BYTES });
   } catch {
     return new Uint8Array();
   }

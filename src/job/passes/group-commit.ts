@@ -1,3 +1,6 @@
+/**
+ * Commits that go on beside the tasks whose results they make durable.
+ */
 import { AbortedError, addCleanupErrors, PileshufError } from '../../errors.js';
 
 /** A commit that failed. */

@@ -2,12 +2,13 @@
  * Between the passes: what is known of the output now that all records have been seen.
  */
 import { openEncoder } from '../../formats/encoder-table.js';
+import type { Header } from '../../formats/header.js';
+import { type HeaderSpec, headerRuleOf } from '../../formats/header-table.js';
 import type { OutputLayout } from '../../output/job-output.js';
-import { bytesAround } from '../../output/shard-ends.js';
+import { bytesAround, NO_ENDS, type ShardEnds } from '../../output/shard-ends.js';
 import { storedEnds } from '../../output/stored-ends.js';
 import { planShardCuts, type ShardRequest } from '../../plan/shard-cuts.js';
 import type { JobRequest } from '../prepare/job-request.js';
-import { endsOfHeader } from './ends-of-header.js';
 import type { ScatteredPiles } from './job-context.js';
 
 /** One output is one shard of everything. */
@@ -19,4 +20,12 @@ export function layOutOutput({ shards, header, compression }: JobRequest, scatte
   const cuts = planShardCuts(shards ?? ONE_OUTPUT, { ...scattered, bytesAround: bytesAround(ends) });
   const encoder = compression === undefined ? undefined : openEncoder(compression);
   return { cuts, ends: storedEnds(ends, encoder), recordBytes: scattered.bytes, compression };
+}
+
+/** @param spec that `header` was read by; both are undefined when the inputs have none. */
+function endsOfHeader(spec: HeaderSpec | undefined, header: Header | undefined): ShardEnds {
+  if (spec === undefined || header === undefined) return NO_ENDS;
+  const rule = headerRuleOf(spec);
+  const headerOf = (recordBytes: number) => rule.headerOf(header, recordBytes);
+  return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule.trailer };
 }

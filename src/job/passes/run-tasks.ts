@@ -21,9 +21,13 @@ export async function runTasks<Task, Result>(
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   let failure: unknown;
+  /** What comes after that is of no use: nobody waits for what would be made of it. */
+  let isOver = false;
   const start = (task: Task) => {
     const done = run(task)
-      .then((result) => onResult(result, task))
+      .then((result) => {
+        if (!isOver) onResult(result, task);
+      })
       .catch((error: unknown) => {
         // Tasks that stopped because another one failed have nothing to say.
         failure ??= error;
@@ -44,6 +48,7 @@ export async function runTasks<Task, Result>(
     await Promise.race([Promise.all(underWay), tooLong]);
     clearTimeout(timer);
   }
+  isOver = true;
   if (failure !== undefined) throw failure;
   if (stop.isRequested) throw new AbortedError();
 }

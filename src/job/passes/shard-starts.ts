@@ -1,7 +1,7 @@
 /**
  * Where each run of pass 2 begins in the output.
  */
-import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
+import type { MeasureTask } from '../../../workers/measure-cut.js';
 import { StagedOutputError } from '../../errors.js';
 import type { FinishedRun } from '../../job-directory/finished-runs.js';
 import type { SinkStart } from '../../output/output-sink.js';
@@ -9,7 +9,7 @@ import type { OutputTarget } from '../../output/output-target.js';
 import type { PileRun, PileTotals } from '../../plan/pile-runs.js';
 import { cutAt, type ShardCuts, shardAt } from '../../plan/shard-cuts.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';
-import { pass2Task } from './pass2-task.js';
+import { pilesTask } from './piles-task.js';
 import { runTasks } from './run-tasks.js';
 
 /**
@@ -56,7 +56,7 @@ async function measureCuts(
 ): Promise<Map<number, number>> {
   const { totals } = scattered;
   const firstByteOfShard = shardsOfFinishedRuns(totals, job.kept?.finished.runs ?? []);
-  const tasks: { shard: number; pileByte: number; task: ShuffleTask }[] = [];
+  const tasks: { shard: number; pileByte: number; task: MeasureTask }[] = [];
   let rank = 0;
   let byte = 0;
   let pile = 0;
@@ -76,9 +76,8 @@ async function measureCuts(
     // None of its records went into the shard: the last one began before the cut.
     else if (isFinished[pile] === 1) firstByteOfShard.set(shard, byte + (totals.recordBytes[pile] ?? 0));
     else {
-      const task: ShuffleTask = {
-        kind: 'measure',
-        ...pass2Task(job, scattered, `cut-${shard}`),
+      const task: MeasureTask = {
+        ...pilesTask(job, scattered, `cut-${shard}`),
         pile,
         by: cuts.by,
         limit,
@@ -86,10 +85,10 @@ async function measureCuts(
       tasks.push({ shard, pileByte: byte, task });
     }
   }
-  const take = (result: ShuffleResult, { shard, pileByte }: { shard: number; pileByte: number }) => {
-    firstByteOfShard.set(shard, pileByte + result.measuredBytes);
+  const take = (measuredBytes: number, { shard, pileByte }: { shard: number; pileByte: number }) => {
+    firstByteOfShard.set(shard, pileByte + measuredBytes);
   };
-  await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, 2 * job.pool.threadCount, job.stop);
+  await runTasks(tasks, ({ task }) => job.pool.measure(task), take, 2 * job.pool.threadCount, job.stop);
   return firstByteOfShard;
 }
 

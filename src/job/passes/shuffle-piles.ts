@@ -12,7 +12,7 @@ import { verifyFinishedRuns } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { inTurn } from './in-turn.js';
 import type { JobContext, KeptWork, ScatteredPiles } from './job-context.js';
-import { pass2Task } from './pass2-task.js';
+import { pilesTask } from './piles-task.js';
 import { runTasks } from './run-tasks.js';
 import { findStarts } from './shard-starts.js';
 import { StripeRemoval } from './stripe-removal.js';
@@ -29,7 +29,7 @@ const FILE_RUNS_PER_THREAD = 8;
 
 interface WriteTask {
   readonly run: PileRun;
-  readonly task: ShuffleTask & { readonly kind: 'write' };
+  readonly task: ShuffleTask;
 }
 
 /** @throws VerificationError when a pile does not come out as it went in, or what was finished before has changed. */
@@ -80,7 +80,7 @@ export async function shufflePiles(
     const tasks = runs.map((run, turn): WriteTask => {
       const start = starts[turn];
       if (start === undefined) throw new RangeError(`run ${turn} has no place to begin`);
-      return { run, task: { kind: 'write', ...pass2Task(job, scattered, `run-${turn}`), run, target, start } };
+      return { run, task: { ...pilesTask(job, scattered, `run-${turn}`), run, target, start } };
     });
     await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, concurrency, job.stop);
   });

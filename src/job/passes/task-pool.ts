@@ -3,6 +3,7 @@
  */
 import type { Piscina } from 'piscina';
 import type { CountTask } from '../../../workers/count-byte.js';
+import type { MeasureResult, MeasureTask } from '../../../workers/measure-cut.js';
 import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
@@ -10,6 +11,7 @@ import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
 import { decodeError, SystemError } from '../../errors.js';
 
 const scatterUrl = new URL('../../../workers/scatter.js', import.meta.url);
+const measureUrl = new URL('../../../workers/measure-cut.js', import.meta.url);
 const shuffleUrl = new URL('../../../workers/shuffle.js', import.meta.url);
 const countUrl = new URL('../../../workers/count-byte.js', import.meta.url);
 const readBackUrl = new URL('../../../workers/read-back.js', import.meta.url);
@@ -20,6 +22,7 @@ const YOUNG_GENERATION_MIB = 12;
 export interface TaskPool {
   count(task: CountTask): Promise<number>;
   scatter(task: ScatterTask): Promise<ScatterResult>;
+  measure(task: MeasureTask): Promise<MeasureResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readBack(task: ReadBackTask): Promise<ReadBackResult>;
   readonly threadCount: number;
@@ -86,6 +89,7 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     threadCount,
     count: (task) => run(countUrl.href, task),
     scatter: (task) => run(scatterUrl.href, task),
+    measure: (task) => run(measureUrl.href, task),
     shuffle: (task) => run(shuffleUrl.href, task),
     readBack: (task) => run(readBackUrl.href, task),
     destroy: () => {
@@ -111,9 +115,10 @@ function workerError(error: unknown): SystemError {
 }
 
 async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPool> {
-  const [count, scatter, shuffle, readBack, { forgetJob }] = await Promise.all([
+  const [count, scatter, measure, shuffle, readBack, { forgetJob }] = await Promise.all([
     import('../../../workers/count-byte.js'),
     import('../../../workers/scatter.js'),
+    import('../../../workers/measure-cut.js'),
     import('../../../workers/shuffle.js'),
     import('../../../workers/read-back.js'),
     import('../../../workers/job-share.js'),
@@ -129,6 +134,7 @@ async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPo
     threadCount: 1,
     count: (task) => inTurn(() => count.default(task)),
     scatter: (task) => inTurn(() => scatter.default(task)),
+    measure: (task) => inTurn(() => measure.default(task)),
     shuffle: (task) => inTurn(() => shuffle.default(task)),
     readBack: (task) => inTurn(() => readBack.default(task)),
     destroy: async () => {

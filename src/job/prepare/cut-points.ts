@@ -2,11 +2,10 @@
  * Finds where large compressed inputs may be cut: at members that say how long they are. Their headers are read from
  * the first to the last, before any thread is there, so that no gate is needed.
  */
-import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import { AbortedError } from '../../errors.js';
 import { type Framing, rangeStart } from '../../formats/framing.js';
 import { FileWindow } from '../../io/file-window.js';
 import { closeFile, openForRead } from '../../io/files.js';
+import { hearSignals } from '../../io/pause.js';
 import type { CutPoint } from '../../plan/splits.js';
 import { thenAlwaysAsync } from '../../then-always.js';
 import type { JobInput } from './job-inputs.js';
@@ -57,8 +56,7 @@ export async function findCutPoints(
       if (start !== undefined && decodedStart > header.byteLength) points.add({ start, storedStart, decodedStart });
       if (storedStart < turnAt) continue;
       turnAt = storedStart + TURN_BYTES;
-      await eventLoopTurn();
-      if (signal?.aborted === true) throw new AbortedError();
+      await hearSignals(signal);
     }
   };
   return thenAlwaysAsync(find, () => closeFile(file));

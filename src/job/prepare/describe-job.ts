@@ -32,7 +32,7 @@ export async function describeJob(
     output: places.output.path,
     removesJobDirectory,
     tempDirs: describeTempDirs(places),
-    inputs: await noteInputs(inputs, plan.isResumable),
+    inputs: await noteInputs(inputs, plan.isResumable, request.signal),
     layout: plan.layout ?? null,
   };
 }

@@ -8,26 +8,30 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { hashFileEnds } from '../../io/file-ends.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
+import { hearSignalsAt } from '../../io/pause.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../../job-directory/manifest.js';
 import type { JobInput } from './job-inputs.js';
 
 type NotedInputs = JobManifest['inputs'];
 
-/** After so many signals are heard, and files that are slow to read do not hold up all else. */
-const INPUTS_AT_ONCE = 256;
-
-/** @param withEnds whether each input is read at its ends, and noted by itself. */
-export async function noteInputs(inputs: readonly JobInput[], withEnds: boolean): Promise<NotedInputs> {
+/**
+ * @param withEnds whether each input is read at its ends, and noted by itself.
+ * @throws InputError, AbortedError
+ */
+export async function noteInputs(
+  inputs: readonly JobInput[],
+  withEnds: boolean,
+  signal: AbortSignal | undefined,
+): Promise<NotedInputs> {
   const digest = createHash('sha256');
   const fingerprints = Buffer.alloc(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
   const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
   for (const [ordinal, input] of inputs.entries()) {
+    await hearSignalsAt(ordinal, signal);
     writeFingerprint(fingerprint, input);
     digest.update(fingerprint);
-    if (ordinal % INPUTS_AT_ONCE === 0) await eventLoopTurn();
     if (!withEnds) continue;
     fingerprint.copy(fingerprints, ordinal * FINGERPRINT_BYTES);
     hashEnds(input).copy(fingerprints, ordinal * FINGERPRINT_BYTES + 24);
@@ -58,10 +62,12 @@ export interface InputChange {
 /**
  * The first input that is not what was noted; its ordinal is -1 where only all of them together are known.
  * @returns undefined when all are the same.
+ * @throws InputError, AbortedError
  */
 export async function findInputChange(
   noted: NotedInputs,
   inputs: readonly JobInput[],
+  signal: AbortSignal | undefined,
 ): Promise<InputChange | undefined> {
   const fingerprints = Buffer.from(noted.fingerprints, 'base64');
   const now = Buffer.alloc(FINGERPRINT_BYTES);
@@ -69,12 +75,12 @@ export async function findInputChange(
     const input = inputs[ordinal];
     if (input === undefined) break;
     const then = fingerprints.subarray(ordinal * FINGERPRINT_BYTES, (ordinal + 1) * FINGERPRINT_BYTES);
-    if (ordinal % INPUTS_AT_ONCE === 0) await eventLoopTurn();
+    await hearSignalsAt(ordinal, signal);
     writeFingerprint(now, input);
     const change = describeChange(then, now, input);
     if (change !== undefined) return { ordinal, change };
   }
-  if ((await noteInputs(inputs, false)).digest === noted.digest) return undefined;
+  if ((await noteInputs(inputs, false, signal)).digest === noted.digest) return undefined;
   return { ordinal: -1, change: 'a size, a time or a name is another' };
 }
 

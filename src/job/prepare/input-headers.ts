@@ -2,7 +2,6 @@
  * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is
  * written. Streams cannot be read twice: theirs is measured by the task that reads them.
  */
-import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { AbortedError, InputError } from '../../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../../formats/codec.js';
 import { type FramingSpec, framingOf } from '../../formats/framing-table.js';
@@ -17,6 +16,7 @@ import {
 import { headerRuleOf } from '../../formats/header-table.js';
 import { readHeader } from '../../formats/read-header.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../../io/files.js';
+import { hearSignalsAt } from '../../io/pause.js';
 import { thenAlwaysAsync } from '../../then-always.js';
 import type { JobInput } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
@@ -26,8 +26,6 @@ type FileInput = JobInput & { kind: 'file' };
 /** Most headers end within this, and it is decoded at once. */
 const HEAD_BYTES = 4096;
 const PIECE_BYTES = 256 * 1024;
-/** After so many signals are heard. */
-const INPUTS_AT_ONCE = 256;
 
 export interface InputHeaders {
   /** With the sizes of their headers. */
@@ -56,12 +54,11 @@ export async function readInputHeaders(
   const withHeaders: JobInput[] = [];
   let first: FoundHeader | undefined;
   for (const input of inputs) {
-    throwIfAborted();
+    await hearSignalsAt(withHeaders.length, signal);
     if (input.kind === 'stream') {
       withHeaders.push(input);
       continue;
     }
-    if (withHeaders.length % INPUTS_AT_ONCE === 0) await eventLoopTurn();
     const { path } = input;
     const header = await readHeaderOf(input, rule, memory, throwIfAborted);
     if (first === undefined) first = { path, header };

@@ -10,6 +10,7 @@ import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../.
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../../io/input-source.js';
 import { isPattern, listDirectory, listMatches } from '../../io/list-files.js';
 import { statPath } from '../../io/paths.js';
+import { hearSignalsAt } from '../../io/pause.js';
 import type { ShuffleOptions } from './shuffle-options.js';
 
 /** One input; its place in the list is its ordinal. */
@@ -36,15 +37,18 @@ export interface JobInputs {
   readonly directories: readonly string[];
 }
 
+/** @throws InputError, UsageError, AbortedError */
 export async function listInputs(
   named: ShuffleOptions['inputs'],
   onWarning: (line: string) => void,
   decompressProgram?: DecompressProgram,
+  signal?: AbortSignal,
 ): Promise<JobInputs> {
   const inputs: JobInput[] = [];
   const directories: string[] = [];
   const seen = new Map<string, JobInput>();
-  const add = (path: string) => {
+  const add = async (path: string) => {
+    await hearSignalsAt(inputs.length, signal);
     const input = openInput(path, decompressProgram);
     const identity = input.kind === 'file' ? input.version.identity : input.identity;
     const earlier = seen.get(identity);
@@ -60,7 +64,7 @@ export async function listInputs(
   for (const name of named) {
     const path = typeof name === 'string' ? name : name.path;
     if (path === STANDARD_INPUT) {
-      add(path);
+      await add(path);
       continue;
     }
     const stat = statPath(path, 'input');
@@ -72,14 +76,14 @@ export async function listInputs(
           `no file matches the pattern ${path}; check it and the current directory`,
         );
       }
-      for (const match of matches) add(match);
+      for (const match of matches) await add(match);
     } else if (stat?.isDirectory()) {
       directories.push(path);
-      const files = listDirectory(path);
+      const files = await listDirectory(path, signal);
       if (files.length === 0) throw new InputError('ERR_INPUT_MISSING', `the directory ${path} holds no files`);
-      for (const file of files) add(file);
+      for (const file of files) await add(file);
     } else {
-      add(path);
+      await add(path);
     }
   }
   if (inputs.length === 0)

@@ -24,6 +24,11 @@ export interface Continuation {
   readonly finished: FinishedRuns;
 }
 
+/** What was only in memory when the earlier run ended is gone, but for outputs that were moving. */
+export function hasWorkOnDisk({ manifest, journal }: Continuation): boolean {
+  return manifest.layout !== null || journal !== undefined;
+}
+
 /**
  * Finds what an earlier run left, and takes hold of it; the caller releases `directory`.
  * @throws UsageError ERR_JOB_UNFINISHED when a job was left that may be gone on with, and nobody said

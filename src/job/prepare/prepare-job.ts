@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.js';
 import type { FoundHeader } from '../../formats/header.js';
 import { inputName } from '../../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../../io/job-control.js';
+import { hearSignalsAt } from '../../io/pause.js';
 import { requireReplaceable } from '../../output/output-place.js';
 import type { Tuning } from '../../plan/memory-plan.js';
 import type { Release } from '../../release-all.js';
@@ -15,7 +16,7 @@ import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
-import { findStart, type JobStart } from './job-start.js';
+import { type Continuation, findStart, hasWorkOnDisk, type JobStart } from './job-start.js';
 import { requireSameJob } from './same-job.js';
 import type { ShuffleOptions } from './shuffle-options.js';
 import { TempPlaces } from './temp-places.js';
@@ -28,11 +29,19 @@ export interface PreparedJob {
   /** Gate of each input; streams are ungated. */
   readonly inputGates: readonly GateNumber[];
   readonly site: JobSite;
+  /** What is gone on with; undefined: the job begins anew. */
+  readonly before: Continuation | undefined;
   readonly outputGate: GateNumber;
   readonly tempPlaces: TempPlaces;
   readonly plan: JobPlan;
   readonly control: JobControl;
 }
+
+/**
+ * A thread that does all of a job must never wait for a permit: it would stop the event loop in which what holds the
+ * permit comes to its end. It makes one call at a time anyway, and at most commits what is done beside it.
+ */
+const MOST_PERMITS = 2 ** 16;
 
 /** Where the job takes place, and what is there of an earlier run. */
 export type JobSite =
@@ -45,14 +54,15 @@ export type JobSite =
  */
 export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
   const asked = completeRequest(options);
-  const jobInputs = await listInputs(asked.inputs, asked.onWarning, asked.decompressProgram);
+  const jobInputs = await listInputs(asked.inputs, asked.onWarning, asked.decompressProgram, asked.signal);
   refuseToResumeStreams(asked, jobInputs.inputs);
   const places = choosePlaces(asked, jobInputs);
   const gates = new DeviceGates(asked.ioLimits);
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const site = await findSite(asked, places, releases);
-  const before = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
-  const manifest = before?.manifest;
+  const former = site.kind === 'files' && site.start.kind === 'continue' ? site.start : undefined;
+  const before = former !== undefined && hasWorkOnDisk(former) ? former : undefined;
+  const manifest = former?.manifest;
   if (manifest !== undefined && site.kind === 'files')
     await requireSameJob(manifest, asked, jobInputs.inputs, site.places);
   const isMoving = before?.journal !== undefined;
@@ -67,15 +77,29 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
-  const inputGates = inputs.map((input) => (input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED));
+  const inputGates = await gatesOfInputs(inputs, gates, asked.signal);
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
   const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = await planJob(request, inputs, tempPlaces, nature, tuning);
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
   if (before === undefined) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
-  const control = JobControl.create(gates.permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, firstHeader, inputGates, site, outputGate, tempPlaces, plan, control };
+  const permits = plan.inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
+  const control = JobControl.create(permits, plan.memory.pass1SpareBytes);
+  return { request, inputs, firstHeader, inputGates, site, before, outputGate, tempPlaces, plan, control };
+}
+
+async function gatesOfInputs(
+  inputs: readonly JobInput[],
+  gates: DeviceGates,
+  signal: AbortSignal | undefined,
+): Promise<GateNumber[]> {
+  const inputGates: GateNumber[] = [];
+  for (const input of inputs) {
+    await hearSignalsAt(inputGates.length, signal);
+    inputGates.push(input.kind === 'file' ? gates.gateOf(input.path, 'input') : UNGATED);
+  }
+  return inputGates;
 }
 
 async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {

@@ -42,7 +42,7 @@ export async function requireSameJob(
     const [before, after] = [JSON.stringify(then), JSON.stringify(now)];
     if (before !== after) throw differs(what, before, after);
   }
-  const changed = await findInputChange(manifest.inputs, inputs);
+  const changed = await findInputChange(manifest.inputs, inputs, request.signal);
   if (changed === undefined) return;
   const input = inputs[changed.ordinal];
   throw new InputError(

@@ -6,7 +6,7 @@ import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node
 import { relative, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { InputError, UsageError } from '#src/errors.js';
+import { AbortedError, InputError, UsageError } from '#src/errors.js';
 import { listInputs } from '#src/job/prepare/job-inputs.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
@@ -45,6 +45,15 @@ describe('listInputs', () => {
     expect(await warningsOf(a, directory.path('link'))).toEqual([
       `${directory.path('link')} is the same file as ${a}: its records are taken twice`,
     ]);
+  });
+
+  it('stops when it is asked to, among many files and among many directories', async () => {
+    makeFiles(...Array.from({ length: 600 }, (_, i) => `d/${i}/file`));
+    for (const named of [Array.from({ length: 600 }, (_, i) => directory.path(`d/${i}/file`)), [directory.path('d')]]) {
+      const abort = new AbortController();
+      setImmediate(() => abort.abort());
+      await expect(listInputs(named, () => {}, undefined, abort.signal)).rejects.toThrow(AbortedError);
+    }
   });
 
   it('takes standard input and the file that it is read from, in either order, with a warning', async () => {

@@ -107,8 +107,8 @@ export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 
 }
 
 /**
- * The hashes of bytes that come in pieces, one a lane, in two lanes of 48 bytes: the sum so far, the bytes behind the last
- * whole block of what was taken in, and how many bytes that was.
+ * The hashes of bytes that come in pieces, one a lane, in two lanes of 48 bytes: the sum so far, the bytes behind the
+ * last whole block of what was taken in, and how many bytes that was.
  */
 const LANE_BYTES: usize = 48;
 const LANES: usize = memory.data(96, 16);

@@ -1,0 +1,33 @@
+/** What all tasks are told that put merged piles in order, and what a thread does it with. */
+import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
+import { MergedPileReader } from '../src/pile-store/merged-pile.js';
+import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
+import { type JobShare, threadStateOf } from './job-share.js';
+import { PileOrderer } from './pile-orderer.js';
+
+export interface PilesTask {
+  readonly job: JobShare;
+  readonly pileSets: readonly StoredPileSet[];
+  /** Begins the names of temp files; no other attempt may use it. */
+  readonly attemptName: string;
+  readonly longestRecordBytes: number;
+}
+
+/** @param settle waits for the writes that are under way. */
+export function openOrderer(task: PilesTask, settle: () => Promise<void>): PileOrderer {
+  const { job } = task;
+  const { control, ramPool, arena, hasher, compressor } = threadStateOf(job);
+  return new PileOrderer({
+    arena,
+    control,
+    reader: new MergedPileReader(ramPool, hasher, zstdExpander, control),
+    hasher,
+    compressor,
+    bufferBytes: job.bufferBytes,
+    readBytes: job.readBytes,
+    outputBytes: job.outputBytes,
+    longestRecordBytes: task.longestRecordBytes,
+    attemptName: task.attemptName,
+    settle,
+  });
+}
