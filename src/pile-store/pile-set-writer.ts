@@ -101,9 +101,9 @@ export class PileSetWriter {
     const data = this.#dataFile(stripeOfPile(layout, pile), disk);
     const checksum = hasher.hash(bytes, offset, byteLength);
     const compressed =
-      byteLength > MOST_COMPRESSED_BYTES
+      compressor === undefined || byteLength > MOST_COMPRESSED_BYTES
         ? undefined
-        : inPhase('encode', () => compressor?.compress(bytes.subarray(offset, offset + byteLength)));
+        : inPhase('encode', () => compressor.compress(bytes.subarray(offset, offset + byteLength)));
     const diskBytes = compressed?.byteLength ?? byteLength;
     const write = () =>
       inPhase('write', () =>

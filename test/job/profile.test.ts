@@ -37,8 +37,9 @@ async function profileOf(options: Partial<ShuffleOptions>, tuning: Tuning): Prom
 }
 
 const phasesOf = (seconds: object) =>
+  // Whether there is a gate depends on the disk.
   Object.entries(seconds).flatMap(([phase, spent]) =>
-    spent > 0 && phase !== 'other' && phase !== 'idle' ? [phase] : [],
+    spent > 0 && !['other', 'idle', 'gate'].includes(phase) ? [phase] : [],
   );
 
 const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };

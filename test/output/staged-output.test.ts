@@ -422,13 +422,6 @@ describe('StagedOutput', () => {
     expect(readdirSync(out())).toEqual(['mine']);
   });
 
-  it('leaves what is staged to others when it is let go of', () => {
-    const output = fileOutput();
-    stage('bytes');
-    output.release();
-    expect(readdirSync(staging())).toEqual(['0.part']);
-  });
-
   it('is written directly only where shards are large', async () => {
     const output = shardsOutput(false);
     const begin = (shardCount: number, bytes: number) => output.begin(layoutOf(shardCount, bytes), []);
