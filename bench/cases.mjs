@@ -135,14 +135,14 @@ export const cases = [
     name: 'gzip-in',
     encoding: 'gzip',
     contestants: ['pileshuf', 'gzip-program', 'pigz-dc', 'igzip-dc'],
-    bars: { 'pigz-dc / pileshuf pass 1': readingBar },
+    bars: { 'igzip-dc / pileshuf pass 1': readingBar },
   },
   {
     ...codecCase,
     name: 'bgzf-in',
     encoding: 'bgzf',
     contestants: ['pileshuf', 'pigz-dc', 'igzip-dc'],
-    bars: { 'pigz-dc / pileshuf pass 1': readingBar },
+    bars: { 'igzip-dc / pileshuf pass 1': readingBar },
   },
   {
     ...codecCase,
