@@ -1,4 +1,4 @@
-/** The N-th call failing: with some faults every fourth N, with others every twentieth; `*.slow.ts` has all. */
+/** The N-th call failing: with some faults every eighth N, with others every fortieth; `*.slow.ts` has all. */
 import { testEveryCallFails } from './every-call-fails.js';
 
-testEveryCallFails(20);
+testEveryCallFails(40);

@@ -1,4 +1,4 @@
-/** Killed at every seventh file call; `*.slow.ts` has all of them. */
+/** Killed at every fifteenth file call; `*.slow.ts` has all of them. */
 import { testKilled } from './killed.js';
 
-testKilled(7);
+testKilled(15);

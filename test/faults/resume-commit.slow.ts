@@ -1,0 +1,4 @@
+/** Killed after every step. */
+import { testResumeCommit } from './resume-commit.js';
+
+testResumeCommit(1);
