@@ -19,9 +19,9 @@ KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.
 
 A job that was ended before its time goes on when the same command is given again
 with --resume, and writes the same bytes as one that was not disturbed. Jobs that
-can be resumed are those with --resume, --job-dir or --keep-temp, and those whose
-temp data is expected to be 32 GiB or more; none that reads standard input or writes standard
-output.
+can be resumed are those with --resume, --job-dir or --keep-temp, and those
+whose temp data is expected to be 32 GiB or more; none that reads standard input
+or writes standard output.
 
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
