@@ -16,6 +16,8 @@ export const paragraphs: Framing = {
 
 class ParagraphScanner implements RecordScanner {
   readonly needsWholeRecords = true;
+  /** A carriage return alone may be the beginning of one more blank line. */
+  readonly lookAheadBytes = 2;
   readonly #kernel: FramingKernel;
   /** Where the line begins that was not seen to its end, counted from the beginning of the record. */
   #lineOffset = 0;
