@@ -35,6 +35,8 @@ export class PartScatterer {
   #skipping = false;
   #firstStart: number | undefined;
   #lastEnd = 0;
+  /** Of what belongs to no record, at the end of the input. */
+  #trailerBytes = 0;
   #finished = false;
   #unheld: UnheldRecord | undefined;
 
@@ -61,8 +63,9 @@ export class PartScatterer {
     this.#finished = false;
   }
 
-  /** Whether bytes before `end` are still to come, or the end of a record that begins before it. */
+  /** Whether bytes before `end` are still to come, the end of a record that begins before it, or that of the input. */
   wantsMore(end: number): boolean {
+    if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
     if (this.#unheld !== undefined) return true;
     return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
@@ -75,7 +78,7 @@ export class PartScatterer {
    * @throws InputError ERR_RECORD_TOO_LONG for one that is over the limit.
    */
   makeRoom(): number {
-    const room = this.window.makeRoom();
+    const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
     if (typeof room === 'number') return room;
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record') throw this.#overLimit(position);
@@ -135,13 +138,12 @@ export class PartScatterer {
     this.makeRoom();
     const { recordStart, filledEnd } = window;
     const missing = this.#onBadRecord(() => this.#scanner.complete(recordStart, filledEnd));
-    if (missing === 'trailer') return this.#coverage(inputBytes, 0, { trailerBytes: window.pendingBytes });
     // It is not part of the input.
     this.kernel.bytes.set(missing, filledEnd);
     window.filledEnd += missing.byteLength;
     this.#filledPosition += missing.byteLength;
     this.#scatterRest();
-    return this.#coverage(inputBytes, 0, { addedBytes: missing.byteLength });
+    return this.#coverage(inputBytes, 0, missing.byteLength);
   }
 
   /** All that is left is one record. */
@@ -159,12 +161,9 @@ export class PartScatterer {
     return this.#coverage(undefined, position);
   }
 
-  #coverage(
-    inputBytes: number | undefined,
-    position = 0,
-    { addedBytes = 0, trailerBytes = 0 }: Partial<Pick<Coverage, 'addedBytes' | 'trailerBytes'>> = {},
-  ): Coverage {
+  #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
     const { inputOrdinal } = this.#part;
+    const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes };
     if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
@@ -239,9 +238,17 @@ export class PartScatterer {
       if (count > 0) this.#scatterMarked(count, base, basePosition);
       if (count < maxCount) {
         window.scannedEnd = window.filledEnd;
+        if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
         break;
       }
     }
+  }
+
+  /** However long it is, it needs no more room. */
+  #leaveTrailerOut(): void {
+    const { window } = this;
+    this.#trailerBytes += window.pendingBytes;
+    window.recordStart = window.filledEnd;
   }
 
   /** Scatters the first `count` records of the boundary table; positions are counted from `base`. */

@@ -59,11 +59,14 @@ export class ReadWindow {
     return this.filledEnd - this.recordStart;
   }
 
-  /** Makes room behind `filledEnd`; returns how much there is, or why there cannot be any. */
-  makeRoom(): number | RecordTooLong {
+  /**
+   * Makes room behind `filledEnd`; returns how much there is, or why there cannot be any.
+   * @param lookAheadBytes that may lie behind the longest record before it is known that it ends.
+   */
+  makeRoom(lookAheadBytes = 0): number | RecordTooLong {
     const { bytes } = this.#arena.kernel;
     const pending = this.pendingBytes;
-    if (pending >= this.#maxRecordBytes) return { byteLength: pending, limit: 'record' };
+    if (pending >= this.#maxRecordBytes + lookAheadBytes) return { byteLength: pending, limit: 'record' };
     if (this.recordStart > this.#start) {
       bytes.copyWithin(this.#start, this.recordStart, this.filledEnd);
       const moved = this.recordStart - this.#start;

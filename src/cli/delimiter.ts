@@ -8,6 +8,9 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: 
 /** Bytes in UTF-8; `\xHH` is one byte. @throws UsageError */
 export function parseDelimiter(text: string): Uint8Array {
   if (text === '') throw new UsageError('--delimiter: expected at least one byte, got an empty string');
+  // What is no UTF-8 has become this by now, and no record would end in it.
+  if (text.includes('\ufffd'))
+    throw new UsageError('--delimiter: expected UTF-8; give other bytes as \\xHH, and U+FFFD as \\xEF\\xBF\\xBD');
   const pieces: Buffer[] = [];
   for (let rest = text; rest !== ''; ) {
     const plain = /^[^\\]+/.exec(rest)?.[0];

@@ -118,6 +118,10 @@ export interface RecordLimits {
 export interface RecordScanner {
   /** Whether it finds the end of a record only when all of the record is there. */
   readonly needsWholeRecords: boolean;
+  /** How many bytes behind a record it may have to see to know that the record ends there; absent: none. */
+  readonly lookAheadBytes?: number;
+  /** Whether the bytes behind the last record that was marked, and all that follow, belong to none; absent: no. */
+  readonly isInTrailer?: boolean;
   /**
    * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes up to
    * `maxCount` (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`. The next call goes
@@ -129,11 +133,10 @@ export interface RecordScanner {
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number;
   /**
    * The input ends at `to`, and [recordStart, to) is not empty and no record yet.
-   * @returns what is appended so that all of it is one record: bytes that the input lacks; or that it belongs to
-   *   no record.
+   * @returns what is appended so that all of it is one record: bytes that the input lacks.
    * @throws BadRecord when the input cannot end here.
    */
-  complete(recordStart: number, to: number): Uint8Array | 'trailer';
+  complete(recordStart: number, to: number): Uint8Array;
 }
 
 export const NOTHING = new Uint8Array();

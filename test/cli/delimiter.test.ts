@@ -14,11 +14,12 @@ describe('a delimiter', () => {
     ['\\t|\\\\n', '097c5c6e'],
     ['é', 'c3a9'],
     ['\n', '0a'],
+    ['\\xEF\\xBF\\xBD', 'efbfbd'],
   ])('%j is %s', (text, hex) => {
     expect(Buffer.from(parseDelimiter(text)).toString('hex')).toBe(hex);
   });
 
-  it.each(['', '\\', 'a\\', '\\x', '\\x1', '\\xg0', '\\q', '\\u0041'])('%j is none', (text) => {
+  it.each(['', '\\', 'a\\', '\\x', '\\x1', '\\xg0', '\\q', '\\u0041', '\ufffd', 'a\ufffdb'])('%j is none', (text) => {
     expect(() => parseDelimiter(text)).toThrow(UsageError);
   });
 });

@@ -59,6 +59,7 @@ function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer
         recordStart = end;
       }
       scannedEnd = count === most ? recordStart : filledEnd;
+      if (count < most && scanner.isInTrailer) recordStart = filledEnd;
     }
   };
   const takeAll = () => {
@@ -69,7 +70,6 @@ function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer
     }
     if (filledEnd === recordStart) return;
     const missing = scanner.complete(recordStart, filledEnd);
-    if (missing === 'trailer') return;
     kernel.bytes.set(missing, filledEnd);
     records.push(Buffer.from(kernel.bytes.subarray(recordStart, filledEnd + missing.byteLength)));
   };

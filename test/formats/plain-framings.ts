@@ -68,7 +68,7 @@ function splitCsv(input: Buffer): Buffer[] {
 function splitParagraphs(input: Buffer): Buffer[] {
   if (input.byteLength === 0) return [];
   const text = input.toString('latin1');
-  const end = !text.endsWith('\n') ? '\n\n' : /\n\r?\n$/.test(text) ? '' : text.endsWith('\r\n') ? '\r\n' : '\n';
+  const end = !text.endsWith('\n') ? '\n\n' : /(^|\n)\r?\n$/.test(text) ? '' : text.endsWith('\r\n') ? '\r\n' : '\n';
   const records: Buffer[][] = [[]];
   let hasText = false;
   let wasBlank = false;

@@ -9,9 +9,11 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
+import { paxLine, tarNote, tarOf, withChecksum } from '../formats/plain-tar.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 const lines = Array.from({ length: 500 }, (_, i) => `line ${i}\n`);
@@ -86,6 +88,32 @@ describe('a pipe with a header', () => {
         expect(fromPipe.stdout.equals(fromFiles.stdout)).toBe(true);
         expect(fromPipe.stdout.byteLength).toBeGreaterThanOrEqual(bytes.byteLength);
       }
+    }
+  });
+});
+
+describe('pipes with headers that differ in what does not count', () => {
+  const directory = useTestDirectory();
+
+  it('give that of the first one, whichever is read first', async () => {
+    for (const [i, digit] of ['1', '2'].entries()) {
+      const note = tarNote('g', paxLine('comment', 'c'));
+      // When it was written.
+      withChecksum(note.subarray(0, 512).fill(digit, 140, 141));
+      writeFileSync(directory.path(`${i}.tar`), Buffer.concat([note, tarOf([{ name: `${i}.a` }])]));
+    }
+    const argv = ['-q', '--seed', 'header', '--webdataset', '--workers', '2', '--temp-dir', directory.temp];
+    const paths = [directory.path('0.tar'), directory.path('1.tar')] as const;
+    const fromFiles = await runCommand([...argv, ...paths]);
+    const env = { FIRST: paths[0], SECOND: paths[1] };
+    for (const script of [
+      '"$@" <(sleep 0.5; cat "$FIRST") <(cat "$SECOND")',
+      '"$@" <(cat "$FIRST") <(sleep 0.5; cat "$SECOND")',
+      'cat "$FIRST" | "$@" - "$SECOND"',
+    ]) {
+      const fromPipes = await runShell(script, argv, env);
+      expect(fromPipes.stderr).toBe('');
+      expect(fromPipes.stdout.equals(fromFiles.stdout), script).toBe(true);
     }
   });
 });

@@ -6,9 +6,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { shuffle } from '#src/index.js';
+import { type RecordKind, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+import { tarOf } from '../formats/plain-tar.js';
 import type { Encoding } from './any-settings.js';
 import { useFastDirectory } from './fast-directory.js';
 import { referenceOrder } from './reference-order.js';
@@ -157,11 +158,12 @@ describe('boundaries', () => {
     const LONGEST = 200;
 
     /** @returns records of the output; rejects as the job does. */
-    async function countRecords(input: Buffer): Promise<number> {
+    async function countRecords(input: Buffer, records?: RecordKind): Promise<number> {
       const options = {
         inputs: [directory.path('in')],
         output: directory.path('out-longest'),
         tempDirs: [directory.temp],
+        records,
       };
       writeFileSync(options.inputs[0] ?? '', input);
       const report = await shuffle({ ...options, maxRecordBytes: LONGEST, workers: 1, memoryBytes: 2 ** 24 }, tuning);
@@ -186,6 +188,62 @@ describe('boundaries', () => {
             message: expect.stringContaining(`the record at byte ${position} is longer than the ${LONGEST} bytes`),
           });
         }
+      }
+    });
+
+    it('may be one whose end shows only by what is behind it: paragraphs', async () => {
+      const paragraph = (length: number) => `${'p'.repeat(length - 4)}\r\n\r\n`;
+      const paragraphs = { by: 'paragraphs' } as const;
+      for (const text of [paragraph(LONGEST).repeat(9), `${paragraph(LONGEST)}\rx`, paragraph(LONGEST).slice(0, -2)]) {
+        const count = await countRecords(Buffer.from(text), paragraphs);
+        expect(count).toBe(Math.ceil(text.length / LONGEST));
+      }
+      const tooLong = Buffer.from(paragraph(LONGEST) + paragraph(LONGEST + 1));
+      await expect(countRecords(tooLong, paragraphs)).rejects.toMatchObject({ code: 'ERR_RECORD_TOO_LONG' });
+    });
+  });
+
+  describe.each<[string, Tuning]>([
+    ['small buffers', SMALL],
+    ['buffers as planned', {}],
+  ])('a tar file, with %s,', (_, tuning) => {
+    const LONGEST = 2048;
+
+    function countSamples(input: Buffer): Promise<number> {
+      const [inputs, output] = [[directory.path('in.tar')], directory.path('out.tar')];
+      writeFileSync(inputs[0] ?? '', input);
+      const options = { inputs, output, force: true, tempDirs: [directory.temp], workers: 1, memoryBytes: 2 ** 24 };
+      const records = { by: 'webdataset' } as const;
+      return shuffle({ ...options, records, maxRecordBytes: LONGEST }, tuning).then((report) => report.records);
+    }
+
+    it('may have samples as long as the limit, whatever is said of the next', async () => {
+      const samples = ['0.a', '1.a', '2.a'].map((name) => ({
+        name,
+        data: Buffer.alloc(1536),
+        dialect: 'ustar' as const,
+      }));
+      const directories = Array.from({ length: 9 }, (_, i) => ({ name: `${i}/` }));
+      const said = { name: '4.a', data: Buffer.alloc(100), dialect: 'pax' as const };
+      expect(await countSamples(tarOf([...samples, said, ...samples, said]))).toBe(8);
+      expect(await countSamples(tarOf([...samples, { name: '4/' }, { ...said, data: Buffer.alloc(0) }]))).toBe(4);
+      for (const tooLong of [
+        tarOf([...samples, { name: '4.a', data: Buffer.alloc(1537) }]),
+        tarOf([...directories, ...samples]),
+        tarOf([...samples, ...directories]),
+      ]) {
+        await expect(countSamples(tooLong)).rejects.toThrow(/longer than .*--max-record/);
+      }
+    });
+
+    it('may have any number of zero blocks at its end, and bytes as well', async () => {
+      for (const zeroBytes of [512, 513, 1024, LONGEST - 1, LONGEST, 10_240, 10_000_001]) {
+        const input = Buffer.concat([tarOf([{ name: '0.a' }, { name: '1.a' }], 0), Buffer.alloc(zeroBytes)]);
+        for (const encode of [(bytes: Buffer) => bytes, (bytes: Buffer) => gzipSync(bytes)]) {
+          expect(await countSamples(encode(input))).toBe(2);
+        }
+        const behind = Buffer.concat([input, Buffer.of(1)]);
+        await expect(countSamples(behind)).rejects.toThrow(`byte ${input.byteLength} lies behind the zero blocks`);
       }
     });
   });

@@ -16,6 +16,8 @@ export const paragraphs: Framing = {
 
 class ParagraphScanner implements RecordScanner {
   readonly needsWholeRecords = true;
+  /** A carriage return alone may be the beginning of one more blank line. */
+  readonly lookAheadBytes = 2;
   readonly #kernel: FramingKernel;
   /** Where the line begins that was not seen to its end, counted from the beginning of the record. */
   #lineOffset = 0;
@@ -40,6 +42,7 @@ class ParagraphScanner implements RecordScanner {
     const tail = Buffer.from(this.#kernel.bytes.subarray(Math.max(recordStart, to - 4), to)).toString('latin1');
     const lineEnd = tail.endsWith('\r\n') ? '\r\n' : '\n';
     if (!tail.endsWith('\n')) return Buffer.from('\n\n');
-    return /\n\r?\n$/.test(tail) ? Buffer.alloc(0) : Buffer.from(lineEnd);
+    // A tail that is nothing but a line end is all of the record.
+    return /(^|\n)\r?\n$/.test(tail) ? Buffer.alloc(0) : Buffer.from(lineEnd);
   }
 }

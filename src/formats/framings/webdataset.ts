@@ -24,6 +24,11 @@ import {
 
 /** Stands in nearly every header. */
 const MAGIC = 'ustar';
+/**
+ * What may stand between a sample that is as long as is allowed and the header of the next: directories, and what is
+ * said of the member.
+ */
+const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
 export const webdataset: Framing = {
   cut: { kind: 'never' },
@@ -34,6 +39,7 @@ export const webdataset: Framing = {
 
 class SampleScanner implements RecordScanner {
   readonly needsWholeRecords = true;
+  readonly lookAheadBytes = MOST_BYTES_BETWEEN + BLOCK_BYTES;
   readonly #kernel: FramingKernel;
   readonly #mostBytes: number;
   /** Offsets count from the beginning of the record. Where the next header is. */
@@ -43,7 +49,7 @@ class SampleScanner implements RecordScanner {
   #notes: MemberNotes | undefined;
   #key: string | undefined;
   /** Whether the zero blocks have begun. */
-  #isEnded = false;
+  isInTrailer = false;
 
   constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
     this.#kernel = kernel;
@@ -54,7 +60,7 @@ class SampleScanner implements RecordScanner {
     const { bytes, view } = this.#kernel;
     let count = 0;
     let start = recordStart;
-    while (!this.#isEnded && count < maxCount && to - start >= this.#next + BLOCK_BYTES) {
+    while (!this.isInTrailer && count < maxCount && to - start >= this.#next + BLOCK_BYTES) {
       const recordBytes = this.#step(bytes.subarray(start, to), start);
       if (recordBytes === 'more') break;
       if (recordBytes === 0) continue;
@@ -66,22 +72,17 @@ class SampleScanner implements RecordScanner {
       this.#membersEnd = 0;
       this.#key = undefined;
     }
+    if (this.isInTrailer) requireZeros(bytes.subarray(start, to), start);
     return count;
   }
 
-  complete(recordStart: number, to: number): 'trailer' {
-    const rest = this.#kernel.bytes.subarray(recordStart, to);
-    if (!this.#isEnded) {
-      if (this.#next !== rest.byteLength)
-        throw new BadRecord(recordStart, 'begins a sample that the input ends inside of: the tar file is truncated');
-      throw new BadRecord(
-        to,
-        'is the end of the input, and no zero blocks end the tar file: it is truncated; if it is known to be whole, `truncate -s +1024` appends them',
-      );
-    }
-    const index = rest.findIndex((byte) => byte !== 0);
-    if (index < 0) return 'trailer';
-    throw new BadRecord(recordStart + index, 'lies behind the zero blocks that end a tar file; expected the end');
+  complete(recordStart: number, to: number): never {
+    if (this.#next !== to - recordStart)
+      throw new BadRecord(recordStart, 'begins a sample that the input ends inside of: the tar file is truncated');
+    throw new BadRecord(
+      to,
+      'is the end of the input, and no zero blocks end the tar file: it is truncated; if it is known to be whole, `truncate -s +1024` appends them',
+    );
   }
 
   /**
@@ -96,14 +97,14 @@ class SampleScanner implements RecordScanner {
     const block = rest.subarray(0, BLOCK_BYTES);
     if (isZeroBlock(block)) {
       if (this.#notes !== undefined) throw new BadRecord(at, 'is a zero block where a member was announced');
-      this.#isEnded = true;
+      this.isInTrailer = true;
       return this.#next;
     }
     const header = parseTarHeader(block);
     if (typeof header === 'string') throw new BadRecord(at, header);
     if (isNote(header)) return this.#takeNote(header, rest, at);
     if (header.type === '5') {
-      this.#goBehind(BLOCK_BYTES, at);
+      this.#goBehind(BLOCK_BYTES, at, MOST_BYTES_BETWEEN);
       return 0;
     }
     const key = this.#keyOf(header, at);
@@ -112,7 +113,7 @@ class SampleScanner implements RecordScanner {
     const headerBytes = headerBytesOf(header, rest);
     if (headerBytes === undefined) return 'more';
     this.#key = key;
-    this.#goBehind(headerBytes + storedDataBytes(header, this.#notes), at);
+    this.#goBehind(headerBytes + storedDataBytes(header, this.#notes), at, 0);
     this.#membersEnd = this.#next;
     return 0;
   }
@@ -128,16 +129,19 @@ class SampleScanner implements RecordScanner {
     const notes = parseNote(header, Buffer.from(rest.subarray(BLOCK_BYTES, BLOCK_BYTES + header.dataBytes)));
     if (typeof notes === 'string') throw new BadRecord(at, notes);
     const before = this.#notes;
-    this.#goBehind(noteBytes, at);
+    this.#goBehind(noteBytes, at, MOST_BYTES_BETWEEN);
     this.#notes = { ...before, ...notes };
     return 0;
   }
 
-  /** Goes on behind a header and its data, of which nothing is there yet for sure. */
-  #goBehind(byteLength: number, at: number): void {
+  /**
+   * Goes on behind a header and its data, of which nothing is there yet for sure.
+   * @param moreBytes beyond what a record may have: whether they belong to this one is not known yet.
+   */
+  #goBehind(byteLength: number, at: number, moreBytes: number): void {
     this.#notes = undefined;
     this.#next += byteLength;
-    if (this.#next <= this.#mostBytes) return;
+    if (this.#next <= this.#mostBytes + moreBytes) return;
     throw new BadRecord(
       at,
       `begins a member of ${byteLength} bytes, with which its sample is longer than --max-record allows; raise it`,
@@ -160,6 +164,12 @@ class SampleScanner implements RecordScanner {
       `is the header of ${shown}, whose base name has nothing before a dot; expected the key of a sample, as in 0001.jpg`,
     );
   }
+}
+
+function requireZeros(bytes: Uint8Array, address: number): void {
+  const index = bytes.findIndex((byte) => byte !== 0);
+  if (index < 0) return;
+  throw new BadRecord(address + index, 'lies behind the zero blocks that end a tar file; expected the end');
 }
 
 /** With the blocks in which the map of a sparse file goes on; undefined when they are not all there yet. */

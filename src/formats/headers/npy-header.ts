@@ -28,10 +28,11 @@ const ALIGNMENT = 64;
 const MOST_TEXT_BYTES = 10_000;
 /** Bytes before the dictionary, in version 1 of the format. */
 const TEXT_START = 10;
-/** One entry of the dictionary; a value that is none of these three is none of a plain array. */
-const ENTRY = /\s*'(\w+)'\s*:\s*(?:'([^']*)'|(True|False)|\(([\dL,\s]*)\))\s*(?:,|$)/y;
-/** Byte order, kind, bytes of an element (characters of `U`), unit of a time. */
-const DTYPE = /^[<>|=]?([biufcmMSUV])(\d{1,9})(?:\[\w+\])?$/;
+/** One entry of the dictionary; a value that is none of these is none of a plain array. */
+const ENTRY = /\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([^()]*\))\s*(?:,|$)/y;
+/** Byte order, kind and bytes of an element (characters of `U`); of a time its unit behind them. */
+const DTYPE =
+  /^[<>|=]?(?=b1$|[iu][1248]$|f(?:2|4|8|12|16)$|c(?:8|16|24|32)$|[mM]8(?:\[\w+\])?$|[SUV]\d{1,9}$)([a-zA-Z])(\d+)/;
 const BYTES_OF_A_CHARACTER = 4;
 
 export const npyHeader: HeaderRule = {
@@ -95,21 +96,19 @@ function startsLike(head: Buffer, magic: Buffer): boolean {
 
 /** @returns what is wrong, as what the header has or does. */
 function parseDictionary(text: string): NpyArray | string {
-  const entries = entriesOf(text);
-  const { descr: dtype, fortran_order: fortran, shape: shapeText } = entries ?? {};
-  if (dtype === undefined || fortran === undefined || shapeText === undefined) {
+  const { descr, fortran_order: fortran, shape: tuple } = entriesOf(text) ?? {};
+  const isPlain = descr?.startsWith("'") && fortran?.endsWith('e') && tuple?.startsWith('(');
+  if (descr === undefined || tuple === undefined || !isPlain) {
     return 'that does not describe an array of numbers, strings or times; structured and object arrays cannot be shuffled';
   }
+  const dtype = descr.slice(1, -1);
   const [, kind, lengthText] = DTYPE.exec(dtype) ?? [];
   if (kind === undefined) {
     return `of dtype ${JSON.stringify(dtype)}; expected numbers, strings or times, such as <f4`;
   }
-  const shape = shapeText
-    .split(',')
-    .map((part) => part.trim().replace(/L$/, ''))
-    .filter((part) => part !== '');
-  if (!shape.every((part) => /^\d{1,16}$/.test(part))) return `of shape (${shapeText}), which is none`;
-  const [rows, ...rowShape] = shape.map(Number);
+  const shape = shapeOf(tuple);
+  if (shape === undefined) return `of shape ${tuple}, which is none`;
+  const [rows, ...rowShape] = shape;
   if (rows === undefined) return 'of a single number; expected rows to shuffle';
   if (fortran === 'True' && rowShape.length > 0) {
     return 'of an array in Fortran order, where a row does not lie in one piece; save it in C order';
@@ -118,7 +117,7 @@ function parseDictionary(text: string): NpyArray | string {
   const rowBytes = rowShape.reduce((product, length) => product * length, elementBytes);
   if (rowBytes === 0) return 'of rows of no bytes, which cannot be told apart';
   if (rowBytes > MOST_FIXED_BYTES) return `of rows of ${rowBytes} bytes; expected ${MOST_FIXED_BYTES} at most`;
-  if (!Number.isSafeInteger(rowBytes * rows)) return `of shape (${shapeText}), more than a file can hold`;
+  if (!Number.isSafeInteger(rowBytes * rows)) return `of shape ${tuple}, more than a file can hold`;
   return { dtype, rows, rowShape, rowBytes };
 }
 
@@ -128,11 +127,25 @@ function entriesOf(text: string): Readonly<Record<string, string>> | undefined {
   if (inside === undefined) return undefined;
   const entries: Record<string, string> = {};
   for (ENTRY.lastIndex = 0; ENTRY.lastIndex < inside.length; ) {
-    const [, key, quoted, flag, numbers] = ENTRY.exec(inside) ?? [];
-    if (key === undefined) return undefined;
-    entries[key] = quoted ?? flag ?? numbers ?? '';
+    const [, key, value] = ENTRY.exec(inside) ?? [];
+    if (key === undefined || value === undefined) return undefined;
+    entries[key] = value;
   }
   return entries;
+}
+
+/** @param tuple with its parentheses; of one number a comma stands behind it. @returns undefined where it is none. */
+function shapeOf(tuple: string): number[] | undefined {
+  const parts = tuple
+    .slice(1, -1)
+    .split(',')
+    .map((part) => part.trim().replace(/L$/, ''));
+  const last = parts.pop() ?? '';
+  if (last !== '') {
+    if (parts.length === 0) return undefined;
+    parts.push(last);
+  }
+  return parts.every((part) => /^(?:0|[1-9]\d{0,15})$/.test(part)) ? parts.map(Number) : undefined;
 }
 
 /** Of a header that was measured. */

@@ -89,12 +89,15 @@ class GatheredSplits {
   readonly #inputs: JobContext['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   #firstHeader: FoundHeader | undefined;
+  /** The input that it was found in. Streams end in any order, and headers may differ in what no rule compares. */
+  #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
 
   constructor({ plan, inputs, share, firstHeader }: JobContext) {
     this.#inputs = inputs;
     this.#headerRule = share.header === undefined ? undefined : headerRuleOf(share.header);
     this.#firstHeader = firstHeader;
+    this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
     const { pileCount } = plan.memory;
     this.#totals = {
       records: new Float64Array(pileCount),
@@ -127,8 +130,11 @@ class GatheredSplits {
   #addHeader(inputOrdinal: number, header: Header): void {
     const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
     if (this.#headerRule === undefined) throw new RangeError('a header was read that nobody asked for');
-    if (this.#firstHeader === undefined) this.#firstHeader = found;
-    else requireSameHeader(this.#headerRule, this.#firstHeader, found);
+    if (this.#firstHeader !== undefined) requireSameHeader(this.#headerRule, this.#firstHeader, found);
+    if (this.#firstHeader === undefined || inputOrdinal < this.#firstHeaderOrdinal) {
+      this.#firstHeader = found;
+      this.#firstHeaderOrdinal = inputOrdinal;
+    }
     this.#coverage.setHeader(inputOrdinal, header);
   }
 

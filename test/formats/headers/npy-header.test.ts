@@ -63,7 +63,19 @@ describe('npyHeader', () => {
     ['a call in a value', headerWith(dictionary('exit()', '(1,)')), /begins a .npy header that does not describe/],
     ['a structured type', headerWith(dictionary("[('a', '<i4')]", '(1,)')), /structured and object arrays cannot/],
     ['objects', headerWith(dictionary("'|O'", '(1,)')), /^in: byte 10 begins a .npy header of dtype "\|O"; expected/],
-    ['a dtype that none is', headerWith(dictionary("'f'", '(1,)')), /header of dtype "f"; expected numbers/],
+    ...["'f'", "'<i3'", "'<b4'", "'<f4[s]'", "'<M4[s]'", "'<M8[s]x'"].map((dtype): [string, Buffer, RegExp] => [
+      `a dtype that none is: ${dtype}`,
+      headerWith(dictionary(dtype, '(1,)')),
+      /header of dtype "[^"]+"; expected numbers/,
+    ]),
+    ...["{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': '', }", dictionary("'<f4'", "'1'")].map(
+      (text): [string, Buffer, RegExp] => [`other entries: ${text}`, headerWith(text), /that does not describe/],
+    ),
+    ...["'True'", "'False'", '(1,)'].map((fortran): [string, Buffer, RegExp] => [
+      `an order that none is: ${fortran}`,
+      headerWith(dictionary("'<f4'", '(1,)', fortran)),
+      /that does not describe/,
+    ]),
     ['a single number', headerWith(dictionary("'<f4'", '()')), /header of a single number; expected rows/],
     ['Fortran order', headerWith(dictionary("'<f4'", '(2, 2)', 'True')), /in Fortran order, .*save it in C order$/],
     ['rows of no bytes', headerWith(dictionary("'<f4'", '(2, 0)')), /of rows of no bytes/],
@@ -75,7 +87,11 @@ describe('npyHeader', () => {
     ],
     ['rows past counting', headerWith(dictionary("'<f8'", '(9999999999999999, 1)')), /more than a file can hold$/],
     ['a row past counting', headerWith(dictionary("'<f8'", `(1${', 9999999999999999'.repeat(30)}, 0)`)), /more than/],
-    ['a shape that is none', headerWith(dictionary("'<f4'", '(1 2,)')), /of shape \(1 2,\), which is none$/],
+    ...['(1 2,)', '(1)', '(,1)', '(1,,)', '(,)', '(01,)', '(-1,)'].map((shape): [string, Buffer, RegExp] => [
+      `a shape that none is: ${shape}`,
+      headerWith(dictionary("'<f4'", shape)),
+      /of shape \([^()]+\), which is none$/,
+    ]),
   ])('refuses %s', (_, head, line) => {
     expect(() => measure(head)).toThrow(line);
   });
