@@ -91,55 +91,18 @@ describe('an input that cannot be read', () => {
   });
 });
 
-describe('a gzip input', () => {
+describe('a gzip input that is cut off', () => {
   const text = Array.from({ length: 20_000 }, (_, i) => `${(i * 2_654_435_761) % 4_294_967_296}\n`).join('');
   const whole = gzipSync(text);
-  const flipped = (position: number) => Buffer.from(whole.map((byte, i) => (i === position ? byte ^ 0x55 : byte)));
+  const bytes = whole.subarray(0, whole.length >> 1);
+  const LINE = /: the gzip data ends at byte \d+ \(compressed\) inside a member: the file is truncated; /;
 
-  const damaged: [string, Buffer, RegExp][] = [
-    ['is cut off', whole.subarray(0, whole.length >> 1), /the gzip data ends at byte \d+ .* the file is truncated; /],
-    ['is cut off in its header', whole.subarray(0, 5), /the gzip data ends at byte \d+ .* the file is truncated; /],
-    ['is cut off in its last byte', whole.subarray(0, -1), /the gzip data ends at byte \d+ .* is truncated; /],
-    [
-      'has damaged data',
-      flipped(whole.length >> 1),
-      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
-    ],
-    [
-      'has a wrong checksum',
-      flipped(whole.length - 8),
-      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
-    ],
-    [
-      'has a wrong length',
-      flipped(whole.length - 4),
-      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
-    ],
-    [
-      'is followed by something else',
-      Buffer.concat([whole, Buffer.from('plain\n')]),
-      /the gzip data is corrupt between byte \d+ and byte \d+ .*gzip -t/,
-    ],
-    [
-      'is followed by something else behind zeros',
-      Buffer.concat([whole, Buffer.alloc(1000), Buffer.from('plain\n')]),
-      new RegExp(`: byte ${whole.length + 1000} \\(compressed\\) lies behind the last gzip member`),
-    ],
-    [
-      'has a second member that is cut off',
-      Buffer.concat([whole, whole.subarray(0, 1000)]),
-      /the gzip data ends at byte \d+ .* the file is truncated; /,
-    ],
-  ];
-
-  it.each(damaged)('that %s is reported', async (_, bytes, reason) => {
+  it('is reported', async () => {
     write('damaged.gz', bytes);
-    await expectBadInput(['damaged.gz'], new RegExp(`^pileshuf: damaged.gz: ?${reason.source}`.replace(': ?:', ':')));
+    await expectBadInput(['damaged.gz'], new RegExp(`^pileshuf: damaged.gz${LINE.source}`));
   });
 
-  it.each(damaged)('that %s is reported when it comes through a pipe', (_, bytes, reason) =>
-    expectBadInput(['-'], reason, { stdin: bytes }),
-  );
+  it('is reported when it comes through a pipe', () => expectBadInput(['-'], LINE, { stdin: bytes }));
 });
 
 describe('a record that is too long', () => {

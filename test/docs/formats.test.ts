@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
@@ -34,6 +35,9 @@ interface Input {
 
 const INPUTS: Readonly<Record<string, Input>> = {
   'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
+  'events.jsonl.gz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"event": ${i}}\n`) },
+  'sentences.txt.bz2': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `Sentence ${i}.\n`) },
+  'clicks.tsv.lz4': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `${i}\tclick\n`) },
   'variants.txt.bgz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `variant ${i}\n`) },
   'pages.jsonl.zst': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"page": ${i}}\n`) },
   'dump.jsonl.xz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"id": ${i}}\n`) },
@@ -80,8 +84,8 @@ const INPUTS: Readonly<Record<string, Input>> = {
   },
 };
 
-const HAS_XZ = isOnPath('xz');
-const xz = (bytes: Buffer) => (HAS_XZ ? runOn(bytes, ['xz', '-c']) : bytes);
+/** Compresses, where the program is there. */
+const by = (program: string) => (bytes: Buffer) => (isOnPath(program) ? runOn(bytes, [program, '-c']) : bytes);
 
 function whole({ header = NOTHING, bytes, trailer = NOTHING }: Input): Buffer {
   return Buffer.concat([header, bytes, trailer]);
@@ -91,9 +95,16 @@ function whole({ header = NOTHING, bytes, trailer = NOTHING }: Input): Buffer {
 const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
   'variants.txt.bgz': (bytes) => bgzfOf(bytes, [100]),
   'pages.jsonl.zst': (bytes) => zstdOf(bytes, [1000]),
-  'dump.jsonl.xz': xz,
-  'archive.jsonl.xz': xz,
+  'events.jsonl.gz': (bytes) => gzipSync(bytes),
+  'sentences.txt.bz2': by('bzip2'),
+  'clicks.tsv.lz4': by('lz4'),
+  'dump.jsonl.xz': by('xz'),
+  'archive.jsonl.xz': by('xz'),
 };
+
+const FILES = Object.entries(INPUTS).map(
+  ([name, input]) => [name, STORED[name]?.(whole(input)) ?? whole(input)] as const,
+);
 
 const page = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const inBlocks = [...page('docs/FORMATS.md').matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
@@ -119,9 +130,7 @@ function wordsOf(line: string): string[] {
 
 describe('the examples of docs/FORMATS.md and README.md', () => {
   beforeEach(() => {
-    for (const [name, input] of Object.entries(INPUTS)) {
-      writeFileSync(directory.path(name), STORED[name]?.(whole(input)) ?? whole(input));
-    }
+    for (const [name, bytes] of FILES) writeFileSync(directory.path(name), bytes);
   });
 
   it('use each of the inputs', () => {
@@ -135,7 +144,10 @@ describe('the examples of docs/FORMATS.md and README.md', () => {
   });
 
   const writesZstd = (line: string) => /--compress zstd|-o \S+\.zst$/.test(line);
-  const isPossible = (line: string) => (HAS_XZ || !/\bxz\b/.test(line)) && (canWriteZstd || !writesZstd(line));
+  const PROGRAMS = { xz: 'xz', bz2: 'bzip2', lz4: 'lz4' };
+  const hasPrograms = (line: string) =>
+    Object.entries(PROGRAMS).every(([ending, program]) => !line.includes(`.${ending} `) || isOnPath(program));
+  const isPossible = (line: string) => hasPrograms(line) && (canWriteZstd || !writesZstd(line));
 
   it.skip.each(commands.filter((line) => !isPossible(line)))('%s, which takes a program that is not here', () => {});
 

@@ -1,14 +1,13 @@
 /**
- * Jobs of random options, sizes and formats one after the other in one process. Each is checked with tools
- * that have nothing to do with pileshuf: the sorted records of the inputs are the sorted records of the
- * output. In the end no file is open that was not at the beginning, and memory does not grow with the jobs.
+ * Jobs on lines, of random options, sizes and compressions one after the other in one process. Each is checked with
+ * tools that have nothing to do with pileshuf: the sorted records of the inputs are the sorted records of the output.
+ * In the end no file is open that was not at the beginning, and memory does not grow with the jobs.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AbortedError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
@@ -17,7 +16,8 @@ import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from '../laws/any-inputs.js';
-import { anySettings, type Encoding, tightSettings } from '../laws/any-settings.js';
+import { anySettings, tightSettings } from '../laws/any-settings.js';
+import { encode } from '../laws/encodings.js';
 
 const smallJob = fc.record({ inputs: anyInputs, settings: anySettings, zeroTerminated: fc.boolean() });
 const largeJob = fc
@@ -70,13 +70,6 @@ const MEASUREMENTS = 12;
 /** @param mostGrowth bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
 export function testSoak(jobCount: number, mostGrowth: number): void {
   const directory = useTestDirectory();
-
-  function encode(bytes: Buffer, encoding: Encoding): Buffer {
-    if (encoding === 'plain') return bytes;
-    const half = bytes.byteLength >> 1;
-    const members = encoding === 'gzip' ? [bytes] : [bytes.subarray(0, half), bytes.subarray(half)];
-    return Buffer.concat(members.map((member) => gzipSync(member, { level: 1 })));
-  }
 
   /** Puts what each output decodes to in its place. */
   function decodeAll(path: string, codec: 'gzip' | 'zstd'): void {

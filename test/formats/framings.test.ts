@@ -4,83 +4,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BadRecord, type Cut } from '#src/formats/framing.js';
+import type { Cut } from '#src/formats/framing.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
-import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { framedInputs } from './any-records.js';
 import { crc32c, prefixed, splitPlainly, tfrecordOf } from './plain-framings.js';
 import { paxLine, splitTar, tarEntry, tarHeader, tarNote, tarOf, withChecksum } from './plain-tar.js';
-
-const kernel = new Kernel();
-kernel.ensureArena(256 * 1024);
-const TABLE = ARENA_START;
-const DATA = ARENA_START + 16 * 1024;
-const LIMITS = { maxRecordBytes: 100_000 };
-
-interface Pieces {
-  readonly sizes: readonly number[];
-  readonly most: number;
-}
-
-/** A BadRecord, and where it lies in the input. */
-class Malformed extends Error {
-  readonly position: number;
-
-  constructor(message: string, position: number) {
-    super(message);
-    this.position = position;
-  }
-}
-
-/** Scans as a task does: what is not scattered moves to the front before each piece. @throws Malformed */
-function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer[] {
-  const scanner = framingOf(spec).openScanner(kernel, LIMITS, 0);
-  const records: Buffer[] = [];
-  let recordStart = DATA;
-  let scannedEnd = DATA;
-  let filledEnd = DATA;
-  /** Position of the byte at DATA. */
-  let movedBytes = 0;
-  const take = (piece: Uint8Array) => {
-    kernel.bytes.copyWithin(DATA, recordStart, filledEnd);
-    const moved = recordStart - DATA;
-    movedBytes += moved;
-    [recordStart, scannedEnd, filledEnd] = [DATA, scannedEnd - moved, filledEnd - moved];
-    kernel.bytes.set(piece, filledEnd);
-    filledEnd += piece.byteLength;
-    // What lies behind must not matter.
-    kernel.bytes.set(Buffer.from('\n"\n\n\0ab\r\n'), filledEnd);
-    for (let count = most; count === most; ) {
-      count = scanner.scan(scannedEnd, filledEnd, recordStart, TABLE, most);
-      for (let i = 0; i < count; i++) {
-        expect(kernel.view.getUint32(TABLE + 8 * i, true)).toBe(recordStart);
-        const end = kernel.view.getUint32(TABLE + 8 * i + 4, true);
-        records.push(Buffer.from(kernel.bytes.subarray(recordStart, end)));
-        recordStart = end;
-      }
-      scannedEnd = count === most ? recordStart : filledEnd;
-      if (count < most && scanner.isInTrailer) recordStart = filledEnd;
-    }
-  };
-  const takeAll = () => {
-    for (let at = 0, i = 0; at < input.byteLength; i++) {
-      const size = sizes[i % sizes.length] ?? 1;
-      take(input.subarray(at, at + size));
-      at += size;
-    }
-    if (filledEnd === recordStart) return;
-    const missing = scanner.complete(recordStart, filledEnd);
-    kernel.bytes.set(missing, filledEnd);
-    records.push(Buffer.from(kernel.bytes.subarray(recordStart, filledEnd + missing.byteLength)));
-  };
-  try {
-    takeAll();
-  } catch (error) {
-    if (error instanceof BadRecord) throw new Malformed(error.message, movedBytes + error.address - DATA);
-    throw error;
-  }
-  return records;
-}
+import { type Pieces, scan } from './scan-in-pieces.js';
 
 const pieces: fc.Arbitrary<Pieces> = fc.record({
   sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 500 })), {

@@ -1,27 +1,40 @@
 /**
- * Inputs that are not as their format demands: one line that names file and byte, exit code 3, and no output; on
- * threads and without, plain and compressed, from a file and from a pipe.
+ * Inputs that are not as their format demands: one line that names file and byte, exit code 3, and no output; plain and
+ * compressed, cut at every byte and not at all, on one thread and on several, from a file and through a pipe.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { seen } from '../fixtures/command-outcome.js';
+import type { Tuning } from '#src/plan/memory-plan.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
+import { DONE, seen } from '../fixtures/command-outcome.js';
+import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from './any-headers.js';
-import { prefixed, tfrecordOf } from './plain-framings.js';
-import { paxLine, tarHeader, tarNote, tarOf } from './plain-tar.js';
+import { bgzfOf } from './codecs/bgzf-file.js';
+import { zstdOf } from './codecs/zstd-file.js';
+import { prefixed, tfrecordHead, tfrecordOf } from './plain-framings.js';
+import { paxLine, tarEntry, tarHeader, tarNote, tarOf } from './plain-tar.js';
 
 const directory = useTestDirectory();
+const pipeOf = useFedPipes(directory);
 const example = tfrecordOf(Buffer.from('an example'));
 const samples = tarOf([
   { name: '0.a', data: Buffer.alloc(10) },
   { name: '1.a', data: Buffer.alloc(400) },
 ]);
-const flipped = Buffer.from(example).fill(0xff, 14, 15);
 
-const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer, problem: string][] = [
+function flipped(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 0x40;
+  return copy;
+}
+
+type Malformed = readonly [what: string, words: readonly string[], bytes: Buffer, problem: string];
+
+const MALFORMED: readonly Malformed[] = [
   [
     'a line too few',
     ['--lines-per-record', '4'],
@@ -38,7 +51,7 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
   [
     'a flipped byte',
     ['--tfrecord'],
-    Buffer.concat([example, flipped]),
+    Buffer.concat([example, flipped(example, 14)]),
     'byte 26 begins a record of 10 bytes of data that do not match',
   ],
   [
@@ -54,6 +67,32 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
     'byte 0 begins a record that the input ends inside of, after 23 bytes',
   ],
   [
+    'a TFRecord cut in its head',
+    ['--tfrecord'],
+    Buffer.concat([example, example.subarray(0, 11)]),
+    'byte 26 begins a record that the input ends inside of, after 11 bytes',
+  ],
+  [
+    'a TFRecord of which hardly anything is there',
+    ['--tfrecord'],
+    example.subarray(0, 1),
+    'byte 0 begins a record that the input ends inside of, after 1 bytes',
+  ],
+  ...[2n ** 64n - 8n, 2n ** 63n, 2n ** 31n, 2n ** 30n].map(
+    (length): Malformed => [
+      `a TFRecord that truly claims ${length} bytes`,
+      ['--tfrecord'],
+      Buffer.concat([example, tfrecordHead(length), Buffer.alloc(100)]),
+      `byte 26 begins a record that claims ${length} bytes, more than --max-record allows`,
+    ],
+  ),
+  [
+    'a TFRecord one byte longer than --max-record',
+    ['--tfrecord', '--max-record', '100B'],
+    Buffer.concat([tfrecordOf(Buffer.alloc(84)), tfrecordOf(Buffer.alloc(85))]),
+    'byte 100 begins a record that claims 85 bytes, more than --max-record allows',
+  ],
+  [
     'an absurd length',
     ['--length-prefixed', 'u64le'],
     Buffer.alloc(64, 0xee),
@@ -64,6 +103,22 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
     ['--length-prefixed', 'varint'],
     prefixed(Buffer.alloc(300), 'varint').subarray(0, 100),
     'byte 0 begins a record that the input ends inside of',
+  ],
+  ...(['u32le', 'u32be', 'u64le', 'varint'] as const).map((prefix): Malformed => {
+    const [whole, cut] = [prefixed(Buffer.from('whole'), prefix), prefixed(Buffer.alloc(300), prefix)];
+    const bytesThere = prefix === 'u64le' ? 7 : prefix === 'varint' ? 1 : 3;
+    return [
+      `a ${prefix} that is cut itself`,
+      ['--length-prefixed', prefix],
+      Buffer.concat([whole, cut.subarray(0, bytesThere)]),
+      `byte ${whole.byteLength} begins a record that the input ends inside of, after ${bytesThere} bytes`,
+    ];
+  }),
+  [
+    'a varint without an end',
+    ['--length-prefixed', 'varint'],
+    Buffer.concat([prefixed(Buffer.from('whole'), 'varint'), Buffer.alloc(12, 0xff)]),
+    'byte 6 begins a record whose length is no varint',
   ],
   [
     'a header of too few lines',
@@ -78,7 +133,6 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
     Buffer.from('a,"b\n1,2\n'),
     'byte 9 is the end of the input, and of its header; expected a header of 1 line',
   ],
-  ['a header without an end', ['--header', '1'], Buffer.alloc(2 ** 24 + 1, 'a'), 'byte 16777216 is reached and its'],
   [
     'a header cut off',
     ['--skip-bytes', '100'],
@@ -103,6 +157,18 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
     ['--npy'],
     Buffer.concat([Buffer.from('934e554d50590200ffffffff', 'hex'), Buffer.alloc(100)]),
     'byte 8 claims a .npy header of 4294967295 bytes',
+  ],
+  [
+    'a .npy file of a version to come',
+    ['--npy'],
+    flipped(Buffer.concat([npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 9)]), 6),
+    'byte 6 says that the .npy format is version 65; expected 1, 2 or 3',
+  ],
+  [
+    '.npy rows of no bytes',
+    ['--npy'],
+    npyHeaderOf('<f4', 9, [3, 0]),
+    'byte 10 begins a .npy header of rows of no bytes, which cannot be told apart',
   ],
   [
     'an absurd .npy row',
@@ -146,6 +212,28 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
     'byte 0 begins a member of 1125899906843136 bytes, with which its sample is longer than --max-record allows',
   ],
   [
+    'a damaged tar header behind the first',
+    ['--webdataset'],
+    flipped(samples, 1024 + 100),
+    'byte 1024 is no tar header: its checksum does not match',
+  ],
+  [
+    'a hard link',
+    ['--webdataset'],
+    Buffer.concat([
+      tarEntry({ name: '0.a' }),
+      tarHeader({ name: '0.b', byteLength: 0, type: '1' }),
+      Buffer.alloc(1024),
+    ]),
+    'byte 512 is the header of "0.b", a hard link to another member',
+  ],
+  [
+    'a broken pax header',
+    ['--webdataset'],
+    Buffer.concat([tarEntry({ name: '0.a' }), tarNote('x', '99 path=0.b\n'), samples]),
+    'byte 512 is a pax header that is not made of lines with their lengths',
+  ],
+  [
     'a member without a key',
     ['--webdataset'],
     tarOf([{ name: '0.a' }, { name: 'd.e/README' }]),
@@ -153,28 +241,99 @@ const MALFORMED: readonly [what: string, words: readonly string[], bytes: Buffer
   ],
 ];
 
+interface Way {
+  readonly how: string;
+  readonly store: (bytes: Buffer) => Buffer;
+  readonly tuning?: Partial<Tuning>;
+  readonly words?: readonly string[];
+}
+
+const asItIs = (bytes: Buffer) => bytes;
+// Members of all sizes, some of them empty, so that most cuts lie inside a record.
+const MEMBER_BYTES = [17, 0, 64, 5, 1, 30, 0, 0];
+const inBgzf = (bytes: Buffer) => bgzfOf(bytes, MEMBER_BYTES);
+const inZstd = (bytes: Buffer) => zstdOf(bytes, MEMBER_BYTES);
+
+const WAYS: readonly Way[] = [
+  { how: 'plain', store: asItIs },
+  { how: 'plain, cut at every byte', store: asItIs, tuning: { splitBytes: 1 } },
+  { how: 'plain, cut here and there', store: asItIs, tuning: { splitBytes: 16 } },
+  { how: 'plain, for shards', store: asItIs, words: ['--shards', '2'] },
+  { how: 'plain, cut, on threads', store: asItIs, tuning: { splitBytes: 16, inline: false } },
+  { how: 'gzip', store: gzipSync },
+  { how: 'BGZF, cut at every member', store: inBgzf, tuning: { splitBytes: 1 } },
+  { how: 'BGZF, cut here and there', store: inBgzf, tuning: { splitBytes: 16 } },
+  { how: 'zstd, cut at every frame', store: inZstd, tuning: { splitBytes: 1 } },
+  { how: 'zstd, cut here and there', store: inZstd, tuning: { splitBytes: 16 } },
+];
+
+/** What a refusal looks like. */
+const refusedFor = (input: string, problem: string) => ({
+  exitCode: 3,
+  lines: [expect.stringContaining(`pileshuf: ${input}: ${problem}`)],
+});
+
 describe.each(MALFORMED)('%s', (_, words, bytes, problem) => {
-  const options = () => ['-q', ...words, '-T', directory.temp];
+  const options = () => ['-q', ...words, '-T', directory.temp, '--workers', '2', '-o', directory.path('out')];
 
-  it.each(['plain', 'gzip'])('is refused with its place: %s', async (how) => {
-    const [input, output] = [directory.path('in'), directory.path('out')];
-    writeFileSync(input, how === 'plain' ? bytes : gzipSync(bytes));
-    for (const inline of [true, false]) {
-      const env = { PILESHUF_TEST_TUNING: JSON.stringify({ inline, readBytes: 64 }) };
-      const result = await runCommand([...options(), input, '-o', output], { env });
-      expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringContaining(`pileshuf: ${input}: ${problem}`)] });
-      expect(existsSync(output)).toBe(false);
-    }
+  it.each(WAYS)('is refused with its place: $how', async ({ store, tuning = {}, words: more = [] }) => {
+    const input = directory.path('in');
+    writeFileSync(input, store(bytes));
+    const result = await commandInProcess([...options(), ...more, input], { inline: true, readBytes: 64, ...tuning });
+    expect(seen(result)).toEqual(refusedFor(input, problem));
+    expect(existsSync(directory.path('out'))).toBe(false);
   });
 
-  it('is refused when it comes through a pipe', async () => {
+  it('is refused with its place: through a pipe', async () => {
     writeFileSync(directory.path('in'), bytes);
-    const result = await runShell(`cat "$INPUT" | "$@"`, options(), { INPUT: directory.path('in') });
-    expect(seen(result)).toEqual({
-      exitCode: 3,
-      lines: [expect.stringContaining(`pileshuf: standard input: ${problem}`)],
-    });
+    const pipe = pipeOf(directory.path('in'));
+    const result = await commandInProcess([...options(), pipe], { inline: true, readBytes: 64 });
+    expect(seen(result)).toEqual(refusedFor(pipe, problem));
+    expect(existsSync(directory.path('out'))).toBe(false);
   });
+});
+
+/** Found before pass 1, in it, at its end, and by its sum: what one process of its own does, all do. */
+const FOUND_IN_TURN = ['no .npy file', 'a flipped byte', 'a cut tar file', 'a rest behind a header'];
+
+describe.each(MALFORMED.filter(([what]) => FOUND_IN_TURN.includes(what)))(
+  'the command, of %s,',
+  (_, words, bytes, problem) => {
+    const options = () => ['-q', ...words, '-T', directory.temp];
+
+    it('says one line, and writes nothing, with a file', async () => {
+      const [input, output] = [directory.path('in'), directory.path('out')];
+      writeFileSync(input, bytes);
+      const result = await runCommand([...options(), input, '-o', output, '--shards', '3']);
+      expect(seen(result)).toEqual(refusedFor(input, problem));
+      expect(result.stdout).toHaveLength(0);
+      expect(existsSync(output)).toBe(false);
+    });
+
+    it('says one line, and writes nothing, with standard input and output', async () => {
+      writeFileSync(directory.path('in'), bytes);
+      const result = await runShell(`cat "$INPUT" | "$@"`, options(), { INPUT: directory.path('in') });
+      expect(seen(result)).toEqual(refusedFor('standard input', problem));
+      expect(result.stdout).toHaveLength(0);
+    });
+  },
+);
+
+it('a TFRecord as long as --max-record is none of them', async () => {
+  writeFileSync(directory.path('in'), tfrecordOf(Buffer.alloc(84)));
+  const argv = ['-q', '--tfrecord', '--max-record', '100B', '-T', directory.temp, directory.path('in')];
+  expect(seen(await commandInProcess([...argv, '-o', directory.path('out')]))).toEqual(DONE);
+});
+
+it.each([
+  ['plain', asItIs],
+  ['gzip', gzipSync],
+])('a header without an end is refused where headers must have ended: %s', async (_, store) => {
+  const [input, output] = [directory.path('in'), directory.path('out')];
+  writeFileSync(input, store(Buffer.alloc(2 ** 24 + 1, 'a')));
+  const result = await commandInProcess(['-q', '--header', '1', '-T', directory.temp, input, '-o', output]);
+  expect(seen(result)).toEqual(refusedFor(input, 'byte 16777216 is reached and its header does not end before it'));
+  expect(existsSync(output)).toBe(false);
 });
 
 describe('a header that differs', () => {
@@ -200,22 +359,22 @@ describe('a header that differs', () => {
     const line = (input: string, before: string, than: string, is: string) =>
       `pileshuf: ${input}: byte ${position} of its header differs from that of ${before}: expected ${than}, got ${is}`;
     const argv = ['-q', ...words, '-T', directory.temp, '-o', output];
-    for (const encode of [(bytes: Buffer) => bytes, gzipSync]) {
+    const refused = async (inputs: readonly string[], inline = true) => {
+      const { exitCode, lines } = seen(await commandInProcess([...argv, ...inputs], { inline }));
+      expect({ exitCode, count: lines.length }).toEqual({ exitCode: 3, count: 1 });
+      expect(existsSync(output)).toBe(false);
+      return lines[0];
+    };
+    for (const store of [asItIs, gzipSync]) {
       writeFileSync(one, first);
-      writeFileSync(two, encode(other));
-      const files = await runCommand([...argv, one, two]);
-      expect(seen(files)).toEqual({ exitCode: 3, lines: [line(two, one, expected, got)] });
-      const piped = await runCommand([...argv, '-', one], { stdin: encode(other) });
-      expect(seen(piped)).toEqual({ exitCode: 3, lines: [line('standard input', one, expected, got)] });
+      writeFileSync(two, store(other));
+      expect(await refused([one, two])).toBe(line(two, one, expected, got));
+      const pipe = pipeOf(two);
+      expect(await refused([pipe, one])).toBe(line(pipe, one, expected, got));
       // Neither is known before both are read.
-      const pipes = await runShell('"$@" <(cat "$ONE") <(cat "$TWO")', argv, { ONE: one, TWO: two });
-      const [read] = pipes.stderr.match(/\/dev\/fd\/\d+(?=: byte)/) ?? expect.fail(pipes.stderr);
-      const [before] = pipes.stderr.match(/\/dev\/fd\/\d+(?=: expected)/) ?? expect.fail(pipes.stderr);
-      const isInOrder = pipes.stderr.includes(`expected ${expected}`);
-      const told = isInOrder ? line(read, before, expected, got) : line(read, before, got, expected);
-      expect(seen(pipes)).toEqual({ exitCode: 3, lines: [told] });
+      const [a, b] = [pipeOf(one), pipeOf(two)];
+      expect([line(b, a, expected, got), line(a, b, got, expected)]).toContain(await refused([a, b], false));
     }
-    expect(existsSync(output)).toBe(false);
   });
 });
 
@@ -268,7 +427,7 @@ describe('a record that does not fit the memory', () => {
       '-o',
       directory.path('out'),
     ];
-    const result = await runCommand(argv);
+    const result = await commandInProcess(argv);
     expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(problem)] });
     expect(result.stderr).toMatch(/expected --memory of at least \d+/);
   });

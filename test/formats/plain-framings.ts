@@ -120,9 +120,14 @@ export function prefixed(data: Buffer, prefix: 'u32le' | 'u32be' | 'u64le' | 'va
 
 /** One TFRecord of these bytes, by the published layout. */
 export function tfrecordOf(data: Buffer): Buffer {
+  return Buffer.concat([tfrecordHead(BigInt(data.byteLength)), data, maskedCrc(data)]);
+}
+
+/** What stands before so many bytes of data. */
+export function tfrecordHead(dataBytes: bigint): Buffer {
   const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(data.byteLength));
-  return Buffer.concat([length, maskedCrc(length), data, maskedCrc(data)]);
+  length.writeBigUInt64LE(dataBytes);
+  return Buffer.concat([length, maskedCrc(length)]);
 }
 
 function maskedCrc(bytes: Buffer): Buffer {

@@ -6,9 +6,7 @@ import fc from 'fast-check';
 import type { ShuffleOptions } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
-
-const ENCODINGS = ['plain', 'gzip', 'gzip members', 'bgzf', 'zstd'] as const;
-export type Encoding = (typeof ENCODINGS)[number];
+import { ENCODINGS, type Encoding } from './encodings.js';
 
 export interface Settings {
   readonly workers: number;

@@ -10,7 +10,7 @@ import { type RecordKind, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { tarOf } from '../formats/plain-tar.js';
-import type { Encoding } from './any-settings.js';
+import type { Encoding } from './encodings.js';
 import { useFastDirectory } from './fast-directory.js';
 import { referenceOrder } from './reference-order.js';
 import { expectReport, shuffleToFile } from './shuffle-under-test.js';

@@ -131,9 +131,12 @@ describe('a compressed output', () => {
     ['gzip', 'gzip', ['-dc']],
     ['gzip', 'zcat', []],
     ['gzip', 'pigz', ['-dc']],
+    ['gzip', 'igzip', ['-dc']],
+    ['gzip', 'bgzip', ['-dc']],
     ['gzip', 'python3', ['-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())']],
     ['zstd', 'zstd', ['-dc']],
     ['zstd', 'zstdcat', []],
+    ['zstd', 'pzstd', ['-q', '-dc']],
   ];
   const isThere = (tool: string) => !('error' in spawnSync(tool, ['--version'], { stdio: 'ignore' }));
 

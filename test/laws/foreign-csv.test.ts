@@ -58,7 +58,7 @@ describe.each([
       force: true,
     } as const;
     for (const splitBytes of [500, 2 ** 30]) {
-      await shuffle({ ...options, output: directory.path('out.csv') }, { splitBytes });
+      await shuffle({ ...options, output: directory.path('out.csv') }, { splitBytes, inline: splitBytes > 500 });
       expect(python(COMPARE, ...inputs, '--', directory.path('out.csv'))).toBe('900');
     }
     const shards = { by: 'bytes', maxShardBytes: 5000 } as const;

@@ -21,7 +21,8 @@ async function expectLines(stored: Buffer): Promise<void> {
   writeFileSync(directory.path('in'), stored);
   for (const splitBytes of [100_000, 2 ** 30]) {
     const options = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'foreign', force: true };
-    await shuffle({ ...options, workers: 2, memoryBytes: 2 ** 26, tempDirs: [directory.temp] }, { splitBytes });
+    const tuning = { splitBytes, inline: splitBytes > lines.byteLength };
+    await shuffle({ ...options, workers: 2, memoryBytes: 2 ** 26, tempDirs: [directory.temp] }, tuning);
     expect(readFileSync(directory.path('out')).equals(expected), `splits of ${splitBytes} bytes`).toBe(true);
   }
 }

@@ -65,11 +65,12 @@ it.skipIf(!hasNumpy).each([
   const of = (middle: string) => [inputs[0] ?? '', middle, inputs[2] ?? ''];
   const output = directory.path('out.npy');
   for (const splitBytes of [200, 2 ** 30]) {
-    const report = await shuffle({ ...options, inputs: of(packed), output }, { splitBytes });
+    const report = await shuffle({ ...options, inputs: of(packed), output }, { splitBytes, inline: splitBytes > 200 });
     expect(report.records).toBe(1037);
     expect(python(COMPARE, ...inputs, '--', output)).toBe('1037');
   }
   const shards = { by: 'count', shardCount: 3 } as const;
-  const report = await shuffle({ ...options, inputs: of(inputs[1] ?? ''), output: directory.path('shards'), shards });
+  const sharded = { ...options, inputs: of(inputs[1] ?? ''), output: directory.path('shards'), shards };
+  const report = await shuffle(sharded, { inline: false });
   expect(python(COMPARE, ...inputs, '--', ...report.shards)).toBe('345 346 346');
 });

@@ -2,10 +2,11 @@
  * Inputs that are decoded by programs: files of bzip2, xz and lz4, as files and through pipes, beside others in one job;
  * and whatever --decompress-program names. A program that is not there is left out, and said so.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
+import type { Tuning } from '#src/plan/memory-plan.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -19,13 +20,17 @@ const lines = Buffer.from(
 );
 const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
 
-async function outputOf(inputs: readonly Buffer[], options: Partial<ShuffleOptions> = {}, inline = false) {
+async function outputOf(
+  inputs: readonly Buffer[],
+  options: Partial<ShuffleOptions> = {},
+  tuning: Partial<Tuning> = {},
+) {
   const paths = inputs.map((bytes, i) => {
     writeFileSync(directory.path(`in-${i}`), bytes);
     return directory.path(`in-${i}`);
   });
   const usual = { output: directory.path('out'), seed: 'foreign', force: true, workers: 2, memoryBytes: 2 ** 26 };
-  await shuffle({ ...usual, inputs: paths, tempDirs: [directory.temp], ...options }, { inline });
+  await shuffle({ ...usual, inputs: paths, tempDirs: [directory.temp], ...options }, { inline: false, ...tuning });
   return readFileSync(directory.path('out'));
 }
 
@@ -44,7 +49,7 @@ describe.each([
 
   describe.skipIf(!isOnPath(program))(`if ${program} is on PATH`, () => {
     it.each([true, false])('writes what is read as it was (inline: %s)', async (inline) => {
-      expect((await outputOf([runOn(lines, argv)], {}, inline)).equals(expected)).toBe(true);
+      expect((await outputOf([runOn(lines, argv)], {}, { inline })).equals(expected)).toBe(true);
     });
 
     it('writes what is read as it was, through a pipe', async () => {
@@ -100,7 +105,7 @@ describe('a program of the user', () => {
     const upper = Buffer.from(lines.toString().toUpperCase());
     const options = { decompressProgram: ['tr', '[:lower:]', '[:upper:]'] };
     for (const inline of [true, false]) {
-      const output = await outputOf([lines], options, inline);
+      const output = await outputOf([lines], options, { inline });
       expect(output.equals(Buffer.concat(referenceOrder([upper], 'foreign')))).toBe(true);
     }
     const stored = gzipSync(lines);
@@ -123,8 +128,15 @@ describe('a program of the user', () => {
   });
 
   it('is started for each of many inputs, no more at a time than there are workers', async () => {
-    const inputs = Array.from({ length: 100 }, (_, i) => Buffer.from(`${i}\n`));
-    const output = await outputOf(inputs, { decompressProgram: ['cat'] });
+    const inputs = Array.from({ length: 20 }, (_, i) => Buffer.from(`${i}\n`));
+    mkdirSync(directory.path('running'));
+    const script = 'mkdir "$0/running/$$" && ls "$0/running" | wc -l >>"$0/counts" && cat && rmdir "$0/running/$$"';
+    const options = { decompressProgram: ['sh', '-c', script, directory.path()] };
+    // Each input is a split of its own.
+    const output = await outputOf(inputs, options, { splitBytes: 1 });
     expect(output.equals(Buffer.concat(referenceOrder(inputs, 'foreign')))).toBe(true);
+    const counts = readFileSync(directory.path('counts'), 'utf8').trim().split('\n').map(Number);
+    expect(counts).toHaveLength(inputs.length);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(2);
   });
 });

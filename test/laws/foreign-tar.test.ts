@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
   writeSync,
@@ -94,6 +95,8 @@ function run(program: string, ...argv: readonly string[]): string {
   return execFileSync(program, argv, { cwd: directory.path(), encoding: 'utf8' });
 }
 
+const EXTRACTORS = ['tar', 'bsdtar'];
+
 const READERS: readonly (readonly [program: string, list: readonly string[]])[] = [
   ['tar', ['-tf']],
   ['bsdtar', ['-tf']],
@@ -135,7 +138,7 @@ describe.each([
     const settings = { workers: 2, tempDirs: [directory.temp], force: true };
     const shards = { by: 'count', shardCount: 3 } as const;
     const one = await shuffle({ ...job, ...settings, output: directory.path('out.tar') });
-    const three = await shuffle({ ...job, ...settings, output: directory.path('shards'), shards });
+    const three = await shuffle({ ...job, ...settings, output: directory.path('shards'), shards }, { inline: false });
     for (const { records } of [one, three]) expect(records).toBe(SAMPLES + 2);
 
     for (const [reader, list] of READERS.filter(([name]) => isOnPath(name))) {
@@ -150,13 +153,52 @@ describe.each([
         expect(listed.flat()).not.toEqual(all);
       }
     }
-    for (const outputs of [[directory.path('out.tar')], three.shards]) {
-      const extracted = directory.path(`extracted-${outputs.length}`);
-      mkdirSync(extracted);
-      for (const path of outputs) run('tar', '-C', extracted, '-xf', path);
-      expect(readTree(join(extracted, 'tree'))).toEqual(readTree(directory.path('tree')));
+    for (const extractor of EXTRACTORS.filter(isOnPath)) {
+      for (const outputs of [[directory.path('out.tar')], three.shards]) {
+        const extracted = directory.path(`extracted-${extractor}-${outputs.length}`);
+        mkdirSync(extracted);
+        for (const path of outputs) run(extractor, '-C', extracted, '-xf', path);
+        expect(readTree(join(extracted, 'tree'))).toEqual(readTree(directory.path('tree')));
+      }
     }
   });
+});
+
+/** Shuffles a tar file and extracts what comes out. */
+async function extractShuffled(input: string, output: string): Promise<Record<string, string>> {
+  const options = { seed: 'tar', records: { by: 'webdataset' }, workers: 2, tempDirs: [directory.temp] } as const;
+  await shuffle({ ...options, inputs: [directory.path(input)], output: directory.path(output) }, { inline: false });
+  mkdirSync(directory.path('extracted'));
+  run('tar', '-C', 'extracted', '-xf', output);
+  return readTree(directory.path('extracted', 'tree'));
+}
+
+it.skipIf(!isOnPath('git') || !isOnPath('tar'))(
+  'what git archive writes is read and written, with its comment, if git is on PATH',
+  async () => {
+    const settings = ['init.defaultBranch=main', 'user.name=a', 'user.email=b'].flatMap((each) => ['-c', each]);
+    const git = (...argv: readonly string[]) => run('git', '-C', 'tree', ...settings, ...argv);
+    git('init', '-q');
+    git('add', '.');
+    git('commit', '-q', '-m', 'samples');
+    const [commit] = git('rev-parse', 'HEAD').split('\n');
+    git('archive', '--format=tar', '--prefix=tree/', '-o', directory.path('archive.tar'), 'HEAD');
+    const extracted = await extractShuffled('archive.tar', 'out.tar');
+    rmSync(directory.path('tree', '.git'), { recursive: true });
+    expect(extracted).toEqual(readTree(directory.path('tree')));
+    // It stands in the global pax header.
+    expect(run('sh', '-c', 'git get-tar-commit-id <out.tar').trim()).toBe(commit);
+  },
+);
+
+it.skipIf(!isOnPath('tar'))('what tar --sort=name writes of a directory is read and written', async () => {
+  run('tar', '--sort=name', '-cf', 'sorted.tar', 'tree');
+  expect(await extractShuffled('sorted.tar', 'out.tar')).toEqual(readTree(directory.path('tree')));
+  const [listed = [], shuffled = []] = ['sorted.tar', 'out.tar'].map((name) =>
+    run('tar', '-tf', name).trim().split('\n'),
+  );
+  expectSamples(shuffled.map((name) => JSON.parse(`"${octalToText(name)}"`)));
+  expect(shuffled).not.toEqual(listed);
 });
 
 /** GNU tar lists bytes that are no ASCII as \NNN. */

@@ -7,10 +7,11 @@ import { describe, expect, it } from 'vitest';
 import { detectCodec } from '#src/formats/codec-table.js';
 import { loadZstdAddon } from '#src/formats/codecs/zstd-native.js';
 import { shuffle } from '#src/index.js';
+import { DONE, seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { referenceOrder } from './reference-order.js';
+import { orderRecords, recordsOf, referenceOrder } from './reference-order.js';
 
 const directory = useTestDirectory();
 const MIB = 2 ** 20;
@@ -23,7 +24,8 @@ async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void
   writeFileSync(directory.path('in'), stored);
   for (const splitBytes of [100_000, 2 ** 30]) {
     const options = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'foreign', force: true };
-    await shuffle({ ...options, workers: 2, memoryBytes, tempDirs: [directory.temp] }, { splitBytes });
+    const tuning = { splitBytes, inline: splitBytes > lines.byteLength };
+    await shuffle({ ...options, workers: 2, memoryBytes, tempDirs: [directory.temp] }, tuning);
     expect(readFileSync(directory.path('out')).equals(expected), `splits of ${splitBytes} bytes`).toBe(true);
   }
 }
@@ -57,24 +59,35 @@ describe.each([
 });
 
 const hasZstd = isOnPath('zstd');
+const NO_ROOM =
+  /in: the zstd frame at byte 0 \(compressed\) has a window of 134217728 bytes, which does not fit the memory budget; expected --memory of at least (\d+M)$/;
 
 describe('zstd --long, if zstd is on PATH', () => {
-  it.skipIf(!hasZstd)(
-    'is read when the window fits the memory, and else refused with the memory that would do',
-    async () => {
-      const stored = runOn(lines, ['zstd', '-q', '-c', '--long=27']);
-      writeFileSync(directory.path('in'), stored);
+  it.skipIf(!hasZstd).each([0, 1])(
+    'is read when the window fits the memory, and else refused with the memory that would do: %d lines of header',
+    async (headerLines) => {
+      writeFileSync(directory.path('in'), runOn(lines, ['zstd', '-q', '-c', '--long=27']));
       const output = directory.path('out');
-      const options = [directory.path('in'), '-o', output, '--seed', 'foreign', '--temp-dir', directory.temp];
-      const refused = await runCommand([...options, '--memory', '64M']);
-      expect(refused).toMatchObject({ exitCode: 2 });
-      const [, memory = ''] =
-        /in: the zstd frame at byte 0 \(compressed\) has a window of 134217728 bytes, which does not fit the memory budget; expected --memory of at least (\d+M)\n/.exec(
-          refused.stderr,
-        ) ?? expect.fail(refused.stderr);
+      const header = headerLines === 0 ? [] : ['--header', String(headerLines)];
+      const argv = [
+        directory.path('in'),
+        '-o',
+        output,
+        '--seed',
+        'foreign',
+        '--temp-dir',
+        directory.temp,
+        '-q',
+        ...header,
+      ];
+      const { exitCode, lines: said } = seen(await runCommand([...argv, '--memory', '64M']));
+      expect({ exitCode, said }).toEqual({ exitCode: 2, said: [expect.stringMatching(NO_ROOM)] });
+      const [, memory = ''] = NO_ROOM.exec(said[0] ?? '') ?? [];
       expect(Number.parseInt(memory, 10)).toBeLessThan(600);
-      expect(await runCommand([...options, '--memory', memory])).toMatchObject({ exitCode: 0 });
-      expect(readFileSync(output).equals(expected)).toBe(true);
+      expect(seen(await runCommand([...argv, '--memory', memory]))).toEqual(DONE);
+      const headerBytes = headerLines === 0 ? 0 : lines.indexOf('\n') + 1;
+      const records = orderRecords([recordsOf(lines.subarray(headerBytes), 0x0a)], 'foreign', [headerBytes]);
+      expect(readFileSync(output).equals(Buffer.concat([lines.subarray(0, headerBytes), ...records]))).toBe(true);
     },
   );
 

@@ -6,12 +6,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { anySettings } from './any-settings.js';
+import type { Encoding } from './encodings.js';
+import { useFastDirectory } from './fast-directory.js';
 import { recordKindOf } from './record-kind-of.js';
 import { orderRecords } from './reference-order.js';
 import { shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
@@ -20,8 +21,11 @@ function decoded(codec: 'gzip' | 'zstd' | undefined, stored: Buffer): Buffer {
   return codec === undefined ? stored : decodeWithTool(codec, stored);
 }
 
+/** To start threads takes longer than the rest of such a job. */
+const rarely = fc.integer({ min: 1, max: 12 }).map((number) => number === 1);
+
 describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
-  const directory = useTestDirectory();
+  const directory = useFastDirectory();
 
   it('has the same records and the same bytes, whatever the settings', async () => {
     const job = fc.record({
@@ -29,7 +33,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
       others: fc.array(framed, { maxLength: 3 }),
       seed: fc.string(),
       settings: anySettings,
-      onThreads: fc.integer({ min: 1, max: 12 }).map((number) => number === 1),
+      onThreads: rarely,
     });
     await fc.assert(
       fc.asyncProperty(job, async ({ first, others, seed, settings, onThreads }) => {
@@ -68,10 +72,12 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
       settings: anySettings,
       shardCount: fc.option(fc.integer({ min: 1, max: 4 })),
       codec: fc.constantFrom(undefined, undefined, ...WRITABLE_CODECS),
+      onThreads: rarely,
     });
     await fc.assert(
-      fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, settings, shardCount, codec }) => {
+      fc.asyncProperty(job, async ({ inputs: { first, others, header }, seed, shardCount, codec, ...how }) => {
         const { spec } = first;
+        const settings = { ...how.settings, tuning: { ...how.settings.tuning, inline: !how.onThreads } };
         const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
         const bodies = [first, ...same].map(({ input }) => input);
         const inputs = bodies.map((body) => Buffer.concat([header.header(body.byteLength), body]));
@@ -108,7 +114,8 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
 });
 
 describe('a large input', () => {
-  const directory = useTestDirectory();
+  const directory = useFastDirectory();
+  const CUTTABLE: readonly Encoding[] = ['plain', 'bgzf', 'zstd'];
 
   interface Large {
     readonly spec: FramingSpec;
@@ -132,9 +139,9 @@ describe('a large input', () => {
       const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
       const expected = head + Buffer.concat(records).toString('latin1');
       // Of ranges of all lengths some end at each byte of a delimiter.
-      for (let i = 0; i <= 4 * part.length + 1; i++) {
-        const splitBytes = 1 + Math.floor(i / 2);
-        const encoding = i % 2 === 0 ? 'plain' : 'bgzf';
+      for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i++) {
+        const splitBytes = 1 + Math.floor(i / CUTTABLE.length);
+        const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
         const { bytes } = await shuffleToFile(directory, {
           inputs: [Buffer.concat([Buffer.from(head), body])],
           seed: 's',
@@ -150,6 +157,23 @@ describe('a large input', () => {
         });
         const how = `${encoding}, ${headerBytes} bytes of header, splits of ${splitBytes}`;
         expect(bytes.toString('latin1'), how).toBe(expected);
+      }
+    }
+  });
+
+  it('may have delimiters of 1,024 bytes', async () => {
+    const delimiter = Buffer.concat([Buffer.alloc(1023, 'ab'), Buffer.of(0)]);
+    const spec: FramingSpec = { kind: 'delimited', value: delimiter.toString('hex') };
+    const contents = ['', 'abab', 'x'.repeat(2000), 'a', '\0'].map((text) => Buffer.from(text));
+    const input = Buffer.concat(contents.flatMap((content) => [content, delimiter]));
+    const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));
+    for (const encoding of CUTTABLE) {
+      for (const splitBytes of [50, 1023, 1024, 1025, 2 ** 30]) {
+        const tuning = { splitBytes, readBytes: 100, inline: true };
+        const settings = { workers: 1, memoryBytes: 2 ** 24, tempDirCount: 1, encodings: [encoding], tuning };
+        const job = { inputs: [input], seed: 's', records: recordKindOf(spec), settings };
+        const { bytes } = await shuffleToFile(directory, job);
+        expect(bytes.equals(expected), `${encoding}, splits of ${splitBytes}`).toBe(true);
       }
     }
   });

@@ -3,6 +3,7 @@
  * begin and wherever they are cut; and members that do not hold what they say end the job, or change nothing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
@@ -114,6 +115,27 @@ describe('members that do not hold what they say', () => {
     // It is gzip all the same.
     const whole = inOrder(spec, Buffer.concat([a, b, c]));
     expect((await outputOf({ spec, stored, splitBytes: 1000 })).equals(whole)).toBe(true);
+  });
+
+  it('end the job when what lies in one looks like its end and the beginning of another', async () => {
+    const [claimed, text] = [Buffer.from(Uint32Array.of(8).buffer), Buffer.from('bbbbBBBBbb')];
+    const header = (storedBytes: number) => {
+      const bytes = Buffer.from(BGZF_END.subarray(0, 18));
+      bytes.writeUInt16LE(storedBytes - 1, 16);
+      return bytes;
+    };
+    const content = Buffer.concat([Buffer.from('aaaa'), claimed, header(18 + text.byteLength + 8), text]);
+    // Stored, so that it lies there as it is, behind the five bytes of its block.
+    const deflated = deflateRawSync(content, { level: 0 });
+    const trailer = Buffer.from(Uint32Array.of(crc32(content), content.byteLength).buffer);
+    const whole = Buffer.concat([header(18 + 5 + 8), deflated, trailer]);
+    const behind = Buffer.from('ccccCCCC');
+    const file = Buffer.concat([whole, bgzfMember(behind), BGZF_END]);
+    // 52 bytes by what is said, of which the first range holds 44.
+    await expect(outputOf({ spec, stored: file, splitBytes: 26 })).rejects.toMatchObject({
+      code: 'ERR_INPUT_CORRUPT',
+      message: `${directory.path('in')}: its bytes 0 to ${whole.byteLength} (compressed) decode to ${content.byteLength} bytes, expected the ${8 + content.byteLength} that they say they hold; make the file again`,
+    });
   });
 
   it('end the job when one says that it decodes to less or to more', async () => {

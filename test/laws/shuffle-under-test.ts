@@ -3,7 +3,6 @@
  * report promises and that no temp directory keeps anything.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import {
   type HeaderKind,
@@ -14,10 +13,9 @@ import {
   shuffle,
 } from '#src/index.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
-import { bgzfOf } from '../formats/codecs/bgzf-file.js';
-import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
-import type { Encoding, Settings } from './any-settings.js';
+import type { Settings } from './any-settings.js';
+import { encode } from './encodings.js';
 
 export interface Job {
   readonly inputs: readonly Buffer[];
@@ -27,17 +25,6 @@ export interface Job {
   readonly header?: HeaderKind | undefined;
   readonly compress?: OutputCompression | undefined;
   readonly settings: Settings;
-}
-
-function encode(bytes: Buffer, encoding: Encoding): Buffer {
-  if (encoding === 'plain') return bytes;
-  // Members of all sizes, some of them empty, so that most cuts lie inside a record.
-  if (encoding === 'bgzf') return bgzfOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
-  if (encoding === 'zstd') return zstdOf(bytes, [17, 0, 64, 5, 1, 30, 0, 0]);
-  if (encoding === 'gzip') return gzipSync(bytes, { level: 1 });
-  const third = Math.ceil(bytes.byteLength / 3);
-  const members = [0, 1, 2].map((i) => gzipSync(bytes.subarray(i * third, (i + 1) * third), { level: 1 }));
-  return Buffer.concat([...members, Buffer.alloc(bytes.byteLength % 5)]);
 }
 
 async function run(directory: TestDirectory, job: Job, output: string, shards?: ShardRule): Promise<ShuffleReport> {

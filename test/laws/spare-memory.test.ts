@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { STORED_HEADER_BYTES } from '#src/plan/memory-plan.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
-import type { Encoding, Settings } from './any-settings.js';
+import type { Settings } from './any-settings.js';
+import type { Encoding } from './encodings.js';
 import { recordsOf, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 

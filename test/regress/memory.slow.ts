@@ -1,6 +1,7 @@
 /**
- * Peak memory stays near what --memory says: budget, 150 MiB for Node itself, 30 MiB a worker. With the
- * sizes that the plan chooses, on inputs that are much larger than the budget.
+ * Peak memory stays near what --memory says: budget, 150 MiB for Node itself, 30 MiB a worker, and 200 MiB a worker
+ * where outputs are compressed with zstd above level 9. With the sizes that the plan chooses, on inputs that are much
+ * larger than the budget.
  */
 
 import { spawn } from 'node:child_process';
@@ -11,6 +12,9 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { openZstdEncoder } from '#src/formats/codecs/zstd-encoder.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const MIB = 2 ** 20;
@@ -85,8 +89,8 @@ async function pileshuf(argv: readonly string[], standardInput?: string): Promis
   return { exitCode: child.exitCode, stderr, peakBytes, outputBytes };
 }
 
-function allowedBytes(budgetBytes: number, workers: number): number {
-  return budgetBytes + (150 + 30 * workers) * MIB;
+function allowedBytes(budgetBytes: number, workers: number, workerMebibytes = 30): number {
+  return budgetBytes + (150 + workerMebibytes * workers) * MIB;
 }
 
 const DEFAULT_WORKERS = availableParallelism();
@@ -139,6 +143,44 @@ describe('compressed inputs', () => {
     expect(peakBytes).toBeLessThan(allowedBytes(budgetBytes, workers));
   });
 });
+
+describe('compression', () => {
+  const DECODED_BYTES = 6e7;
+  const [gzipped, inFrame] = [(bytes: Buffer) => gzipSync(bytes, { level: 1 }), compressWithZstd];
+  const farBack = (bytes: Buffer) => runOn(bytes, ['zstd', '-q', '-c', '-1', '--long=27']);
+  const asItIs = (bytes: Buffer) => bytes;
+  const cases = [
+    { what: 'zstd in', workers: 8, mebibytes: 64, store: inFrame, words: [], needs: ['zstd'] },
+    { what: 'zstd --long=27 in', workers: 2, mebibytes: 1024, store: farBack, words: [], needs: ['zstd'] },
+    { what: 'zstd in, zstd out', workers: 4, mebibytes: 64, store: inFrame, words: ['--compress', 'zstd:3'] },
+    { what: 'zstd:9 out', workers: 2, mebibytes: 256, store: asItIs, words: ['--compress', 'zstd:9'] },
+    { what: 'zstd:19 out', workers: 2, mebibytes: 256, store: asItIs, words: ['--compress', 'zstd:19'], ofWorker: 200 },
+    { what: 'gzip in, gzip out', workers: 4, mebibytes: 64, store: gzipped, words: ['--compress', 'gzip'] },
+    { what: 'packed temp data', workers: 4, mebibytes: 64, store: asItIs, words: ['--temp-compress', 'zstd:9'] },
+  ];
+  const reason = reasonNotToWrite(8 * DECODED_BYTES, 100);
+  const isPossible = (needs: readonly string[]) => reason === undefined && canWriteZstd && needs.every(isOnPath);
+  for (const { what, workers, mebibytes, store, words, needs = [], ofWorker } of cases) {
+    it.skipIf(!isPossible(needs))(`stays in it: ${what} ${reason ?? ''}`, async () => {
+      const block = linesOf(100);
+      const stored = store(
+        Buffer.concat(Array.from({ length: Math.floor(DECODED_BYTES / block.byteLength) }, () => block)),
+      );
+      const inputs = await Promise.all(
+        Array.from({ length: workers }, (_, i) => writeInput(`in-${i}`, stored, stored.byteLength)),
+      );
+      const argv = [...inputs, '-S', `${mebibytes}M`, '--workers', `${workers}`, ...words];
+      const { exitCode, stderr, peakBytes } = await pileshuf(argv);
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(peakBytes).toBeLessThan(allowedBytes(mebibytes * MIB, workers, ofWorker));
+    });
+  }
+});
+
+/** As one frame that says its size. */
+function compressWithZstd(bytes: Buffer): Buffer {
+  return Buffer.from(openZstdEncoder(3).compressFrame(bytes));
+}
 
 describe('one record of 200 MB among short ones, with -S 1G', () => {
   const LONG_BYTES = 2e8;

@@ -26,8 +26,9 @@ const MAGIC = Buffer.from('\x93NUMPY', 'latin1');
 const ALIGNMENT = 64;
 /** NumPy itself refuses more. */
 const MOST_TEXT_BYTES = 10_000;
-/** Bytes before the dictionary, in version 1 of the format. */
+/** Bytes before the dictionary, in version 1 of the format and in those behind it. */
 const TEXT_START = 10;
+const LONG_TEXT_START = 12;
 /** One entry of the dictionary; a value that is none of these is none of a plain array. */
 const ENTRY = /\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([^()]*\))\s*(?:,|$)/y;
 /** Byte order, kind and bytes of an element (characters of `U`); of a time its unit behind them. */
@@ -48,7 +49,8 @@ export const npyHeader: HeaderRule = {
     const version = head[6] ?? 0;
     if (version < 1 || version > 3)
       throw fail(6, `says that the .npy format is version ${version}; expected 1, 2 or 3`);
-    const [textStart, textBytes] = version === 1 ? [TEXT_START, head.readUInt16LE(8)] : [12, head.readUInt32LE(8)];
+    const textStart = textStartOf(head);
+    const textBytes = version === 1 ? head.readUInt16LE(8) : head.readUInt32LE(8);
     if (textBytes > MOST_TEXT_BYTES) throw fail(8, `claims a .npy header of ${textBytes} bytes; expected some hundred`);
     const byteLength = textStart + textBytes;
     if (head.byteLength < byteLength) return incomplete();
@@ -64,7 +66,7 @@ export const npyHeader: HeaderRule = {
   difference: (expected, got) => {
     const [one, other] = [arrayOf(expected.bytes), arrayOf(got.bytes)].map(describeRows);
     if (one === undefined || other === undefined || one === other) return undefined;
-    return { position: TEXT_START, expected: one, got: other };
+    return { position: textStartOf(got.bytes), expected: one, got: other };
   },
   headerOf: ({ bytes }, recordBytes) => {
     const array = arrayOf(bytes);
@@ -87,6 +89,11 @@ export function formatNpyHeader({ dtype, rowShape }: Pick<NpyArray, 'dtype' | 'r
   header.write(describe(rows), TEXT_START, 'latin1');
   header[byteLength - 1] = 0x0a;
   return header;
+}
+
+/** Where the dictionary begins. */
+function textStartOf(header: Uint8Array): number {
+  return header[6] === 1 ? TEXT_START : LONG_TEXT_START;
 }
 
 function startsLike(head: Buffer, magic: Buffer): boolean {
@@ -150,7 +157,7 @@ function shapeOf(tuple: string): number[] | undefined {
 
 /** Of a header that was measured. */
 function arrayOf(bytes: Uint8Array): NpyArray {
-  const array = parseDictionary(Buffer.from(bytes).toString('latin1', bytes[6] === 1 ? TEXT_START : 12));
+  const array = parseDictionary(Buffer.from(bytes).toString('latin1', textStartOf(bytes)));
   if (typeof array === 'string') throw new RangeError(`a .npy header ${array}`);
   return array;
 }

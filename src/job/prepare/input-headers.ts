@@ -35,19 +35,18 @@ export interface InputHeaders {
 }
 
 /**
+ * @param budgetFor the --memory with which a decoder that needs so many bytes will find them in pass 1, too.
  * @throws InputError ERR_INPUT_CORRUPT for an input that has no header, or another one than the first; AbortedError
  */
 export async function readInputHeaders(
   inputs: readonly JobInput[],
   { header: spec, memoryBytes, signal }: Pick<JobRequest, 'header' | 'memoryBytes' | 'signal'>,
+  budgetFor: DecoderMemory['budgetFor'],
 ): Promise<InputHeaders> {
   if (spec === undefined) return { inputs, first: undefined };
   const rule = headerRuleOf(spec);
   // Nothing else has taken of it yet.
-  const memory: DecoderMemory = {
-    take: (byteLength) => byteLength <= memoryBytes,
-    budgetFor: (byteLength) => `${Math.ceil(byteLength / 2 ** 20)}M`,
-  };
+  const memory: DecoderMemory = { take: (byteLength) => byteLength <= memoryBytes, budgetFor };
   const throwIfAborted = () => {
     if (signal?.aborted === true) throw new AbortedError();
   };

@@ -67,11 +67,9 @@ export async function planJob(
   nature: JobNature,
   tuning: Tuning,
 ): Promise<JobPlan> {
-  const hasStreams = inputs.some((input) => input.kind === 'stream');
   const layout = nature.manifest?.layout ?? undefined;
-  const mayBeResumable = nature.hasFiles && !hasStreams;
-  const isAskedFor =
-    mayBeResumable && (request.mustBeResumable || request.keepTemp || nature.manifest?.isResumable === true);
+  const mayBeResumable = mayResume(inputs, nature);
+  const isAskedFor = isAskedToResume(request, inputs, nature);
   const planned = planWork(request, inputs, tempPlaces, isAskedFor, layout, tuning);
   const isEnough = isAskedFor || !mayBeResumable || planned.expected.tempBytes < RESUMABLE_FROM_BYTES;
   const work = isEnough ? planned : planWork(request, inputs, tempPlaces, true, layout, tuning);
@@ -83,9 +81,30 @@ export async function planJob(
   return { ...rest, splits, layout: needsLayout ? layoutOf(rest.memory, splitBytes, splits, layout) : undefined };
 }
 
+/** What memory will be planned for, as far as it is known before headers are read: for advice in messages. */
+export function expectMemoryNeed(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  tempPlaces: TempPlaces,
+  nature: JobNature,
+  tuning: Tuning,
+): MemoryNeed {
+  const layout = nature.manifest?.layout ?? undefined;
+  return planWork(request, inputs, tempPlaces, isAskedToResume(request, inputs, nature), layout, tuning).memoryNeed;
+}
+
 /** Whether a job is so large that it ought to be one that can be gone on with. */
 export function isLarge(plan: JobPlan): boolean {
   return plan.expected.tempBytes >= RESUMABLE_FROM_BYTES;
+}
+
+function mayResume(inputs: readonly JobInput[], { hasFiles }: JobNature): boolean {
+  return hasFiles && inputs.every((input) => input.kind === 'file');
+}
+
+function isAskedToResume(request: JobRequest, inputs: readonly JobInput[], nature: JobNature): boolean {
+  const isAskedFor = request.mustBeResumable || request.keepTemp || nature.manifest?.isResumable === true;
+  return isAskedFor && mayResume(inputs, nature);
 }
 
 /** A plan but for the splits. */

@@ -8,13 +8,14 @@ import { type GateNumber, JobControl, UNGATED } from '../../io/job-control.js';
 import { hearSignalsAt } from '../../io/pause.js';
 import { requireReplaceable } from '../../output/output-place.js';
 import type { Tuning } from '../../plan/memory-plan.js';
+import { memoryForDecoder } from '../../plan/record-memory.js';
 import type { Release } from '../../release-all.js';
 import { checkDisks } from './check-disks.js';
 import { DeviceGates } from './device-gates.js';
 import { readInputHeaders, requireWholeRecords } from './input-headers.js';
 import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
-import { isLarge, type JobPlan, planJob } from './job-plan.js';
+import { expectMemoryNeed, isLarge, type JobPlan, planJob } from './job-plan.js';
 import { completeRequest, type JobRequest } from './job-request.js';
 import { type Continuation, findStart, hasWorkOnDisk, type JobStart } from './job-start.js';
 import { requireSameJob } from './same-job.js';
@@ -73,13 +74,15 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
       jobInputs.inputs.map((input) => input.path),
     );
   }
-  const { inputs, first: firstHeader } = await readInputHeaders(jobInputs.inputs, asked);
+  const nature = { hasFiles: site.kind === 'files', manifest };
+  const budgetFor = (byteLength: number) =>
+    memoryForDecoder(expectMemoryNeed(asked, jobInputs.inputs, tempPlaces, nature, tuning), byteLength);
+  const { inputs, first: firstHeader } = await readInputHeaders(jobInputs.inputs, asked, budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
   const inputGates = await gatesOfInputs(inputs, gates, asked.signal);
   const outputGate = places.outputDirectory === undefined ? UNGATED : gates.gateOf(places.outputDirectory, 'output');
-  const nature = { hasFiles: site.kind === 'files', manifest };
   const plan = await planJob(request, inputs, tempPlaces, nature, tuning);
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
   if (before === undefined) checkDisks(request, plan, places, gates);

@@ -1,6 +1,7 @@
 /**
  * Every decoder of zstd decodes all that is in a file, or refuses it: frames in one buffer, behind a
- * skippable one, cut anywhere, truncated, corrupt. Where this Node has no zstd, a newer one is asked.
+ * skippable one, cut anywhere, truncated, corrupt. Where this Node has no zstd, a newer one is asked, which then has to
+ * write, too.
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,9 @@ import { nodeDecoder } from '#src/formats/codecs/zstd-node-decoder.js';
 import { isSoundDecoder } from '#src/formats/codecs/zstd-probe.js';
 import { wasmDecoder } from '#src/formats/codecs/zstd-wasm-decoder.js';
 import { decoderCases } from './zstd-decoder-cases.mjs';
+import { encoderCases } from './zstd-encoder-cases.mjs';
+import { packerCases } from './zstd-packer-cases.mjs';
+import { declared } from './zstd-samples.mjs';
 
 const run = promisify(execFile);
 const addon = loadZstdAddon();
@@ -25,6 +29,8 @@ const optionalDecoders: readonly (readonly [string, ZstdDecoder | undefined])[] 
 ];
 /** The first with zstd, which takes truncated files for whole, and a current one. */
 const NEWER_NODES = ['22.15.0', '24.21.0'];
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const WITHOUT_ADDON = ['--import', new URL('hide-zstd-napi.mjs', import.meta.url).href];
 const newerNodes = await Promise.all(NEWER_NODES.map(async (version) => [version, await has(version)] as const));
 
 /** Whether npx has this Node, or gets it. */
@@ -33,6 +39,12 @@ async function has(version: string): Promise<boolean> {
     ({ stdout }) => stdout.includes(version),
     () => false,
   );
+}
+
+/** The text of two frames, by a Node that is started with these words. */
+async function decodeWhereUnsound(program: string, ...argv: readonly string[]): Promise<string> {
+  const { stdout } = await run(program, [...argv, ...WITHOUT_ADDON, script('zstd-of-unsound-node.mjs')]);
+  return stdout;
 }
 
 describe.each(optionalDecoders)('%s', (name, decoder) => {
@@ -50,12 +62,20 @@ describe('zstddec', async () => {
 });
 
 describe.each(newerNodes)('node:zlib of Node %s, where npx can get it', (version, isThere) => {
-  it.skipIf(!isThere)('passes all cases', async () => {
-    const script = fileURLToPath(new URL('zstd-in-this-node.mjs', import.meta.url));
-    const { stdout } = await run('npx', ['-y', `node@${version}`, script]);
-    const passed = ['is sound', ...Object.keys(decoderCases)].map((name) => [name, 'passed']);
+  it.skipIf(!isThere)('passes all cases, to read and to write', async () => {
+    const { stdout } = await run('npx', ['-y', `node@${version}`, ...WITHOUT_ADDON, script('zstd-in-this-node.mjs')]);
+    const cases = { ...decoderCases, ...encoderCases, ...packerCases };
+    const passed = ['is sound', ...Object.keys(cases)].map((name) => [name, 'passed']);
     expect(JSON.parse(stdout)).toEqual(Object.fromEntries(passed));
   });
+
+  it.skipIf(!isThere)('is not taken when it is unsound', async () => {
+    expect(await decodeWhereUnsound('npx', '-y', `node@${version}`)).toBe(declared.content.toString().repeat(2));
+  });
+});
+
+it('without zstd-napi and with an unsound node:zlib another decoder is taken', async () => {
+  expect(await decodeWhereUnsound(process.execPath)).toBe(declared.content.toString().repeat(2));
 });
 
 describe('isSoundDecoder', () => {

@@ -97,7 +97,8 @@ describe('npyHeader', () => {
   });
 
   it('is the same for other numbers of rows, and only for these', () => {
-    const header = (dtype: string, shape: string) => measure(headerWith(dictionary(dtype, shape))) ?? expect.fail();
+    const header = (dtype: string, shape: string, version = 1) =>
+      measure(headerWith(dictionary(dtype, shape), version)) ?? expect.fail();
     const three = header("'<f4'", '(10, 3)');
     expect(npyHeader.difference(three, header("'<f4'", '(7, 3)'))).toBeUndefined();
     expect(npyHeader.difference(three, header("'<i4'", '(10, 3)'))).toEqual({
@@ -105,6 +106,10 @@ describe('npyHeader', () => {
       expected: 'rows of dtype <f4 and shape (3)',
       got: 'rows of dtype <i4 and shape (3)',
     });
+    for (const version of [2, 3]) {
+      expect(npyHeader.difference(three, header("'<f4'", '(7, 3)', version))).toBeUndefined();
+      expect(npyHeader.difference(three, header("'<i4'", '(10, 3)', version))).toMatchObject({ position: 12 });
+    }
     expect(npyHeader.difference(three, header("'<f4'", '(10, 3, 1)'))).toMatchObject({
       got: expect.stringMatching(/3, 1/),
     });

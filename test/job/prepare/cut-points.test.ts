@@ -10,11 +10,25 @@ import { describeInputs } from '#src/job/prepare/planned-inputs.js';
 import { planSplits, type SplitPart } from '#src/plan/splits.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 import { BGZF_END, bgzfFile, bgzfMember } from '../../formats/codecs/bgzf-file.js';
+import { zstdFrameOf } from '../../formats/codecs/zstd-file.js';
+import { skippable, undeclared } from '../../formats/codecs/zstd-samples.mjs';
 
 const directory = useTestDirectory();
 const lines = framingOf(LINES);
 const content = Buffer.from('12345678\n');
-const memberBytes = bgzfMember(content).byteLength;
+
+/** A codec whose members say how long they are. */
+interface Format {
+  readonly name: string;
+  readonly member: (content: Uint8Array) => Buffer;
+  /** What stands behind the last member. */
+  readonly end: Buffer;
+}
+
+const BGZF: Format = { name: 'BGZF', member: bgzfMember, end: BGZF_END };
+const ZSTD: Format = { name: 'zstd', member: zstdFrameOf, end: Buffer.alloc(0) };
+const fileOf = ({ member, end }: Format, contents: readonly Uint8Array[]) =>
+  Buffer.concat([...contents.map((each) => member(each)), end]);
 
 async function inputOf(bytes: Uint8Array) {
   writeFileSync(directory.path('in'), bytes);
@@ -23,14 +37,17 @@ async function inputOf(bytes: Uint8Array) {
   return input;
 }
 
-/** Parts of one input of ten members of nine bytes, of which `decodedBytes` were estimated. */
-async function partsOf(spec: FramingSpec, splitBytes: number, decodedBytes = 90): Promise<readonly SplitPart[]> {
-  const input = await inputOf(bgzfFile(Array(10).fill(content)));
-  const planned = await describeInputs([input], [decodedBytes], framingOf(spec), splitBytes, undefined);
-  return [...planSplits(planned, splitBytes)].flat();
-}
+describe.each([BGZF, ZSTD])('a $name file', (format) => {
+  const { end } = format;
+  const memberBytes = format.member(content).byteLength;
 
-describe('a BGZF file', () => {
+  /** Parts of one input of ten members of nine bytes, of which `decodedBytes` were estimated. */
+  async function partsOf(spec: FramingSpec, splitBytes: number, decodedBytes = 90): Promise<readonly SplitPart[]> {
+    const input = await inputOf(fileOf(format, Array(10).fill(content)));
+    const planned = await describeInputs([input], [decodedBytes], framingOf(spec), splitBytes, undefined);
+    return [...planSplits(planned, splitBytes)].flat();
+  }
+
   it('is cut at members', async () => {
     expect(await partsOf(LINES, 45)).toEqual([
       {
@@ -45,7 +62,7 @@ describe('a BGZF file', () => {
         end: 90,
         members: {
           storedStart: 5 * memberBytes,
-          storedEnd: 10 * memberBytes + BGZF_END.byteLength,
+          storedEnd: 10 * memberBytes + end.byteLength,
           decodedStart: 45,
           decodedEnd: 90,
         },
@@ -91,6 +108,12 @@ describe('a BGZF file', () => {
 });
 
 describe('findCutPoints', () => {
+  /** So many members. */
+  function repeated(count: number): Buffer {
+    const member = bgzfMember(content);
+    return Buffer.alloc(count * member.byteLength, member);
+  }
+
   it('knows nothing of other gzip, and of BGZF with other members', async () => {
     for (const bytes of [gzipSync(content), Buffer.concat([bgzfFile([content, content]), gzipSync(content)])]) {
       expect(await findCutPoints(await inputOf(bytes), lines, 1, undefined)).toBeUndefined();
@@ -99,10 +122,30 @@ describe('findCutPoints', () => {
     expect(mayCutAtMembers(await inputOf(content), lines)).toBe(false);
   });
 
-  it('takes no place with nothing before it or behind it', async () => {
+  it('knows nothing of zstd with a frame that does not say its size, wherever it stands', async () => {
+    for (const at of [0, 1, 2]) {
+      const frames: Uint8Array[] = [zstdFrameOf(content), zstdFrameOf(content)];
+      const input = await inputOf(Buffer.concat(frames.toSpliced(at, 0, undeclared.stored)));
+      expect(mayCutAtMembers(input, lines)).toBe(true);
+      expect(await findCutPoints(input, lines, 1, undefined), `at ${at}`).toBeUndefined();
+    }
+  });
+
+  it('takes skippable frames of zstd for nothing, also at the beginning', async () => {
+    const frame = zstdFrameOf(content);
+    const input = await inputOf(Buffer.concat([skippable, frame, skippable, frame, skippable]));
+    expect(await findCutPoints(input, lines, 1, undefined)).toEqual({
+      start: 0,
+      decodedBytes: 18,
+      cutPoints: [{ start: 10, storedStart: 2 * skippable.byteLength + frame.byteLength, decodedStart: 9 }],
+    });
+  });
+
+  it.each([BGZF, ZSTD])('takes no place with nothing before it or behind it: $name', async (format) => {
+    const { member } = format;
     const empty = new Uint8Array();
     const cuts = await findCutPoints(
-      await inputOf(bgzfFile([empty, content, empty, content, empty])),
+      await inputOf(fileOf(format, [empty, content, empty, content, empty])),
       lines,
       1,
       undefined,
@@ -110,7 +153,7 @@ describe('findCutPoints', () => {
     expect(cuts).toEqual({
       start: 0,
       decodedBytes: 18,
-      cutPoints: [{ start: 10, storedStart: BGZF_END.byteLength + memberBytes, decodedStart: 9 }],
+      cutPoints: [{ start: 10, storedStart: member(empty).byteLength + member(content).byteLength, decodedStart: 9 }],
     });
   });
 
@@ -123,7 +166,7 @@ describe('findCutPoints', () => {
 
   it('keeps no more points than it takes, of however many members', async () => {
     const members = 200_000;
-    const input = await inputOf(Buffer.alloc(members * memberBytes, bgzfMember(content)));
+    const input = await inputOf(repeated(members));
     const cuts = await findCutPoints(input, lines, 1, undefined);
     expect(cuts?.decodedBytes).toBe(members * content.byteLength);
     const points = cuts?.cutPoints ?? [];
@@ -138,7 +181,7 @@ describe('findCutPoints', () => {
   describe('when the job is to stop', () => {
     let input: Awaited<ReturnType<typeof inputOf>>;
     beforeEach(async () => {
-      input = await inputOf(Buffer.alloc(500_000 * memberBytes, bgzfMember(content)));
+      input = await inputOf(repeated(500_000));
     });
 
     it('stops', async () => {

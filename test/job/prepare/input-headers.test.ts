@@ -14,6 +14,7 @@ import { useFileCalls } from '../../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../../formats/any-headers.js';
 import { zstdOf } from '../../formats/codecs/zstd-file.js';
+import { blockHeader } from '../../formats/codecs/zstd-samples.mjs';
 
 const directory = useTestDirectory();
 const fileCalls = useFileCalls();
@@ -29,7 +30,7 @@ async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly Jo
 }
 
 const read = (inputs: readonly JobInput[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
-  readInputHeaders(inputs, { header, memoryBytes: 2 ** 24, signal });
+  readInputHeaders(inputs, { header, memoryBytes: 2 ** 24, signal }, (byteLength) => `room for ${byteLength}`);
 const bytesOfHeaders = (inputs: readonly JobInput[]) =>
   inputs.map((input) => (input.kind === 'file' ? input.header.byteLength : undefined));
 
@@ -75,6 +76,16 @@ describe('readInputHeaders', () => {
       `in-2: byte 2 of its header differs from that of ${directory.path('in-0')}: expected "a\\nb\\n", got "a\\nc\\n"`,
     );
     await expect(read(inputs.slice(3), twoLines)).rejects.toThrow(InputError);
+  });
+
+  it('says which budget would do for a window that is larger than all of it', async () => {
+    // Of 32 MiB, with a first block that the first bytes of the file do not hold.
+    const line = Buffer.alloc(9000, 'a');
+    const frame = [Buffer.from('28b52ffd0078', 'hex'), Uint8Array.from(blockHeader(line.byteLength, 0, true)), line];
+    await expect(read(await inputsOf(Buffer.concat(frame)), twoLines)).rejects.toMatchObject({
+      code: 'ERR_MEMORY_BUDGET',
+      message: expect.stringContaining(`expected --memory of at least room for ${2 ** 25}`),
+    });
   });
 
   it('ends when it is told to', async () => {

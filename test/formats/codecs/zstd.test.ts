@@ -1,0 +1,81 @@
+/**
+ * zstd: its members are its frames, found from what they say of themselves, and a file of which one does not say its
+ * size is none that can be read in parts.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MemberStart } from '#src/formats/codec.js';
+import { zstd } from '#src/formats/codecs/zstd.js';
+import { zstdFrameOf } from './zstd-file.js';
+import { blockHeader, declared, empty, skippable, undeclared } from './zstd-samples.mjs';
+
+function list(bytes: Uint8Array): { readonly members: MemberStart[]; readonly decodedBytes: number | undefined } {
+  const read = (position: number, byteLength: number) => bytes.subarray(position, position + byteLength);
+  const found = zstd.listMembers?.({ path: 'in.zst', byteLength: bytes.byteLength, read });
+  const members: MemberStart[] = [];
+  for (;;) {
+    const { done, value } = found?.next() ?? expect.fail('it lists no members');
+    if (done === true) return { members, decodedBytes: value };
+    members.push(value);
+  }
+}
+
+/** A frame of one empty block that says that it holds so many bytes, in a window of 1 KiB. */
+function claiming(contentBytes: bigint): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(contentBytes);
+  return Buffer.concat([Buffer.from('28b52ffdc000', 'hex'), size, Uint8Array.from(blockHeader(0, 0, true))]);
+}
+
+describe('zstd.listMembers', () => {
+  it('finds all frames, empty ones too, whatever is skippable around them', () => {
+    const frame = fc.record({ content: fc.uint8Array({ maxLength: 300 }), skipped: fc.nat({ max: 2 }) });
+    fc.assert(
+      fc.property(fc.array(frame, { maxLength: 12 }), fc.boolean(), (frames, isSkippableFirst) => {
+        const stored: Uint8Array[] = isSkippableFirst ? [skippable] : [];
+        const expected: MemberStart[] = [];
+        let decodedStart = 0;
+        for (const { content, skipped } of frames) {
+          expected.push({ storedStart: Buffer.concat(stored).byteLength, decodedStart });
+          stored.push(zstdFrameOf(content), ...Array<Uint8Array>(skipped).fill(skippable));
+          decodedStart += content.byteLength;
+        }
+        expect(list(Buffer.concat(stored))).toEqual({ members: expected, decodedBytes: decodedStart });
+      }),
+    );
+  });
+
+  it('finds those that the zstd command wrote', () => {
+    const bytes = Buffer.concat([declared.stored, empty.stored, declared.stored]);
+    expect(list(bytes)).toEqual({
+      members: [
+        { storedStart: 0, decodedStart: 0 },
+        { storedStart: declared.stored.byteLength, decodedStart: declared.content.byteLength },
+        {
+          storedStart: declared.stored.byteLength + empty.stored.byteLength,
+          decodedStart: declared.content.byteLength,
+        },
+      ],
+      decodedBytes: 2 * declared.content.byteLength,
+    });
+  });
+
+  it.each([0, 1, 2])('does not know them when one of three does not say its size: %d', (at) => {
+    const frames = [declared.stored, declared.stored].toSpliced(at, 0, undeclared.stored);
+    expect(list(Buffer.concat(frames)).decodedBytes).toBeUndefined();
+  });
+
+  it('does not know them when their sizes are together more than can be counted', () => {
+    const most = BigInt(Number.MAX_SAFE_INTEGER);
+    expect(list(claiming(most)).decodedBytes).toBe(Number.MAX_SAFE_INTEGER);
+    expect(list(Buffer.concat([claiming(most), claiming(0n)])).decodedBytes).toBe(Number.MAX_SAFE_INTEGER);
+    expect(list(Buffer.concat([claiming(most), claiming(1n)])).decodedBytes).toBeUndefined();
+    expect(list(Buffer.concat([claiming(1n), claiming(most), claiming(0n)])).decodedBytes).toBeUndefined();
+  });
+
+  it('refuses a file that ends inside a frame, or behind which something else stands', () => {
+    for (const bytes of [declared.stored.subarray(0, -1), Buffer.concat([declared.stored, Buffer.from('text')])]) {
+      expect(() => list(bytes)).toThrow(expect.objectContaining({ code: 'ERR_INPUT_CORRUPT' }));
+    }
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * The law of all formats at one time: every framing and kind of header, with inputs stored in every way, cut at every
+ * byte, here and there and not at all, on one thread and on several, gives the records of the inputs in the order of the
+ * seed, in one file, in shards and in a compressed file.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { isOnPath, runOn } from '../fixtures/foreign-program.js';
+import { splitPlainly } from '../formats/plain-framings.js';
+import { ENCODINGS, encode } from './encodings.js';
+import { type FastDirectory, useFastDirectory } from './fast-directory.js';
+import { FORMAT_SAMPLES, type FormatSample } from './format-samples.js';
+import { orderRecords } from './reference-order.js';
+
+/** A way to store inputs. */
+interface Storage {
+  readonly name: string;
+  readonly store: (bytes: Buffer) => Buffer;
+  readonly options?: Pick<ShuffleOptions, 'decompressProgram'>;
+}
+
+const COMPRESSORS = ['bzip2', 'xz', 'lz4'];
+
+const STORAGES: readonly Storage[] = [
+  ...ENCODINGS.map((name) => ({ name, store: (bytes: Buffer) => encode(bytes, name) })),
+  {
+    name: 'base64, which a program decodes',
+    store: (bytes) => Buffer.from(bytes.toString('base64')),
+    options: { decompressProgram: ['base64', '-d'] },
+  },
+  ...COMPRESSORS.filter(isOnPath).map((name) => ({ name, store: (bytes: Buffer) => runOn(bytes, [name, '-c']) })),
+];
+
+const SPLIT_BYTES = [1, 40, 2 ** 30];
+const WORKERS = [1, 2, 4];
+const PLACES = ['one file', 'shards', 'a compressed file'] as const;
+const SHARDS = 3;
+const SEED = 'together';
+
+/** One of each dimension. */
+interface Cell {
+  readonly splitBytes: number;
+  readonly workers: number;
+  readonly place: (typeof PLACES)[number];
+}
+
+/**
+ * Cells of a format and a storage, by their numbers.
+ * @returns few, such that all of them together have each pair of values of any two dimensions: as in a Latin square,
+ *   by sums of the numbers modulo 3.
+ */
+export function pairsOnly(format: number, storage: number): readonly Cell[] {
+  return cells(
+    (format + storage) % 3,
+    (format + 2 * storage) % 3,
+    (Math.floor(format / 3) + Math.floor(storage / 3)) % 3,
+  );
+}
+
+/** All of them. */
+export function wholeProduct(): readonly Cell[] {
+  const three = [0, 1, 2];
+  return three.flatMap((split) => three.flatMap((workers) => three.flatMap((place) => cells(split, workers, place))));
+}
+
+function cells(split: number, workers: number, place: number): readonly Cell[] {
+  return [{ splitBytes: SPLIT_BYTES[split] ?? 0, workers: WORKERS[workers] ?? 0, place: PLACES[place] ?? 'one file' }];
+}
+
+/** @param choose the cells that are tried of a format and a storage. */
+export function testFormatsTogether(choose: (format: number, storage: number) => readonly Cell[]): void {
+  const directory = useFastDirectory();
+
+  describe.each(FORMAT_SAMPLES.map((sample, number) => ({ ...sample, number })))('$name', (sample) => {
+    it.skip.each(COMPRESSORS.filter((name) => !isOnPath(name)))('in %s, which is not on PATH', () => {});
+
+    it.each(STORAGES.map((storage, number) => ({ ...storage, number })))('in $name', async (storage) => {
+      const inputs = sample.bodies.map((body, i) => {
+        const path = directory.path(`in-${i}`);
+        writeFileSync(path, storage.store(Buffer.concat([sample.around.header(body.byteLength), body])));
+        return path;
+      });
+      for (const cell of choose(sample.number, storage.number)) {
+        const outputs = await outputsOf(directory, cell, { inputs, ...sample.around.options, ...storage.options });
+        expect(outputs, JSON.stringify(cell)).toEqual(expectedOf(sample, cell));
+      }
+    });
+  });
+}
+
+/** What each output holds, as text. */
+async function outputsOf(
+  { path, temp }: FastDirectory,
+  { splitBytes, workers, place }: Cell,
+  options: ShuffleOptions,
+): Promise<readonly string[]> {
+  mkdirSync(path('out'));
+  const report = await shuffle(
+    {
+      ...options,
+      output: path('out', 'shuffled'),
+      shards: place === 'shards' ? { by: 'count', shardCount: SHARDS } : undefined,
+      compress: place === 'a compressed file' ? { codec: 'gzip', level: 1 } : 'none',
+      seed: SEED,
+      workers,
+      memoryBytes: 2 ** 25,
+      tempDirs: [temp],
+    },
+    {
+      splitBytes,
+      inline: workers === 1,
+      keepInRam: splitBytes !== 40,
+      readBytes: 70,
+      pileCount: 3,
+      bufferBytes: 64,
+      outputBytes: 100,
+    },
+  );
+  expect(report.workers).toBe(workers);
+  const stored = (place === 'shards' ? report.shards : [path('out', 'shuffled')]).map((output) => readFileSync(output));
+  rmSync(path('out'), { recursive: true });
+  return stored.map((bytes) => (place === 'a compressed file' ? gunzipSync(bytes) : bytes).toString('latin1'));
+}
+
+/** The same in the plainest way. */
+function expectedOf({ spec, around, bodies }: FormatSample, { place }: Cell): readonly string[] {
+  const records = orderRecords(
+    bodies.map((body) => splitPlainly(spec, body)),
+    SEED,
+    bodies.map((body) => around.header(body.byteLength).byteLength),
+  );
+  const shards = place === 'shards' ? SHARDS : 1;
+  const cut = (i: number) => Math.floor((i * records.length) / shards);
+  return Array.from({ length: shards }, (_, i) => {
+    const body = Buffer.concat(records.slice(cut(i), cut(i + 1)));
+    return Buffer.concat([around.header(body.byteLength), body, around.trailer]).toString('latin1');
+  });
+}

@@ -1,0 +1,46 @@
+/** Where the optional package zstd-napi is not installed, zstd is read all the same, and written or refused. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { findZstdInNode } from '#src/formats/codecs/zstd-native.js';
+import { DONE, seen } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { declared, severalBlocks, skippable, undeclared } from '../formats/codecs/zstd-samples.mjs';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
+import { referenceOrder } from './reference-order.js';
+
+const directory = useTestDirectory();
+const frames = [skippable, declared.stored, severalBlocks.stored, skippable, undeclared.stored];
+const content = Buffer.concat([declared.content, severalBlocks.content, undeclared.content]);
+const expected = Buffer.concat(referenceOrder([content], 's'));
+const nodeOptions = ['--import', new URL('../formats/codecs/hide-zstd-napi.mjs', import.meta.url).href];
+const REFUSAL =
+  'pileshuf: nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or do without (outputs can be gzip)';
+
+async function pileshuf(...words: readonly string[]) {
+  writeFileSync(directory.path('in.zst'), Buffer.concat(frames));
+  const argv = ['-q', directory.path('in.zst'), '-T', directory.temp, '--seed', 's', '--workers', '2', ...words];
+  return seen(await runCommand(argv, { nodeOptions, env: { PILESHUF_TEST_TUNING: '{"inline":false}' } }));
+}
+
+describe('without zstd-napi', () => {
+  it('zstd is read, on threads', async () => {
+    expect(await pileshuf('-o', directory.path('out'))).toEqual(DONE);
+    expect(readFileSync(directory.path('out')).equals(expected)).toBe(true);
+  });
+
+  const inNode = findZstdInNode();
+
+  it.skipIf(inNode !== undefined).each([
+    ['an output', ['--compress', 'zstd']],
+    ['temp data', ['--temp-compress', 'zstd']],
+  ])('where this Node writes no zstd, it is refused: %s', async (_, words) => {
+    expect(await pileshuf(...words, '-o', directory.path('out'))).toEqual({ exitCode: 2, lines: [REFUSAL] });
+    expect(existsSync(directory.path('out'))).toBe(false);
+  });
+
+  it.skipIf(inNode === undefined)('where this Node writes zstd, it is written', async () => {
+    expect(await pileshuf('--temp-compress', 'zstd', '-o', directory.path('out.zst'))).toEqual(DONE);
+    expect(decodeWithTool('zstd', readFileSync(directory.path('out.zst'))).equals(expected)).toBe(true);
+  });
+});
