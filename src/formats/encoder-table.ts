@@ -7,8 +7,8 @@ import { UsageError } from '../errors.js';
 import { GZIP_LEVELS, openGzipEncoder } from './codecs/gzip-encoder.js';
 import { storeZstdFrame } from './codecs/stored-zstd-frame.js';
 import { openZstdEncoder, ZSTD_LEVELS } from './codecs/zstd-encoder.js';
-import { freeBytes } from './free-bytes.js';
 import type { MemberEncoder } from './member-encoder.js';
+import { inOwnBuffer } from './own-buffer.js';
 
 interface EncoderKind {
   /** Of file names; the first is given to shards. */
@@ -62,15 +62,5 @@ export function openEncoder({ codec, level }: Compression): MemberEncoder {
 
 function openZstdMemberEncoder(level: number): MemberEncoder {
   const encoder = openZstdEncoder(level);
-  return {
-    encode: (bytes) => {
-      const frame = encoder.compressFrame(bytes);
-      // Frames may wait for their turn, and may lie in room for bytes that cannot be compressed.
-      if (frame.byteLength === frame.buffer.byteLength) return frame;
-      const copy = frame.slice();
-      freeBytes(frame);
-      return copy;
-    },
-    store: storeZstdFrame,
-  };
+  return { encode: (bytes) => inOwnBuffer(encoder.compressFrame(bytes)), store: storeZstdFrame };
 }

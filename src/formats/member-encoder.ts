@@ -4,7 +4,7 @@
  */
 
 export interface MemberEncoder {
-  /** One member, in a buffer of its own that is hardly larger. */
+  /** One member, in a buffer of its own that is no larger. */
   encode(bytes: Uint8Array): Uint8Array;
   /** The same without compression: as long as that of any other bytes of this number. */
   store(bytes: Uint8Array): Uint8Array;

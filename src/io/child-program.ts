@@ -21,6 +21,7 @@ export class ChildProgram {
   /** Fulfilled when it has ended and was waited for. */
   readonly ended: Promise<ProgramEnd>;
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #errorsClosed: Promise<void>;
   #errorBytes: Buffer = Buffer.alloc(0);
   #hasEnded = false;
 
@@ -37,6 +38,9 @@ export class ChildProgram {
     // It may end before it has read all; whoever writes is told.
     child.stdin.on('error', () => {});
     child.stderr.on('error', () => {});
+    this.#errorsClosed = new Promise((resolve) => {
+      child.stderr.on('close', () => resolve());
+    });
     child.stderr.on('data', (bytes: Buffer) => {
       this.#errorBytes = Buffer.concat([this.#errorBytes, bytes]).subarray(-STANDARD_ERROR_BYTES);
     });
@@ -76,6 +80,12 @@ export class ChildProgram {
   /** The end of what it has written to standard error. */
   get errorText(): string {
     return this.#errorBytes.toString();
+  }
+
+  /** The same when nobody can write more there: it has ended, and so has all that it has started. */
+  async allErrorText(): Promise<string> {
+    await this.#errorsClosed;
+    return this.errorText;
   }
 
   /** Ends it, if it has not ended yet. Safe to call twice. */

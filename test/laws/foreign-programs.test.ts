@@ -78,6 +78,20 @@ describe.each([
       }
     });
 
+    it('writes what is no input any more when something lies behind it, however small it is', async () => {
+      const stored = runOn(lines.subarray(0, 1000), argv);
+      for (const behind of [Buffer.from('x'), gzipSync('lines'), Buffer.concat([Buffer.alloc(99), stored])]) {
+        await expect(outputOf([Buffer.concat([stored, behind])])).rejects.toMatchObject({
+          code: 'ERR_INPUT_CORRUPT',
+          message: expect.stringMatching(
+            new RegExp(
+              `^${directory.path('in-0')}: \`${program} -dc\` (ended with exit code \\d+|has left out a part)`,
+            ),
+          ),
+        });
+      }
+    });
+
     it('writes what is no input any more when a byte of it is another', async () => {
       const stored = runOn(lines, argv);
       const at = Math.floor(stored.byteLength / 3);

@@ -29,6 +29,8 @@ export interface DecodingProgram {
   readonly words: readonly string[];
   /** The error for an input when there is no such program. */
   missing(path: string): PileshufError;
+  /** What it says when it leaves out a part of the input and ends well all the same. */
+  readonly leavingOut?: RegExp;
 }
 
 type CodecTraits = Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches'>;
@@ -82,6 +84,9 @@ async function* decode(program: DecodingProgram, source: CompressedSource): Asyn
       throw failure(program, path, end, child.errorText);
     }
     if ((await feeding) === false && stopped === undefined) throw leftUnread(program, path);
+    if (program.leavingOut?.test(await child.allErrorText()) && stopped === undefined) {
+      throw leftOut(program, path, child.errorText);
+    }
   } catch (error) {
     // What it is stopped for comes first; that its output ends is what follows.
     if (stopped === undefined) throw error;
@@ -123,6 +128,13 @@ function leftUnread(program: DecodingProgram, path: string): InputError {
   return new InputError(
     'ERR_INPUT_CORRUPT',
     `${path}: ${nameOf(program)} ended before it had read all of the input; expected a program that decodes all that it is given`,
+  );
+}
+
+function leftOut(program: DecodingProgram, path: string, text: string): InputError {
+  return new InputError(
+    'ERR_INPUT_CORRUPT',
+    `${path}: ${nameOf(program)} has left out a part of the input and said: ${printable(text)}`,
   );
 }
 

@@ -17,7 +17,7 @@ import {
 export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
 
 export interface ZstdEncoder {
-  /** One frame, in a buffer of its own. */
+  /** One frame, in a buffer that nobody else uses and that may be larger, maybe as a Buffer. */
   compressFrame(bytes: Uint8Array): Uint8Array;
 }
 
