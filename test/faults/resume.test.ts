@@ -98,6 +98,21 @@ describe.each([
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
+  it.each(['pass 1', 'pass 2'] as const)('in %s leaves less to be counted, or nothing', async (place) => {
+    const words = ['--lines-per-record', '2'];
+    // Fewer records take less room in temp data.
+    const at = place === 'pass 1' && !isTiny ? ({ at: 'temp-write', nth: 150 } as const) : PLACES[place];
+    const stopped = await resume({ argv: words, sabotage: { act: 'signal', signal, ...at } });
+    expect(stopped.exitCode).toBe(exitCode);
+    const continued = await runPrinted(directory, stopped.failure?.resume?.command ?? '');
+    expect(continued.exitCode).toBe(0);
+    if (place === 'pass 1') expect(continued.splitsRead).toBeGreaterThan(0);
+    else expect(continued.splitsRead).toBe(0);
+    expect(contentOf(output)).toBe(
+      await undisturbed(directory, { inputs, records: { by: 'lines', linesPerRecord: 2 } }),
+    );
+  });
+
   it('says all of it in one line for people', async () => {
     const { nodeOptions, env } = withSabotage({ act: 'signal', signal, ...PLACES['pass 1'] });
     const words = ['-q', ...argv(), '--job-dir', directory.path('job')];

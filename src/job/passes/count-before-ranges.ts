@@ -14,16 +14,18 @@ import { runTasks } from './run-tasks.js';
 /** Gives the count before the place where the reader of a part begins. */
 export type CountBefore = (part: SplitPart) => number;
 
-/** Reads the inputs that were cut, all but their last ranges, once more. */
-export async function countBeforeRanges(job: JobContext): Promise<CountBefore> {
+/**
+ * Reads the inputs that were cut, up to the last range that is still to be read, once more.
+ * @param isScattered whether an earlier run of the job has the split.
+ */
+export async function countBeforeRanges(
+  job: JobContext,
+  isScattered: (split: number) => boolean,
+): Promise<CountBefore> {
   const framing = job.share.framing === undefined ? undefined : framingOf(job.share.framing);
   const cut = framing?.cut;
   if (framing === undefined || cut?.kind !== 'after-counting') return () => 0;
-  const startsOfInput = new Map<number, number[]>();
-  for (const { inputOrdinal, start } of job.plan.splits.flat()) {
-    if (start > headerBytesOf(job.inputs[inputOrdinal]))
-      startsOfInput.set(inputOrdinal, [...(startsOfInput.get(inputOrdinal) ?? []), start]);
-  }
+  const startsOfInput = startsToCountTo(job, isScattered);
   const counts = new Map<number, Map<number, number>>();
   const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
   for (const [ordinal, starts] of startsOfInput) {
@@ -32,7 +34,7 @@ export async function countBeforeRanges(job: JobContext): Promise<CountBefore> {
     counts.set(ordinal, new Map());
     const headerBytes = headerBytesOf(input);
     let before = headerBytes;
-    for (const start of starts.sort((a, b) => a - b)) {
+    for (const start of starts) {
       const end = readerStart(framing, start, headerBytes);
       const { path, version } = input;
       const gate = job.inputGates[ordinal] ?? UNGATED;
@@ -53,6 +55,25 @@ export async function countBeforeRanges(job: JobContext): Promise<CountBefore> {
     }
   }
   return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
+}
+
+/** Of each input the places where ranges begin, in order. */
+function startsToCountTo(
+  { inputs, plan }: JobContext,
+  isScattered: (split: number) => boolean,
+): ReadonlyMap<number, readonly number[]> {
+  const startsOfInput = new Map<number, number[]>();
+  // From the last one on: those before one that is needed are counted by several threads.
+  for (const [split, parts] of [...plan.splits.entries()].reverse()) {
+    for (const { inputOrdinal, start } of parts) {
+      if (start <= headerBytesOf(inputs[inputOrdinal])) continue;
+      const starts = startsOfInput.get(inputOrdinal);
+      if (starts !== undefined) starts.push(start);
+      else if (!isScattered(split)) startsOfInput.set(inputOrdinal, [start]);
+    }
+  }
+  for (const starts of startsOfInput.values()) starts.reverse();
+  return startsOfInput;
 }
 
 function headerBytesOf(input: JobInput | undefined): number {

@@ -45,7 +45,7 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
     removeLeftovers(layout, names);
   }
 
-  const countBefore = await countBeforeRanges(job);
+  const countBefore = await countBeforeRanges(job, (split) => gathered.has(split));
   function* tasks(): Generator<{ split: number; task: ScatterTask }> {
     for (const [split, splitParts] of splits.entries()) {
       if (gathered.has(split)) continue;
