@@ -11,13 +11,13 @@ import { compressionOf, type OutputCodec, openEncoder } from '#src/formats/encod
 import type { OutputCompression, ShardRule } from '#src/index.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings } from './any-settings.js';
+import { useFastDirectory } from './fast-directory.js';
 import { recordKindOf } from './record-kind-of.js';
 import { referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
@@ -49,7 +49,7 @@ const threads = (memoryBytes: number): Settings => ({
 });
 
 describe('a compressed output', () => {
-  const directory = useTestDirectory();
+  const directory = useFastDirectory();
 
   async function expectLaws(job: Job, compress: Exclude<OutputCompression, 'none'>): Promise<void> {
     const ordered = referenceOrder(job.inputs, job.seed);

@@ -16,7 +16,7 @@ const directory = useTestDirectory();
 
 /** More than a pipe holds, compressed as well. */
 const lines = Buffer.from(
-  Array.from({ length: 60_000 }, (_, i) => `${i} ${Math.imul(i, 0x9e3779b1).toString(36).repeat(3)}\n`).join(''),
+  Array.from({ length: 20_000 }, (_, i) => `${i} ${Math.imul(i, 0x9e3779b1).toString(36).repeat(3)}\n`).join(''),
 );
 const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
 
@@ -48,13 +48,15 @@ describe.each([
   const [program = ''] = argv;
 
   describe.skipIf(!isOnPath(program))(`if ${program} is on PATH`, () => {
+    const stored = isOnPath(program) ? runOn(lines, argv) : lines;
+
     it.each([true, false])('writes what is read as it was (inline: %s)', async (inline) => {
-      expect((await outputOf([runOn(lines, argv)], {}, { inline })).equals(expected)).toBe(true);
+      expect((await outputOf([stored], {}, { inline })).equals(expected)).toBe(true);
     });
 
     it('writes what is read as it was, through a pipe', async () => {
       const { exitCode, stdout, stderr } = await runCommand(['-q', '--seed', 'foreign', '-T', directory.temp], {
-        stdin: runOn(lines, argv),
+        stdin: stored,
       });
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       expect(stdout.equals(expected)).toBe(true);
@@ -67,7 +69,6 @@ describe.each([
     });
 
     it('writes what is no input any more when it is cut', async () => {
-      const stored = runOn(lines, argv);
       for (const byteLength of [stored.byteLength - 1, Math.floor(stored.byteLength / 2), 20]) {
         await expect(outputOf([stored.subarray(0, byteLength)]), `${byteLength} bytes`).rejects.toMatchObject({
           code: 'ERR_INPUT_CORRUPT',
@@ -93,12 +94,12 @@ describe.each([
     });
 
     it('writes what is no input any more when a byte of it is another', async () => {
-      const stored = runOn(lines, argv);
-      const at = Math.floor(stored.byteLength / 3);
-      stored[at] = (stored[at] ?? 0) ^ 0x40;
+      const changed = Buffer.from(stored);
+      const at = Math.floor(changed.byteLength / 3);
+      changed[at] = (changed[at] ?? 0) ^ 0x40;
       // Without a check nothing can be told.
       const isChecked = !/none|-l/.test(command);
-      const output = await outputOf([stored]).catch((error: unknown) => error);
+      const output = await outputOf([changed]).catch((error: unknown) => error);
       if (isChecked) expect(output).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
     });
   });

@@ -9,7 +9,7 @@ import { declared, skippable } from './zstd-samples.mjs';
 
 if ('createZstdDecompress' in zlib) {
   const nothing = () => new Transform({ transform: (_bytes, _encoding, done) => done() });
-  Reflect.set(zlib, 'createZstdDecompress', nothing);
+  Object.defineProperty(zlib, 'createZstdDecompress', { value: nothing });
   syncBuiltinESMExports();
 }
 
