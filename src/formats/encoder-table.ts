@@ -4,9 +4,10 @@
  * To add one: a file that makes a `MemberEncoder`, and its line in `encoders`.
  */
 import { UsageError } from '../errors.js';
-import { GZIP_LEVELS, openGzipEncoder } from './codecs/gzip-encoder.js';
+import { checkedEncoder } from './checked-encoder.js';
+import { GZIP_LEVELS, gzipContentBytes, openGzipEncoder } from './codecs/gzip-encoder.js';
 import { storeZstdFrame } from './codecs/stored-zstd-frame.js';
-import { openZstdEncoder, ZSTD_LEVELS } from './codecs/zstd-encoder.js';
+import { openZstdEncoder, ZSTD_LEVELS, zstdContentBytes } from './codecs/zstd-encoder.js';
 import type { MemberEncoder } from './member-encoder.js';
 import { inOwnBuffer } from './own-buffer.js';
 
@@ -16,11 +17,23 @@ interface EncoderKind {
   readonly levels: { readonly least: number; readonly usual: number; readonly most: number };
   /** @throws UsageError where nothing on this machine can write it. */
   open(level: number): MemberEncoder;
+  /** What a member says that it holds; undefined: it is not one member. */
+  contentBytesOf(member: Uint8Array): number | undefined;
 }
 
 const encoders = {
-  gzip: { suffixes: ['.gz', '.gzip'], levels: GZIP_LEVELS, open: openGzipEncoder },
-  zstd: { suffixes: ['.zst', '.zstd'], levels: ZSTD_LEVELS, open: openZstdMemberEncoder },
+  gzip: {
+    suffixes: ['.gz', '.gzip'],
+    levels: GZIP_LEVELS,
+    open: openGzipEncoder,
+    contentBytesOf: gzipContentBytes,
+  },
+  zstd: {
+    suffixes: ['.zst', '.zstd'],
+    levels: ZSTD_LEVELS,
+    open: openZstdMemberEncoder,
+    contentBytesOf: zstdContentBytes,
+  },
 } as const satisfies Record<string, EncoderKind>;
 
 export type OutputCodec = keyof typeof encoders;
@@ -57,7 +70,8 @@ export function nameOfCompression({ codec, level }: Compression): string {
 
 /** @throws UsageError where nothing on this machine can write it. */
 export function openEncoder({ codec, level }: Compression): MemberEncoder {
-  return encoders[codec].open(level);
+  const { open, contentBytesOf } = encoders[codec];
+  return checkedEncoder(open(level), codec, contentBytesOf);
 }
 
 function openZstdMemberEncoder(level: number): MemberEncoder {

@@ -15,3 +15,12 @@ export function openGzipEncoder(level: number): MemberEncoder {
     store: (bytes) => gzipSync(bytes, { level: 0, chunkSize: PIECE_BYTES }),
   };
 }
+
+/** Magic bytes and the other fields that each member has, an empty block, checksum and length. */
+const LEAST_MEMBER_BYTES = 10 + 2 + 8;
+
+/** What a member of less than 4 GiB says that it holds; undefined: it is none. */
+export function gzipContentBytes(member: Uint8Array): number | undefined {
+  if (member.byteLength < LEAST_MEMBER_BYTES || member[0] !== 0x1f || member[1] !== 0x8b) return undefined;
+  return new DataView(member.buffer, member.byteOffset, member.byteLength).getUint32(member.byteLength - 4, true);
+}

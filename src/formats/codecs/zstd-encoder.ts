@@ -82,13 +82,21 @@ const SAMPLE = new Uint8Array(1000).fill(0x61);
 /** Whether what it makes of a sample is one frame, as it should be: no version number tells. */
 function isSound(open: ZstdEncoderOpener): boolean {
   try {
-    const compressed = open(ZSTD_LEVELS.usual).compressFrame(SAMPLE);
-    const [frame, ...others] = listZstdFrames('', {
-      byteLength: compressed.byteLength,
-      read: (position, byteLength) => compressed.subarray(position, position + byteLength),
-    });
-    return frame?.contentBytes === SAMPLE.byteLength && others.length === 0;
+    return zstdContentBytes(open(ZSTD_LEVELS.usual).compressFrame(SAMPLE)) === SAMPLE.byteLength;
   } catch {
     return false;
+  }
+}
+
+/** What a frame says that it holds; undefined: it does not say, or it is not one frame. */
+export function zstdContentBytes(frame: Uint8Array): number | undefined {
+  try {
+    const [first, ...others] = listZstdFrames('', {
+      byteLength: frame.byteLength,
+      read: (position, byteLength) => frame.subarray(position, position + byteLength),
+    });
+    return others.length === 0 ? first?.contentBytes : undefined;
+  } catch {
+    return undefined;
   }
 }

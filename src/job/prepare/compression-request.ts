@@ -2,6 +2,7 @@
  * How the output is to be compressed, as it was asked for or as its name says, and the temp data.
  */
 import { UsageError } from '../../errors.js';
+import { withoutCodecSuffix } from '../../formats/codec-table.js';
 import { openZstdPacker } from '../../formats/codecs/zstd-packer.js';
 import {
   type Compression,
@@ -23,6 +24,12 @@ export function chooseCompression(
   if (codecByName !== undefined && codecByName !== compression?.codec) {
     options.onWarning?.(
       `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
+    );
+  }
+  const isNamedOtherwise = shards === undefined && output !== undefined && withoutCodecSuffix(output) !== output;
+  if (codecByName === undefined && isNamedOtherwise) {
+    options.onWarning?.(
+      `the output ${output} will be ${compression?.codec ?? 'plain'}, though its name says something else; ${OUTPUT_CODECS.join(' and ')} can be written`,
     );
   }
   if (compression !== undefined) openEncoder(compression);

@@ -4,7 +4,12 @@
  */
 import { InputError, UsageError } from '../../errors.js';
 import type { Codec } from '../../formats/codec.js';
-import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec } from '../../formats/codec-table.js';
+import {
+  CODEC_HEAD_BYTES,
+  type DecompressProgram,
+  detectCodec,
+  withoutCodecSuffix,
+} from '../../formats/codec-table.js';
 import type { Header } from '../../formats/header.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../../io/input-source.js';
@@ -88,6 +93,7 @@ export async function listInputs(
   }
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
+  if (decompressProgram === undefined) warnOfNames(inputs, onWarning);
   const loaded = new Set<string>();
   for (const input of inputs) {
     const codec = input.kind === 'file' ? input.codec : undefined;
@@ -96,6 +102,18 @@ export async function listInputs(
     loaded.add(codec.name);
   }
   return { inputs, directories };
+}
+
+/** A download that failed may have left no bytes, or a page that says why. */
+function warnOfNames(inputs: readonly JobInput[], onWarning: (line: string) => void): void {
+  const plain = inputs.filter(
+    (input) => input.kind === 'file' && input.codec === undefined && withoutCodecSuffix(input.path) !== input.path,
+  );
+  const [first, ...others] = plain;
+  if (first?.kind !== 'file') return;
+  const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin as such a file does';
+  const more = others.length === 0 ? '' : `; so it is with ${others.length} others`;
+  onWarning(`${first.path} is named as a compressed file and ${what}: it is taken as it is${more}`);
 }
 
 /** The first bytes of the file that is looked at; there may be many thousands of files. */

@@ -35,6 +35,22 @@ describe('listInputs', () => {
     return warnings;
   }
 
+  it('warns of what is named as a compressed file and is none', async () => {
+    makeFiles('a.txt', 'b.jsonl.zst', 'c.xz');
+    writeFileSync(directory.path('d.gz'), gzipSync('d'));
+    writeFileSync(directory.path('e.gz'), '');
+    const [a, b, c, d, e] = ['a.txt', 'b.jsonl.zst', 'c.xz', 'd.gz', 'e.gz'].map((name) => directory.path(name));
+    if (!a || !b || !c || !d || !e) return expect.fail();
+    expect(await warningsOf(a, d)).toEqual([]);
+    expect(await warningsOf(e, d)).toEqual([`${e} is named as a compressed file and is empty: it is taken as it is`]);
+    expect(await warningsOf(a, b, c, e)).toEqual([
+      `${b} is named as a compressed file and does not begin as such a file does: it is taken as it is; so it is with 2 others`,
+    ]);
+    const warnings: string[] = [];
+    await listInputs([b, c], (line) => warnings.push(line), ['cat']);
+    expect(warnings).toEqual([]);
+  });
+
   it('keeps the order of files, and takes a file twice with a warning', async () => {
     makeFiles('b', 'a');
     const [a, b] = [directory.path('a'), directory.path('b')];
