@@ -313,7 +313,10 @@ describe('samples of a tar file', () => {
       tarNote('x', paxLine('path', 'GNUSparseFile.0/0.bin') + paxLine('GNU.sparse.name', 'a/0.sparse')),
       tarHeader({ name: 'GNUSparseFile.0/0.bin', byteLength: 0, type: '0' }),
     ]);
-    expect(scanAll(Buffer.concat([jpg, old, named, next, end]))).toEqual([blocks(jpg, old, named), blocks(next)]);
+    const [whole, samples] = [Buffer.concat([jpg, old, named, next, end]), [blocks(jpg, old, named), blocks(next)]];
+    expect(scanAll(whole)).toEqual(samples);
+    for (const size of [100, 511, 512, 513])
+      expect(texts(scan(spec, whole, { sizes: [size], most: 3 }))).toEqual(samples);
   });
 
   it('may hold links and devices, which have no data whatever their size', () => {

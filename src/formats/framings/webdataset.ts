@@ -47,6 +47,8 @@ class SampleScanner implements RecordScanner {
   /** Behind the last member of the sample: what comes from here belongs to the next member. */
   #membersEnd = 0;
   #notes: MemberNotes | undefined;
+  /** How far the map of a sparse file was followed that is not all there yet. */
+  #mapBytes = 0;
   #key: string | undefined;
   /** Whether the zero blocks have begun. */
   isInTrailer = false;
@@ -110,7 +112,7 @@ class SampleScanner implements RecordScanner {
     const key = this.#keyOf(header, at);
     // What comes before the member goes with it; the header is looked at again in the next record.
     if (this.#key !== undefined && key !== this.#key) return this.#membersEnd;
-    const headerBytes = headerBytesOf(header, rest);
+    const headerBytes = this.#headerBytesOf(header, rest);
     if (headerBytes === undefined) return 'more';
     this.#key = key;
     this.#goBehind(headerBytes + storedDataBytes(header, this.#notes), at, 0);
@@ -140,12 +142,26 @@ class SampleScanner implements RecordScanner {
    */
   #goBehind(byteLength: number, at: number, moreBytes: number): void {
     this.#notes = undefined;
+    this.#mapBytes = 0;
     this.#next += byteLength;
     if (this.#next <= this.#mostBytes + moreBytes) return;
     throw new BadRecord(
       at,
       `begins a member of ${byteLength} bytes, with which its sample is longer than --max-record allows; raise it`,
     );
+  }
+
+  /** With the blocks in which the map of a sparse file goes on; undefined when they are not all there yet. */
+  #headerBytesOf({ isExtended }: TarHeader, bytes: Uint8Array): number | undefined {
+    let byteLength = Math.max(BLOCK_BYTES, this.#mapBytes);
+    for (let goesOn = isExtended; goesOn; byteLength += BLOCK_BYTES) {
+      if (bytes.byteLength < byteLength + BLOCK_BYTES) {
+        this.#mapBytes = byteLength;
+        return undefined;
+      }
+      goesOn = bytes[byteLength + 504] !== 0;
+    }
+    return byteLength;
   }
 
   #keyOf(header: TarHeader, at: number): string {
@@ -170,14 +186,4 @@ function requireZeros(bytes: Uint8Array, address: number): void {
   const index = bytes.findIndex((byte) => byte !== 0);
   if (index < 0) return;
   throw new BadRecord(address + index, 'lies behind the zero blocks that end a tar file; expected the end');
-}
-
-/** With the blocks in which the map of a sparse file goes on; undefined when they are not all there yet. */
-function headerBytesOf({ isExtended }: TarHeader, bytes: Uint8Array): number | undefined {
-  let byteLength = BLOCK_BYTES;
-  for (let goesOn = isExtended; goesOn; byteLength += BLOCK_BYTES) {
-    if (bytes.byteLength < byteLength + BLOCK_BYTES) return undefined;
-    goesOn = bytes[byteLength + 504] !== 0;
-  }
-  return byteLength;
 }
