@@ -1,4 +1,4 @@
-/** Every combination of format, storage, cut, number of threads and place of the output. */
+/** Every combination of format, storage, cut and number of threads. */
 import { testFormatsTogether, wholeProduct } from './formats-together.js';
 
 testFormatsTogether(wholeProduct);

@@ -60,10 +60,12 @@ export function pairsOnly(format: number, storage: number): readonly Cell[] {
   return [cellOf(split, (format + 2 * storage) % 3, place), ...others.map((other) => cellOf(other, 0, place))];
 }
 
-/** All of them. */
-export function wholeProduct(): readonly Cell[] {
+/** All, but for the place of the output, of which each has its turn. */
+export function wholeProduct(format: number, storage: number): readonly Cell[] {
   const three = [0, 1, 2];
-  return three.flatMap((split) => three.flatMap((workers) => three.map((place) => cellOf(split, workers, place))));
+  return three.flatMap((split) =>
+    three.map((workers) => cellOf(split, workers, (split + workers + format + storage) % 3)),
+  );
 }
 
 function cellOf(split: number, workers: number, place: number): Cell {
