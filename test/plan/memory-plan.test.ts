@@ -130,7 +130,10 @@ describe('planMemory', () => {
   it.each([1, 2, 3, 4, 7, 12, 24])('puts as many piles on each of %i disks', (tempDiskCount) => {
     for (const recordBytes of [3e8, 2e9, 5e10]) {
       const { pileCount, ramPoolBytes } = planMemory({ ...usual, recordBytes, tempDiskCount });
-      expect({ recordBytes, rest: pileCount % tempDiskCount, ramPoolBytes }).toMatchObject({ rest: 0, ramPoolBytes: 0 });
+      expect({ recordBytes, rest: pileCount % tempDiskCount, ramPoolBytes }).toMatchObject({
+        rest: 0,
+        ramPoolBytes: 0,
+      });
     }
   });
 
