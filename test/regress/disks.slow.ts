@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reasonForNoLoopDisks, useLoopDisks } from '../fixtures/loop-disks.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { mostAtOneTime, reasonNotToTrace, type TracedCall, traceCommand } from './traced-calls.js';
+import { mostAtOneTime, reasonNotToTrace, type TracedCall, type TracedRun, traceCommand } from './traced-calls.js';
 
 const MIB = 2 ** 20;
 const LINE_BYTES = 100;
@@ -20,6 +20,11 @@ const INPUT_BYTES = 48e6;
 const STORED_BYTES = INPUT_BYTES + 12 * (INPUT_BYTES / LINE_BYTES);
 const DISK_BYTES = 256 * MIB;
 const LARGE_BYTES = 32 * 1024;
+
+interface JobPaths {
+  readonly input: string;
+  readonly output: string;
+}
 
 const reason = reasonForNoLoopDisks ?? reasonNotToTrace;
 
@@ -52,10 +57,11 @@ describe.skipIf(reason)(`temp disks ${reason ?? ''}`, () => {
   }
 
   /** The calls of a job that keeps nothing in memory. */
-  function traceJob(options: readonly string[], paths?: { input: string; output: string }, tuning = {}): TracedCall[] {
-    const { input, output } = paths ?? { input: directory.path('in'), output: directory.path('out') };
+  function traceJob(options: readonly string[], rest: Partial<JobPaths> & Partial<TracedRun> = {}): TracedCall[] {
+    const { input = directory.path('in'), output = directory.path('out'), delayMilliseconds = 10, tuning } = rest;
     const argv = [writeInput(input), '-o', output, '--seed', '1', '-q', ...options];
-    return traceCommand(argv, directory.path('trace'), { keepInRam: false, ...tuning });
+    const traces = directory.path('trace');
+    return traceCommand(argv, { directory: traces, tuning: { keepInRam: false, ...tuning }, delayMilliseconds });
   }
 
   const onDisk = (calls: readonly TracedCall[], disk: string) =>
@@ -79,7 +85,7 @@ describe.skipIf(reason)(`temp disks ${reason ?? ''}`, () => {
 
   it('that do not rotate get at most 16 calls at a time by default', () => {
     const [disk = ''] = makeDisks(1, false);
-    const calls = traceJob(['-T', disk, '-S', '256M', '--workers', '32']);
+    const calls = traceJob(['-T', disk, '-S', '256M', '--workers', '32'], { delayMilliseconds: 40 });
     const most = mostAtOneTime(onDisk(calls, disk).filter(isOfDataFile));
     expect(most).toBeLessThanOrEqual(16);
     // Narrower gates would be seen.
@@ -112,7 +118,7 @@ describe.skipIf(reason)(`temp disks ${reason ?? ''}`, () => {
   it('that rotate read or sync one file at a time, and sync long pieces', () => {
     const disks = makeDisks(2, true);
     const tuning = { splitBytes: 24e6, stripeCount: 1 };
-    const calls = traceJob([...tempDirs(disks), '-S', '64M', '--workers', '4'], undefined, tuning);
+    const calls = traceJob([...tempDirs(disks), '-S', '64M', '--workers', '4'], { tuning });
     for (const disk of disks) {
       const ofDisk = onDisk(calls, disk).filter(isOfDataFile);
       const gated = ofDisk.filter(({ name }) => name !== 'pwrite64');

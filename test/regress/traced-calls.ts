@@ -12,7 +12,6 @@ import { fileURLToPath } from 'node:url';
 import type { Tuning } from '#src/plan/memory-plan.js';
 
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
-const DELAY_MICROSECONDS = 10_000;
 
 export interface TracedCall {
   readonly name: 'pread64' | 'pwrite64' | 'fdatasync';
@@ -27,8 +26,17 @@ export interface TracedCall {
 /** Why nothing can be traced here; undefined when it can. */
 export const reasonNotToTrace = tryToTrace();
 
-/** Runs the command, which must succeed. @param directory to be made, for the trace. */
-export function traceCommand(argv: readonly string[], directory: string, tuning: Partial<Tuning>): TracedCall[] {
+export interface TracedRun {
+  /** To be made, for the trace. */
+  readonly directory: string;
+  readonly tuning: Partial<Tuning>;
+  /** What each read and write takes longer. */
+  readonly delayMilliseconds: number;
+}
+
+/** Runs the command, which must succeed. */
+export function traceCommand(argv: readonly string[], run: TracedRun): TracedCall[] {
+  const { directory, tuning, delayMilliseconds } = run;
   mkdirSync(directory);
   const names = 'pread64,pwrite64,fdatasync';
   const { status, stderr } = spawnSync(
@@ -36,7 +44,7 @@ export function traceCommand(argv: readonly string[], directory: string, tuning:
     [
       // One file a thread, the time of day of each call and how long it took, the path of its file and none of its bytes.
       ...['-ff', '-ttt', '-T', '-y', '-s', '0', '-qq', '--seccomp-bpf', '-e', 'signal=none', '-e', `trace=${names}`],
-      ...['-e', `inject=pread64,pwrite64:delay_enter=${DELAY_MICROSECONDS}`, '-o', join(directory, 'thread')],
+      ...['-e', `inject=pread64,pwrite64:delay_enter=${1000 * delayMilliseconds}`, '-o', join(directory, 'thread')],
       ...[process.execPath, command, ...argv],
     ],
     { encoding: 'utf8', env: { ...process.env, PILESHUF_TEST_TUNING: JSON.stringify(tuning) } },
