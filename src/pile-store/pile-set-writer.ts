@@ -26,11 +26,11 @@ interface DataFile {
   readonly disk: number;
   readonly file: OpenFile;
   byteLength: number;
-  /** Bytes that the page cache took and the disk was not made to write yet. */
+  /** On a rotating disk: bytes that the page cache took and the disk was not made to write yet. */
   unsyncedBytes: number;
 }
 
-/** What a rotating disk is made to write at one time: much longer than its head takes to get there. */
+/** About what a rotating disk is made to write at one time: much longer than its head takes to get there. */
 const SYNC_BYTES = 8 * 2 ** 20;
 
 /** A complete pile set, as the coordinator keeps it and pass 2 reads it. */
@@ -66,6 +66,11 @@ export class PileSetWriter {
   readonly #log = new SegmentLog();
   readonly #openFiles = new Map<number, DataFile>();
   readonly #dataFiles: DataFile[] = [];
+  /** Those on rotating disks, each behind one of the same stripe on the disk before. */
+  readonly #rotatingFiles: DataFile[] = [];
+  /** Of `#rotatingFiles`, all together, and the one that is made durable next. */
+  #unsyncedBytes = 0;
+  #turn = 0;
   #diskBytes = 0;
 
   constructor(parts: PileSetParts) {
@@ -115,16 +120,32 @@ export class PileSetWriter {
       // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
       write();
       data.unsyncedBytes += diskBytes;
-      if (data.unsyncedBytes >= SYNC_BYTES) {
-        control.during(gate, () => inPhase('sync', () => syncData(data.file)));
-        data.unsyncedBytes = 0;
-      }
+      this.#unsyncedBytes += diskBytes;
+      this.#syncInTurn();
     } else {
       control.during(gate, write);
     }
     this.#log.add(pile, { place: data.byteLength, byteLength, diskBytes, checksum });
     data.byteLength += diskBytes;
     this.#diskBytes += diskBytes;
+  }
+
+  /**
+   * Has the disks write one file after the other. The files grow alike: when they hold half of SYNC_BYTES on average,
+   * the one that waited longest holds all of it. Synced when each is full they would all come at one time, and in
+   * another order on each thread; in turn, threads follow one another from disk to disk and all disks are busy.
+   */
+  #syncInTurn(): void {
+    const { layout, control } = this.#parts;
+    const files = this.#rotatingFiles;
+    while (this.#unsyncedBytes >= (SYNC_BYTES * (files.length + 1)) / 2) {
+      const data = files[this.#turn % files.length];
+      this.#turn += 1;
+      if (data === undefined || data.unsyncedBytes === 0) continue;
+      control.during(tempPlace(layout, data.disk).gate, () => inPhase('sync', () => syncData(data.file)));
+      this.#unsyncedBytes -= data.unsyncedBytes;
+      data.unsyncedBytes = 0;
+    }
   }
 
   /**
@@ -165,6 +186,10 @@ export class PileSetWriter {
       data = { stripe, disk, file, byteLength: 0, unsyncedBytes: 0 };
       this.#openFiles.set(key, data);
       this.#dataFiles.push(data);
+      if (tempPlace(layout, disk).rotates) {
+        this.#rotatingFiles.push(data);
+        this.#rotatingFiles.sort((a, b) => a.stripe - b.stripe || a.disk - b.disk);
+      }
     }
     return data;
   }

@@ -128,6 +128,11 @@ export interface MemoryPlan {
   readonly storedBytes: number;
 }
 
+/** Where pile buffers go when they are full. */
+interface PilePlace extends BufferLimits {
+  readonly diskCount: number;
+}
+
 interface Sizes {
   readonly readBytes: number;
   readonly outputBytes: number;
@@ -155,6 +160,8 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
   const diskBuffers = need.tempDisksRotate ? ROTATING_DISK_BUFFERS : DISK_BUFFERS;
+  const onDisk = { ...diskBuffers, diskCount: need.tempDiskCount };
+  const inMemory = { ...MEMORY_BUFFERS, diskCount: 1 };
 
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
@@ -177,7 +184,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   );
 
   // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
-  const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, MEMORY_BUFFERS);
+  const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, inMemory);
   const cachedArena = arenaFor(cached, storedBytes, perStoredByte);
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
@@ -187,14 +194,14 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   if (mayFit && tuning.keepInRam !== false) {
     const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
-    const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, diskBuffers);
+    const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, onDisk);
     return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
   }
 
   let workers = mostWorkers;
-  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, diskBuffers, layout);
+  let sizes = divide(storedBytes, budgetBytes / workers, perStoredByte, onDisk, layout);
   for (let fewer = workers - 1; !sizes.oneLevel && fewer >= Math.ceil(mostWorkers / 2); fewer--) {
-    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, diskBuffers, layout);
+    const roomier = divide(storedBytes, budgetBytes / fewer, perStoredByte, onDisk, layout);
     if (roomier.oneLevel) {
       workers = fewer;
       sizes = roomier;
@@ -237,28 +244,35 @@ function divide(
   storedBytes: number,
   share: number,
   perStoredByte: number,
-  limits: BufferLimits,
+  place: PilePlace,
   layout?: PileLayout,
 ): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
   const outputBytes = roundDown(clamp(usable / 16 / OUTPUT_BUFFER_COUNT, 32 * KIB, MIB), 4 * KIB);
   const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
-  const mostPiles = Math.max(2, Math.floor(forBuffers / (limits.smallestBytes + SLACK_BYTES + TALLY_BYTES)));
+  const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBytes + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
   // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
     Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
-    Math.floor(forBuffers / 2 / (limits.largestBytes + SLACK_BYTES)),
+    Math.floor(forBuffers / 2 / (place.largestBytes + SLACK_BYTES)),
   );
+  const most = Math.min(mostPiles, MOST_PILES);
   const pileCount =
-    layout?.pileCount ?? clamp(Math.max(fewestPiles, pleasantPiles), 1, Math.min(mostPiles, MOST_PILES));
+    layout?.pileCount ?? spreadEvenly(clamp(Math.max(fewestPiles, pleasantPiles), 1, most), place.diskCount, most);
   const bufferBytes = roundDown(
-    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, limits.largestBytes),
+    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, place.largestBytes),
     4 * KIB,
   );
   return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };
+}
+
+/** As many piles on each disk, where there may be so many: all wait for the disk that has the most to do. */
+function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number): number {
+  const evenCount = Math.ceil(pileCount / diskCount) * diskCount;
+  return evenCount <= mostPiles ? evenCount : pileCount;
 }
 
 function arenaFor(sizes: Sizes, storedBytes: number, perStoredByte: number): number {

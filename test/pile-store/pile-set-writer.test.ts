@@ -47,10 +47,12 @@ describe('PileSetWriter on a disk that rotates', () => {
     for (const stripe of [0, 1]) rmSync(directory.path('temp', `set.${stripe}.pile`));
   }
 
-  it('syncs long pieces of each data file, with a permit', () => {
-    write(true, 40);
+  it('syncs long pieces of one data file after the other, with a permit', () => {
+    write(true, 60);
     expect(freePermits()).toBe(1);
-    expect(syncs).toEqual([8, 8, 16, 16].map((mebibytes) => ({ byteLength: mebibytes * MIB, isGated: true })));
+    // Of one file, then the other, each 8 MiB longer than at its last turn.
+    const sizes = [6, 8, 14, 16, 22, 24, 30];
+    expect(syncs).toEqual(sizes.map((mebibytes) => ({ byteLength: mebibytes * MIB, isGated: true })));
   });
 
   it('syncs nothing on other disks', () => {

@@ -123,8 +123,18 @@ describe('planMemory', () => {
       tempDiskCount: 4,
     };
     const plan = planMemory(need);
-    expect(plan).toMatchObject({ workers: 32, pileCount: 5779, bufferBytes: 256 * KIB, stripeCount: 2 });
+    expect(plan).toMatchObject({ workers: 32, pileCount: 5780, bufferBytes: 256 * KIB, stripeCount: 2 });
     expect(expectedLoad(plan, 1000)).toBeLessThanOrEqual(2 * GIB);
+  });
+
+  it.each([1, 2, 3, 4, 7, 12, 24])('puts as many piles on each of %i disks', (tempDiskCount) => {
+    for (const recordBytes of [3e8, 2e9, 5e10]) {
+      const { pileCount, ramPoolBytes } = planMemory({ ...usual, recordBytes, tempDiskCount });
+      expect({ recordBytes, rest: pileCount % tempDiskCount, ramPoolBytes }).toMatchObject({
+        rest: 0,
+        ramPoolBytes: 0,
+      });
+    }
   });
 
   it('gives 100 TB the largest arenas and still buffers of 32 KiB or more', () => {
