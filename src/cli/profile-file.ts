@@ -1,25 +1,61 @@
 /** The file of `--profile`: where the time of the job went, as one JSON object. */
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { type JobProfile, UsageError } from '../index.js';
+import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type JobProfile, type ShuffleOptions, UsageError } from '../index.js';
 
-/** Says before the job that the file cannot be written, which would be a pity after it. @throws UsageError */
-export function requireProfilePlace(path: string): void {
+type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;
+
+/**
+ * Says before the job that the file cannot be written, which would be a pity after it, or would take the place of
+ * what it must not.
+ * @throws UsageError
+ */
+export function requireProfilePlace(path: string, { inputs, output, force }: Job): void {
+  const refuse = (reason: string): never => {
+    throw new UsageError(`--profile ${path}: ${reason}`);
+  };
   const directory = dirname(path);
   try {
     accessSync(directory, constants.W_OK);
   } catch (error) {
-    throw new UsageError(`--profile ${path}: cannot write to ${directory}: ${reasonOf(error)}`);
+    refuse(`cannot write to ${directory}: ${reasonOf(error)}`);
   }
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new UsageError(`--profile ${path}: it is a directory; expected the name of a file`);
+  if (path === '-') refuse('expected the name of a file; standard output is for records');
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) refuse('it is a directory; expected the name of a file');
+  if (output !== undefined && placeOf(path) === placeOf(output)) refuse('it is the output; name another file');
+  if (stat?.isFile() !== true) return;
+  if (force !== true) refuse('the file exists already; give --force to replace it');
+  for (const input of inputs) {
+    const named = statSync(typeof input === 'string' ? input : input.path, { throwIfNoEntry: false });
+    if (named?.dev === stat.dev && named.ino === stat.ino) refuse('it is one of the inputs; name another file');
   }
 }
 
-/** Takes the place of a former one. The output is there already: a failure is a warning. */
-export function writeProfile(path: string, profile: JobProfile, onWarning: (line: string) => void): void {
+/** Where a file is or would be made. */
+function placeOf(path: string): string | undefined {
   try {
-    writeFileSync(path, `${JSON.stringify(profile, undefined, 1)}\n`);
+    return realpathSync(path);
+  } catch {
+    try {
+      return join(realpathSync(dirname(path)), basename(path));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The output is there already: a failure is a warning. */
+export function writeProfile(
+  path: string,
+  profile: JobProfile,
+  { force }: Job,
+  onWarning: (line: string) => void,
+): void {
+  try {
+    // What has appeared meanwhile, such as a shard, stays; a device is there for all.
+    const mayReplace = force === true || statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    writeFileSync(path, `${JSON.stringify(profile, undefined, 1)}\n`, { flag: mayReplace ? 'w' : 'wx' });
   } catch (error) {
     onWarning(`--profile ${path}: cannot write it: ${reasonOf(error)}`);
   }

@@ -33,16 +33,17 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     }
     const { progress: style, profile, quiet, options } = invocation;
     reporter = createReporter({ style, quiet, resumeCommand: resumeCommandOf(argv, options.resume === true) }, stderr);
-    if (profile !== undefined) requireProfilePlace(profile);
     const inputs = await resolveInputs(invocation.inputs, invocation.inputLists, interruption.abortSignal);
+    const job = { ...options, inputs };
+    if (profile !== undefined) requireProfilePlace(profile, job);
     const report = await shuffle(
       {
-        ...options,
-        inputs,
+        ...job,
         signal: interruption.abortSignal,
         onProgress: reporter.progress,
         onWarning: reporter.warning,
-        onProfile: profile === undefined ? undefined : (measured) => writeProfile(profile, measured, reporter.warning),
+        onProfile:
+          profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
       },
       tuning,
     );

@@ -12,15 +12,17 @@ beforeEach(() => {
   writeFileSync(directory.path('in'), 'a\nb\n');
 });
 
-function pileshuf(profile: string) {
-  const argv = ['-q', 'in', '-o', 'out', '-T', directory.temp, '--profile', profile];
+function pileshuf(profile: string, ...more: readonly string[]) {
+  const argv = ['-q', 'in', '-o', 'out', '-T', directory.temp, '--profile', profile, ...more];
   return runCommand(argv, { cwd: directory.path() });
 }
 
 describe('--profile', () => {
-  it('writes where the time went, in place of a former file', async () => {
+  it('writes where the time went, with --force in place of a former file', async () => {
     writeFileSync(directory.path('profile'), 'x'.repeat(100_000));
-    expect(seen(await pileshuf('profile'))).toEqual(DONE);
+    const line = 'pileshuf: --profile profile: the file exists already; give --force to replace it';
+    await expectRefusal(directory.path(), () => pileshuf('profile'), 2, line.replace('pileshuf: ', ''));
+    expect(seen(await pileshuf('profile', '--force'))).toEqual(DONE);
     const profile = JSON.parse(readFileSync(directory.path('profile'), 'utf8'));
     expect(profile).toMatchObject({ records: 2, bytes: 4 });
     // Node starts before the job does.
@@ -31,6 +33,27 @@ describe('--profile', () => {
   it('needs a directory that is there, before the job begins', async () => {
     const line = /^pileshuf: --profile none\/profile: cannot write to none: ENOENT/;
     await expectRefusal(directory.path(), () => pileshuf('none/profile'), 2, line);
+  });
+
+  it.each([
+    ['out', /the output; name another file/],
+    ['./out', /the output; name another file/],
+    ['in', /one of the inputs; name another file/],
+    ['-', /expected the name of a file; standard output is for records/],
+  ])('takes the place of nothing else: %s', (profile, line) =>
+    expectRefusal(directory.path(), () => pileshuf(profile, '--force'), 2, line),
+  );
+
+  it('leaves a shard alone that has its name', async () => {
+    mkdirSync(directory.path('out'));
+    const shard = 'out/shard-00000-of-00001';
+    const { exitCode, stderr } = await runCommand(
+      [...['in', '-o', 'out', '--shards', '1', '-T', directory.temp], '--progress', 'none', '--profile', shard],
+      { cwd: directory.path() },
+    );
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/^pileshuf: warning: --profile .*: cannot write it: EEXIST/m);
+    expect(readFileSync(directory.path(shard), 'utf8')).toHaveLength(4);
   });
 
   it('needs a name that is no directory', async () => {
