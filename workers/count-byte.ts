@@ -1,9 +1,6 @@
 /**
  * Before pass 1, where a framing must know how often a byte occurs before a place to tell whether a record begins
  * there: counts it in a range of a plain file.
- *
- * The default export is what a worker thread runs; the coordinator calls it directly when a job is small enough
- * for one thread.
  */
 import { RegularInput } from '../src/io/input-source.js';
 import { inPhase } from '../src/phase-clock.js';
@@ -23,7 +20,7 @@ export interface CountTask {
   readonly end: number;
 }
 
-export default function runCountTask(task: CountTask): Promise<Outcome<number>> {
+export function runCountTask(task: CountTask): Promise<Outcome<number>> {
   return outcomeOf(task.job, 'count', async () => countByte(task));
 }
 

@@ -1,14 +1,21 @@
 /**
- * What a decoder takes of the job's memory budget, for large windows.
+ * What the decoders of a thread take of the job's memory budget, for large windows: counted for each job anew, since a
+ * thread that does several of them keeps its decoders.
  */
 import type { DecoderMemory } from '../src/formats/codec.js';
 import type { JobControl } from '../src/io/job-control.js';
+import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { memoryForDecoder } from '../src/plan/record-memory.js';
-import type { JobShare } from './job-share.js';
 
-export function decoderMemory(control: JobControl, job: JobShare): DecoderMemory {
+export function decoderMemory(control: JobControl, memoryNeed: MemoryNeed): DecoderMemory {
+  let reservedBytes = 0;
   return {
-    take: (byteLength) => control.takeSpare(byteLength),
-    budgetFor: (byteLength) => memoryForDecoder(job.memoryNeed, byteLength),
+    reserve: (byteLength) => {
+      if (byteLength <= reservedBytes) return true;
+      if (!control.takeSpare(byteLength - reservedBytes)) return false;
+      reservedBytes = byteLength;
+      return true;
+    },
+    budgetFor: (byteLength) => memoryForDecoder(memoryNeed, byteLength),
   };
 }

@@ -2,6 +2,7 @@
  * What every task of a job is told, as plain data and shared memory, and what a thread makes of it
  * once: its control words, its view of the memory pool, its arena.
  */
+import type { DecoderMemory } from '../src/formats/codec.js';
 import type { DecompressProgram } from '../src/formats/codec-table.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-packer.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
@@ -11,6 +12,7 @@ import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js'
 import type { StoreLayout } from '../src/pile-store/store-layout.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { Arena } from './arena.js';
+import { decoderMemory } from './decoder-memory.js';
 import { KernelHasher } from './kernel-hasher.js';
 
 export interface JobShare extends RecordFormat {
@@ -40,6 +42,7 @@ export interface ThreadState {
   readonly control: JobControl;
   readonly ramPool: RamPool | undefined;
   readonly arena: Arena;
+  readonly decoderMemory: DecoderMemory;
   /** Of segments that go to disk. */
   readonly compressor: SegmentCompressor | undefined;
   readonly hasher: KernelHasher;
@@ -62,6 +65,7 @@ export function threadStateOf(job: JobShare): ThreadState {
       control,
       ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool, control),
       arena,
+      decoderMemory: decoderMemory(control, job.memoryNeed),
       compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
       hasher: new KernelHasher(arena.kernel, 'segments'),
       outputHasher: new KernelHasher(arena.kernel, 'output'),

@@ -1,9 +1,6 @@
 /**
  * Before pass 2, for a shard that begins inside a pile: how many bytes of the pile come before it. Puts the pile in
  * order as pass 2 does, and writes nothing.
- *
- * The default export is what a worker thread runs; the coordinator calls it directly when a job is small enough for
- * one thread.
  */
 
 import { inPhase } from '../src/phase-clock.js';
@@ -22,7 +19,7 @@ export interface MeasureTask extends PilesTask {
 /** Bytes of the pile before that record. */
 export type MeasureResult = number;
 
-export default function runMeasureTask(task: MeasureTask): Promise<Outcome<MeasureResult>> {
+export function runMeasureTask(task: MeasureTask): Promise<Outcome<MeasureResult>> {
   return outcomeOf(task.job, 'measure', () => measureCut(task));
 }
 

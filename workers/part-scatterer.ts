@@ -7,7 +7,7 @@ import { BadRecord, type Framing, type RecordScanner } from '../src/formats/fram
 import { inputName } from '../src/io/input-source.js';
 import type { JobControl } from '../src/io/job-control.js';
 import { inPhase } from '../src/phase-clock.js';
-import { BOUNDARY_COUNT } from '../src/plan/memory-plan.js';
+import { BOUNDARY_COUNT } from '../src/plan/arena-sizes.js';
 import { memoryForRecord } from '../src/plan/record-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
 import type { JobShare } from './job-share.js';

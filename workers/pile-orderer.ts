@@ -12,18 +12,20 @@ import { removeFile } from '../src/io/files.js';
 import type { JobControl } from '../src/io/job-control.js';
 import type { SinkBuffer } from '../src/output/output-sink.js';
 import { inPhase } from '../src/phase-clock.js';
-import { type MergedPile, type MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
+import { eachMergedPile, type MergedPile, type MergedPileReader } from '../src/pile-store/merged-pile.js';
 import { PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import type { SegmentCompressor } from '../src/pile-store/segment-compressor.js';
 import type { SegmentHasher } from '../src/pile-store/segment-hasher.js';
 import { pileSetFiles, type StoreLayout } from '../src/pile-store/store-layout.js';
 import {
   ENTRY_BYTES,
+  MOST_SUB_PILES,
   OUTPUT_BUFFER_COUNT,
   SLACK_BYTES,
   STORED_HEADER_BYTES,
+  SUB_PILE_FILL,
   TALLY_BYTES,
-} from '../src/plan/memory-plan.js';
+} from '../src/plan/arena-sizes.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import type { KernelFunctions } from './kernel/kernel.js';
@@ -62,9 +64,6 @@ export interface OrdererParts {
 
 /** Buffers of a pile that is split again may shrink to this, so that a long record still fits beside them. */
 const SMALLEST_SUB_BUFFER_BYTES = 4096;
-/** Sub-piles are planned to take this share of the arena. */
-const SUB_PILE_FILL = 0.5;
-const MOST_SUB_PILES = 1024;
 
 export class PileOrderer {
   readonly run: KernelFunctions;
@@ -181,7 +180,7 @@ export class PileOrderer {
       }
       const { pileSet } = scatterArena.commit(null);
       control.count('resplitBytes', pileSet.diskBytes);
-      for (const sub of mergePiles([pileSet], 0, subPiles.count)) {
+      for (const sub of eachMergedPile([pileSet], 0, subPiles.count)) {
         await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit);
       }
     };

@@ -1,9 +1,6 @@
 /**
  * Before pass 2 goes on: reads regions of staged outputs back that an earlier run of the job wrote, and gives
  * their checksums as they are now.
- *
- * The default export is what a worker thread runs; the coordinator calls it directly when a job is
- * small enough for one thread.
  */
 import { type OpenFile, openForRead, readAt, withFile } from '../src/io/files.js';
 import type { GateNumber } from '../src/io/job-control.js';
@@ -25,7 +22,7 @@ export interface ReadBackTask {
 /** Checksums of the regions, as they are noted of what is written. */
 export type ReadBackResult = readonly string[];
 
-export default function runReadBackTask(task: ReadBackTask): Promise<Outcome<ReadBackResult>> {
+export function runReadBackTask(task: ReadBackTask): Promise<Outcome<ReadBackResult>> {
   return outcomeOf(task.job, 'read-back', async () => readBack(task));
 }
 

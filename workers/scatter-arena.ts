@@ -5,7 +5,7 @@
 
 import type { PileTally } from '../src/pile-store/pile-set-index.js';
 import type { PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
-import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../src/plan/memory-plan.js';
+import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import { ReadWindow } from './read-window.js';
 

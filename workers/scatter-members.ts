@@ -10,13 +10,11 @@ import { InputError } from '../src/errors.js';
 import { codecNamed } from '../src/formats/codec-table.js';
 import { type Framing, readerStart } from '../src/formats/framing.js';
 import type { RegularInput } from '../src/io/input-source.js';
-import type { JobControl } from '../src/io/job-control.js';
 import { piecesInPhase } from '../src/phase-clock.js';
 import type { MemberRange } from '../src/plan/splits.js';
 import { compressedRange } from './compressed-range.js';
-import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
-import type { JobShare } from './job-share.js';
+import type { ThreadState } from './job-share.js';
 import type { PartScatterer } from './part-scatterer.js';
 
 export async function scatterMembers(
@@ -24,14 +22,13 @@ export async function scatterMembers(
   input: RegularInput,
   framing: Framing,
   scatterer: PartScatterer,
-  control: JobControl,
-  job: JobShare,
+  { control, decoderMemory }: ThreadState,
 ): Promise<Coverage> {
   const { headerBytes, start, end, members, version } = part;
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
   const decode = (from: number, to: number, onRead: (byteLength: number) => void) => {
     const source = compressedRange(input, from, to, control, onRead);
-    return piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory(control, job)));
+    return piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory));
   };
   // The first bytes may be the end of a record of the part before.
   const begin = readerStart(framing, start, headerBytes);

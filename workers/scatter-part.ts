@@ -21,10 +21,8 @@ import type { JobControl } from '../src/io/job-control.js';
 import { piecesInPhase } from '../src/phase-clock.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { compressedRange } from './compressed-range.js';
-import { decoderMemory } from './decoder-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
-import type { JobShare } from './job-share.js';
-import type { Kernel } from './kernel/kernel.js';
+import type { JobShare, ThreadState } from './job-share.js';
 import { PartScatterer } from './part-scatterer.js';
 import type { ScatterArena } from './scatter-arena.js';
 import { scatterMembers } from './scatter-members.js';
@@ -44,17 +42,16 @@ export async function scatterPart(
   part: InputPart,
   framing: Framing | undefined,
   arena: ScatterArena,
-  kernel: Kernel,
-  control: JobControl,
+  thread: ThreadState,
   job: JobShare,
 ): Promise<ScatteredPart> {
-  const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, arena, kernel, job);
-  if (part.kind === 'stream') return scatterStream(part, framing, openScatterer, control, job);
+  const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, arena, thread.arena.kernel, job);
+  if (part.kind === 'stream') return scatterStream(part, framing, openScatterer, thread, job);
   if (framing === undefined) throw new RangeError('the framing of files is known before they are scattered');
   const scatterer = openScatterer(framing);
-  const input = new RegularInput(part.path, part.version, control, part.gate);
+  const input = new RegularInput(part.path, part.version, thread.control, part.gate);
   const scatter = async (): Promise<ScatteredPart> => {
-    const coverage = await scatterFile(part, input, framing, scatterer, control, job);
+    const coverage = await scatterFile(part, input, framing, scatterer, thread, job);
     input.requireUnchanged();
     return { coverage, header: undefined };
   };
@@ -66,16 +63,16 @@ function scatterFile(
   input: RegularInput,
   framing: Framing,
   scatterer: PartScatterer,
-  control: JobControl,
+  thread: ThreadState,
   job: JobShare,
 ): Coverage | Promise<Coverage> {
   switch (part.kind) {
     case 'range':
-      return scatterRange(part, input, framing, scatterer, control);
+      return scatterRange(part, input, framing, scatterer, thread.control);
     case 'members':
-      return scatterMembers(part, input, framing, scatterer, control, job);
+      return scatterMembers(part, input, framing, scatterer, thread);
     case 'compressed':
-      return scatterCompressed(part, input, scatterer, control, job);
+      return scatterCompressed(part, input, scatterer, thread, job);
   }
 }
 
@@ -119,12 +116,12 @@ async function scatterCompressed(
   part: InputPart & { kind: 'compressed' },
   input: RegularInput,
   scatterer: PartScatterer,
-  control: JobControl,
+  { control, decoderMemory }: ThreadState,
   job: JobShare,
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
-  const decoded = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory(control, job));
+  const decoded = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory);
   const pieces = piecesInPhase('decompress', decoded);
   scatterer.begin(part.headerBytes, false);
   for await (const piece of behind(part.headerBytes, pieces)) scatterer.takeCopy(piece, control);
@@ -145,7 +142,7 @@ async function scatterStream(
   part: InputPart & { kind: 'stream' },
   framing: Framing | undefined,
   openScatterer: (framing: Framing) => PartScatterer,
-  control: JobControl,
+  { control, decoderMemory }: ThreadState,
   job: JobShare,
 ): Promise<ScatteredPart> {
   const stream = openStreamInput(part.path);
@@ -185,7 +182,7 @@ async function scatterStream(
     const pieces =
       codec === undefined
         ? piecesInPhase('read', piecesOf(source))
-        : piecesInPhase('decompress', codec.decode(source, decoderMemory(control, job)));
+        : piecesInPhase('decompress', codec.decode(source, decoderMemory));
     const scatterPieces = async (): Promise<ScatteredPart> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));

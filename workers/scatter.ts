@@ -1,9 +1,6 @@
 /**
  * Pass 1: one split -> one pile set. Reads the parts of the split one after the other, decodes them,
  * has the framing mark the records and the kernel throw each on its pile.
- *
- * The default export is what a worker thread runs; the coordinator calls it directly when a job is
- * small enough for one thread.
  */
 import { framingOf } from '../src/formats/framing-table.js';
 import type { Header } from '../src/formats/header.js';
@@ -31,13 +28,14 @@ export interface ScatterResult extends SplitReport {
   readonly tallies: PileTallies;
 }
 
-export default function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
+export function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult>> {
   return outcomeOf(task.job, 'scatter', () => scatterSplit(task));
 }
 
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { job } = task;
-  const { control, ramPool, arena, hasher, compressor } = threadStateOf(job);
+  const thread = threadStateOf(job);
+  const { control, ramPool, arena, hasher, compressor } = thread;
   const { layout } = job;
   const name = task.pileSetName;
   const parts = { name, layout, ramPool, indexInFile: job.keepsPileSets };
@@ -54,7 +52,7 @@ async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
     const coverage: Coverage[] = [];
     let streamHeader: Header | undefined;
     for (const part of task.parts) {
-      const scattered = await scatterPart(part, framing, scatterArena, arena.kernel, control, job);
+      const scattered = await scatterPart(part, framing, scatterArena, thread, job);
       coverage.push(scattered.coverage);
       streamHeader = scattered.header;
     }

@@ -2,15 +2,12 @@
  * Pass 2: a run of merged piles -> their part of the output. Loads each pile, puts its records in the
  * order of their keys and writes them; a pile too large to load is first split by the next part of
  * its keys.
- *
- * The default export is what a worker thread runs; the coordinator calls it directly when a job is
- * small enough for one thread.
  */
 import { openSink } from '../src/output/open-sink.js';
 import type { OutputSink, SinkStart } from '../src/output/output-sink.js';
 import type { OutputTarget, WrittenRegion } from '../src/output/output-target.js';
 import { inPhase } from '../src/phase-clock.js';
-import { mergePiles } from '../src/pile-store/merged-pile.js';
+import { eachMergedPile } from '../src/pile-store/merged-pile.js';
 import type { PileRun } from '../src/plan/pile-runs.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { threadStateOf } from './job-share.js';
@@ -32,7 +29,7 @@ export interface ShuffleResult {
   readonly regions: readonly WrittenRegion[];
 }
 
-export default function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
+export function runShuffleTask(task: ShuffleTask): Promise<Outcome<ShuffleResult>> {
   return outcomeOf(task.job, 'write', () => writeRun(task));
 }
 
@@ -53,7 +50,8 @@ async function writeRun(task: ShuffleTask): Promise<ShuffleResult> {
   const orderer = openOrderer(task, () => sink.settle());
   const sink = openSink(target, start, orderer.sinkBuffer, control, job.keepsPileSets ? outputHasher : undefined);
   const write = async (): Promise<ShuffleResult> => {
-    for (const [i, merged] of mergePiles(task.pileSets, run.first, run.end).entries()) {
+    for (const merged of eachMergedPile(task.pileSets, run.first, run.end)) {
+      const i = merged.pile - run.first;
       const before = { ...reached };
       await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
         await emit(orderer, recordCount, sink, reached);

@@ -4,7 +4,7 @@
  * UsageError of one line.
  */
 
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { UsageError } from '../index.js';
 import { type CommandLine, checkCommandLine, type OptionValues } from './command-line.js';
@@ -162,8 +162,6 @@ function usageErrorOf({ message }: CommanderError): UsageError {
 }
 
 function readVersion(): string {
-  const description: { version: string } = JSON.parse(
-    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-  );
+  const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
   return description.version;
 }

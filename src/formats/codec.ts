@@ -16,9 +16,12 @@ export interface CompressedSource {
 
 /** What a decoder that needs more memory than every thread has takes it from. */
 export interface DecoderMemory {
-  /** Takes so much of the job's budget for this thread; false, and nothing taken, when there is less. */
-  take(byteLength: number): boolean;
-  /** A budget in which so much can be taken, as --memory takes it; for messages. */
+  /**
+   * Sees to it that this thread has so much of the job's budget for its decoder, and keeps it to the end of the job, as
+   * decoders keep memory; false, and nothing taken, when too little is left.
+   */
+  reserve(byteLength: number): boolean;
+  /** A budget in which so much can be reserved, as --memory takes it; for messages. */
   budgetFor(byteLength: number): string;
 }
 
@@ -31,11 +34,13 @@ export interface StoredBytes {
   read(position: number, byteLength: number): Uint8Array;
 }
 
-/** A place of a compressed file where decoding can begin. */
-export interface MemberStart {
+/** A part of a compressed file that can be decoded for itself, by what it and those before it say. */
+export interface Member {
   readonly storedStart: number;
-  /** Decoded bytes before it, by what the members before it say of themselves. */
+  /** Decoded bytes before it. */
   readonly decodedStart: number;
+  /** Bytes that it decodes to. */
+  readonly decodedBytes: number;
 }
 
 export interface Codec {
@@ -43,6 +48,8 @@ export interface Codec {
   readonly name: string;
   /** File name endings that stand for the codec alone and are left out of a shard's name. */
   readonly suffixes: readonly string[];
+  /** What every whole file ends with, where one that was cut may decode well. */
+  readonly endMark?: { readonly bytes: Uint8Array; readonly name: string };
   /** How many times larger text usually is when decoded; only for estimates. */
   readonly usualExpansion: number;
   /** Whether an input that begins with these bytes is of this codec. */
@@ -66,11 +73,12 @@ export interface Codec {
    */
   decode(source: CompressedSource, memory: DecoderMemory): AsyncIterable<Uint8Array>;
   /**
-   * The members of a file, found without decoding them, for codecs whose members may say how long they are. Whoever
-   * believes it compares it with what they decode to.
+   * The members of a file, found without decoding them, for codecs whose members may say how long they are. Each is
+   * told as soon as it has said what it holds, for zstd before its end is looked for. Whoever believes it compares it
+   * with what they decode to.
    * @returns decoded bytes of all members; undefined when one does not say how many it has, or is not where the one
    *   before it ends.
    * @throws InputError ERR_INPUT_CORRUPT where it is clear that the file cannot be decoded.
    */
-  listMembers?(bytes: StoredBytes): Generator<MemberStart, number | undefined, void>;
+  listMembers?(bytes: StoredBytes): Generator<Member, number | undefined, void>;
 }

@@ -1,11 +1,15 @@
-/** How many calls that wait for a disk are under way at one time; Node makes no more in its own threads. */
+/** How many calls that wait for a disk are under way at one time; Node makes no more in its own threads, unless told. */
 const AT_ONCE = 4;
 
 /**
  * Does the same with each of many things, a few at a time. The first failure ends it: what is under way is
  * waited for, then it is thrown.
  */
-export async function severalAtOnce<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+export async function severalAtOnce<T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+  atOnce = AT_ONCE,
+): Promise<void> {
   const left = items[Symbol.iterator]();
   let failure: { readonly error: unknown } | undefined;
   const workOn = async () => {
@@ -17,6 +21,6 @@ export async function severalAtOnce<T>(items: Iterable<T>, work: (item: T) => Pr
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, workOn));
+  await Promise.all(Array.from({ length: atOnce }, workOn));
   if (failure !== undefined) throw failure.error;
 }

@@ -38,6 +38,33 @@ export function mergePiles(pileSets: readonly StoredPileSet[], first: number, en
   );
 }
 
+/** Segments of merged piles that are known at one time, unless a pile has more of its own: some 5 MB. */
+const SEGMENTS_TOGETHER = 2 ** 15;
+
+/**
+ * The same one by one, a few read at a time: of many terabytes the segments of all piles of a task do not fit in
+ * memory. How many are read is told by those before; first it is one.
+ */
+export function* eachMergedPile(
+  pileSets: readonly StoredPileSet[],
+  first: number,
+  end: number,
+): Generator<MergedPile, void> {
+  let count = 1;
+  for (let pile = first; pile < end; ) {
+    const next = Math.min(end, pile + Math.max(1, Math.floor(count)));
+    const merged = mergePiles(pileSets, pile, next);
+    yield* merged;
+    const segmentCount = merged.reduce((sum, { parts }) => sum + segmentsOf(parts), 0);
+    count = (SEGMENTS_TOGETHER * (next - pile)) / Math.max(1, segmentCount);
+    pile = next;
+  }
+}
+
+function segmentsOf(parts: MergedPile['parts']): number {
+  return parts.reduce((sum, { segments }) => sum + segments.length, 0);
+}
+
 function mergeEntries(pile: number, entries: readonly { name: string; entry: PileEntry | undefined }[]): MergedPile {
   const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
   let records = 0;

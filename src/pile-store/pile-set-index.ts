@@ -83,7 +83,7 @@ export function encodePileSetIndex(
   const text = Buffer.from(JSON.stringify({ name, report }));
   const pilesAt = HEADER_BYTES + stripeCount * diskCount * DATA_FILE_ENTRY_BYTES;
   const segmentsAt = pilesAt + tallies.length * PILE_ENTRY_BYTES;
-  const textAt = segmentsAt + log.piles.length * SEGMENT_ENTRY_BYTES;
+  const textAt = segmentsAt + log.count * SEGMENT_ENTRY_BYTES;
   // Shared memory, so that an index that stays in memory is not copied into every task.
   const bytes = Buffer.from(new SharedArrayBuffer(textAt + text.byteLength));
 
@@ -107,7 +107,7 @@ export function encodePileSetIndex(
   text.copy(bytes, textAt);
 
   MAGIC.copy(bytes);
-  bytes.writeBigUInt64LE(BigInt(log.piles.length), 8);
+  bytes.writeBigUInt64LE(BigInt(log.count), 8);
   bytes.writeUInt32LE(tallies.length, 16);
   bytes.writeUInt32LE(stripeCount, 20);
   bytes.writeUInt32LE(diskCount, 24);
@@ -124,19 +124,24 @@ export function encodePileSetIndex(
  */
 function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log: SegmentLog): Float64Array {
   const firstSegments = new Float64Array(pileCount + 1);
-  for (const pile of log.piles) firstSegments[pile + 1] = (firstSegments[pile + 1] ?? 0) + 1;
+  for (let number = 0; number < log.count; number++) {
+    const pile = log.pile(number);
+    firstSegments[pile + 1] = (firstSegments[pile + 1] ?? 0) + 1;
+  }
   for (let pile = 0; pile < pileCount; pile++) {
     firstSegments[pile + 1] = (firstSegments[pile] ?? 0) + (firstSegments[pile + 1] ?? 0);
   }
   const nextSegments = firstSegments.slice();
-  for (const [i, pile] of log.piles.entries()) {
+  for (let number = 0; number < log.count; number++) {
+    const pile = log.pile(number);
+    const { place, byteLength, diskBytes, checksum } = log.segment(number);
     const segment = nextSegments[pile] ?? 0;
     nextSegments[pile] = segment + 1;
     const at = segmentsAt + segment * SEGMENT_ENTRY_BYTES;
-    bytes.writeBigUInt64LE(BigInt(log.places[i] ?? 0), at);
-    bytes.writeUInt32LE(log.byteLengths[i] ?? 0, at + 8);
-    bytes.writeUInt32LE(log.diskBytes[i] ?? 0, at + 12);
-    bytes.writeBigUInt64LE(log.checksums[i] ?? 0n, at + 16);
+    bytes.writeBigUInt64LE(BigInt(place), at);
+    bytes.writeUInt32LE(byteLength, at + 8);
+    bytes.writeUInt32LE(diskBytes, at + 12);
+    bytes.writeBigUInt64LE(checksum, at + 16);
   }
   return firstSegments;
 }

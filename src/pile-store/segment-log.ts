@@ -1,4 +1,7 @@
-/** Segments in the order in which they are written, in columns. */
+/**
+ * Segments in the order in which they are written, as plain numbers: a split of some ten gigabytes has hundreds
+ * of thousands of them.
+ */
 
 /** Contiguous bytes of one pile, at least one. */
 export interface Segment {
@@ -11,18 +14,52 @@ export interface Segment {
   readonly checksum: bigint;
 }
 
+const FIRST_CAPACITY = 256;
+/** Pile, place, byte length, bytes on disk. */
+const NUMBERS = 4;
+
 export class SegmentLog {
-  readonly piles: number[] = [];
-  readonly places: number[] = [];
-  readonly byteLengths: number[] = [];
-  readonly diskBytes: number[] = [];
-  readonly checksums: bigint[] = [];
+  #count = 0;
+  #numbers = new Float64Array(FIRST_CAPACITY * NUMBERS);
+  #checksums = new BigUint64Array(FIRST_CAPACITY);
 
   add(pile: number, { place, byteLength, diskBytes, checksum }: Segment): void {
-    this.piles.push(pile);
-    this.places.push(place);
-    this.byteLengths.push(byteLength);
-    this.diskBytes.push(diskBytes);
-    this.checksums.push(checksum);
+    if (this.#count === this.#checksums.length) this.#grow();
+    const at = this.#count * NUMBERS;
+    this.#numbers[at] = pile;
+    this.#numbers[at + 1] = place;
+    this.#numbers[at + 2] = byteLength;
+    this.#numbers[at + 3] = diskBytes;
+    this.#checksums[this.#count] = checksum;
+    this.#count += 1;
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The pile of a segment, by its number in the order of writing. */
+  pile(number: number): number {
+    return this.#numbers[number * NUMBERS] ?? 0;
+  }
+
+  segment(number: number): Segment {
+    const numbers = this.#numbers;
+    const at = number * NUMBERS;
+    return {
+      place: numbers[at + 1] ?? 0,
+      byteLength: numbers[at + 2] ?? 0,
+      diskBytes: numbers[at + 3] ?? 0,
+      checksum: this.#checksums[number] ?? 0n,
+    };
+  }
+
+  #grow(): void {
+    const [numbers, checksums] = [this.#numbers, this.#checksums];
+    this.#numbers = new Float64Array(2 * numbers.length);
+    this.#numbers.set(numbers);
+    this.#checksums = new BigUint64Array(2 * checksums.length);
+    this.#checksums.set(checksums);
   }
 }

@@ -17,47 +17,27 @@
  * that a record longer than planned pushes segments out to disk rather than ending the job.
  */
 import { UsageError } from '../errors.js';
-import { MOST_PILES, MOST_STRIPES } from '../pile-store/store-layout.js';
+import { MOST_STRIPES } from '../pile-store/store-layout.js';
+import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
+import {
+  DISK_BUFFERS,
+  divide,
+  divideInMemory,
+  MEMORY_BUFFERS,
+  type PileLayout,
+  ROTATING_DISK_BUFFERS,
+  type Sizes,
+  shareForLayout,
+} from './pile-division.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Bytes of a stored record besides its own: key and length. */
-export const STORED_HEADER_BYTES = 12;
-/** Bytes of pass 2 a record: two u64 entries, and a u32 count for every record in the worst case. */
-export const ENTRY_BYTES = 2 * 8 + 4;
-/** Behind a pile buffer or an output buffer: short copies write up to 16 bytes too far. */
-export const SLACK_BYTES = 64;
-/** Output buffers of a thread: while the device takes some, another is filled and the next pile is loaded. */
-export const OUTPUT_BUFFER_COUNT = 4;
-/** Bytes of one pile's tally in the kernel. */
-export const TALLY_BYTES = 32;
-/** Records marked by one call of the framing. */
-export const BOUNDARY_COUNT = 1024;
-/** The boundary table, with the three entries of slack that scattering four at a time reads. */
-export const BOUNDARY_TABLE_BYTES = (BOUNDARY_COUNT + 4) * 8;
-
+/** What a split leaves at most on many disks, unless there would be fewer stripes than are wanted. */
+const FILES_OF_SPLIT = 64;
+const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget that a worker can do anything useful with. */
 const SMALLEST_SHARE_BYTES = 4 * MIB;
-interface BufferLimits {
-  readonly smallestBytes: number;
-  readonly largestBytes: number;
-}
-/** Below the smallest a write is too small to be sequential on any disk; above the largest nothing is gained. */
-const DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 256 * KIB };
-/** A segment is what is read at one time: worth the way of the head to it, where memory allows. */
-const ROTATING_DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 4 * MIB };
-const MEMORY_BUFFERS: BufferLimits = { smallestBytes: 64 * KIB, largestBytes: 256 * KIB };
-/** Of piles that are given, when there is no memory for larger ones. */
-const SMALLEST_BUFFER_BYTES = 4 * KIB;
-/** Piles larger than this only cost cache misses. */
-const PREFERRED_PILE_BYTES = 24 * MIB;
-/** Pile sizes scatter around their mean, the more the fewer records they hold. */
-const PILE_SKEW = 1.2;
-/** Leaves the other half of a thread's addresses to a long record. */
-const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
-/** 32-bit addresses, less what the kernel keeps for itself. */
-export const LARGEST_ARENA_BYTES = 4 * 1024 * MIB - 4 * MIB;
 
 /** Sizes that tests shrink so that rare paths are common; no user needs to. */
 export interface Tuning {
@@ -99,12 +79,6 @@ export interface MemoryNeed {
   readonly layout: PileLayout | undefined;
 }
 
-/** How piles were laid out on disk; it cannot change any more. */
-export interface PileLayout {
-  readonly pileCount: number;
-  readonly stripeCount: number;
-}
-
 export interface MemoryPlan {
   readonly workers: number;
   readonly pileCount: number;
@@ -128,20 +102,6 @@ export interface MemoryPlan {
   readonly storedBytes: number;
 }
 
-/** Where pile buffers go when they are full. */
-interface PilePlace extends BufferLimits {
-  readonly diskCount: number;
-}
-
-interface Sizes {
-  readonly readBytes: number;
-  readonly outputBytes: number;
-  readonly pileCount: number;
-  readonly bufferBytes: number;
-  /** Whether each pile is expected to fit when it is loaded. */
-  readonly oneLevel: boolean;
-}
-
 /** Of the budget, for compressed output that waits for its turn: of each pile about a third, compressed. */
 const HELD_SHARE = 1 / 8;
 
@@ -160,9 +120,6 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
   const diskBuffers = need.tempDisksRotate ? ROTATING_DISK_BUFFERS : DISK_BUFFERS;
-  const onDisk = { ...diskBuffers, diskCount: need.tempDiskCount };
-  const inMemory = { ...MEMORY_BUFFERS, diskCount: 1 };
-
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
     throw new UsageError(
@@ -183,9 +140,12 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     ),
   );
 
+  const onDisk = { ...diskBuffers, diskCount: need.tempDiskCount, workers: mostWorkers };
+  const inMemory = { ...MEMORY_BUFFERS, diskCount: 1, workers: mostWorkers };
+
   // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
-  const cached = divide(storedBytes, Math.min(budgetBytes / mostWorkers, 64 * MIB), perStoredByte, inMemory);
-  const cachedArena = arenaFor(cached, storedBytes, perStoredByte);
+  const cached = divideInMemory(storedBytes, budgetBytes / mostWorkers, perStoredByte, inMemory);
+  const cachedArena = Math.max(pass1Arena(cached), pass2Arena(cached, storedBytes, perStoredByte));
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
   // What begins in memory and spills could not be taken up again.
@@ -227,67 +187,6 @@ function workersForLayout(layout: PileLayout, need: MemoryNeed): number {
   return Math.floor(Math.min(need.budgetBytes / shareBytes, Math.max(1, (need.openFileLimit - 48) / filesOfWorker)));
 }
 
-/** The least that a worker can go on with. */
-function shareForLayout({ pileCount }: PileLayout): number {
-  const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
-  // The two halves of the read window take an eighth of a share.
-  return ((buffersBytes + BOUNDARY_TABLE_BYTES + 64 * KIB) * 8) / 7;
-}
-
-/** Bytes of arena in pass 2 for each stored byte of a pile. */
-function storedByteCost(meanRecordBytes: number): number {
-  return PILE_SKEW * (1 + ENTRY_BYTES / (meanRecordBytes + STORED_HEADER_BYTES));
-}
-
-/** Chooses piles and buffers for one worker's share of the budget. */
-function divide(
-  storedBytes: number,
-  share: number,
-  perStoredByte: number,
-  place: PilePlace,
-  layout?: PileLayout,
-): Sizes {
-  const usable = Math.min(share, LARGEST_ARENA_BYTES);
-  const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
-  const outputBytes = roundDown(clamp(usable / 16 / OUTPUT_BUFFER_COUNT, 32 * KIB, MIB), 4 * KIB);
-  const forBuffers = Math.min(usable - 2 * readBytes - BOUNDARY_TABLE_BYTES - 64 * KIB, MOST_FOR_BUFFERS_BYTES);
-  const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBytes + SLACK_BYTES + TALLY_BYTES)));
-  const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
-  const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
-  // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
-  const pleasantPiles = Math.min(
-    Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
-    Math.floor(forBuffers / 2 / (place.largestBytes + SLACK_BYTES)),
-  );
-  const most = Math.min(mostPiles, MOST_PILES);
-  const pileCount =
-    layout?.pileCount ?? spreadEvenly(clamp(Math.max(fewestPiles, pleasantPiles), 1, most), place.diskCount, most);
-  const bufferBytes = roundDown(
-    clamp(forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES, SMALLEST_BUFFER_BYTES, place.largestBytes),
-    4 * KIB,
-  );
-  return { readBytes, outputBytes, pileCount, bufferBytes, oneLevel: fewestPiles <= pileCount };
-}
-
-/** As many piles on each disk, where there may be so many: all wait for the disk that has the most to do. */
-function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number): number {
-  const evenCount = Math.ceil(pileCount / diskCount) * diskCount;
-  return evenCount <= mostPiles ? evenCount : pileCount;
-}
-
-function arenaFor(sizes: Sizes, storedBytes: number, perStoredByte: number): number {
-  return Math.max(pass1Arena(sizes), pass2Arena(sizes, storedBytes, perStoredByte));
-}
-
-/** Buffers with slack and tally, the window, the boundary table, and what alignment may cost. */
-function pass1Arena({ pileCount, bufferBytes, readBytes }: Pick<Sizes, 'pileCount' | 'bufferBytes' | 'readBytes'>) {
-  return pileCount * (bufferBytes + SLACK_BYTES + TALLY_BYTES) + 2 * readBytes + BOUNDARY_TABLE_BYTES + 64 * KIB;
-}
-
-function pass2Arena({ pileCount, outputBytes }: Sizes, storedBytes: number, perStoredByte: number): number {
-  return (storedBytes / pileCount) * perStoredByte + OUTPUT_BUFFER_COUNT * outputBytes + 128 * KIB;
-}
-
 function finish(
   sizes: Sizes,
   workers: number,
@@ -323,18 +222,11 @@ function finish(
 
 /**
  * Stripes bound the disk space that temp data and output take together to (1 + 1/S) times the data;
- * each costs every worker one open file a disk.
+ * each costs every worker one open file a disk, and every split a file a disk, to be created, synced and removed.
  */
 function planStripes(need: MemoryNeed, workers: number): number {
-  const filesPerStripe = workers * Math.max(1, need.tempDiskCount);
+  const diskCount = Math.max(1, need.tempDiskCount);
   const filesForStripes = Math.max(0, need.openFileLimit - 48 - 8 * workers) / 2;
-  return clamp(Math.floor(filesForStripes / filesPerStripe), 1, MOST_STRIPES);
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.max(least, Math.min(value, most));
-}
-
-function roundDown(value: number, unit: number): number {
-  return Math.floor(value / unit) * unit;
+  const wanted = Math.max(FEWEST_STRIPES_WANTED, Math.min(Math.floor(FILES_OF_SPLIT / diskCount), MOST_STRIPES));
+  return Math.max(1, Math.min(Math.floor(filesForStripes / (workers * diskCount)), wanted));
 }

@@ -2,8 +2,9 @@
  * What pass 2 may take, now that the longest record and the memory pool's size are known: every thread
  * must be able to hold the longest record, so with long records there are fewer of them. Pure.
  */
+
+import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from './arena-sizes.js';
 import type { MemoryPlan } from './memory-plan.js';
-import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from './memory-plan.js';
 
 const KIB = 1024;
 

@@ -52,17 +52,22 @@ const MIB = 1024 * 1024;
 /** A split leaves each pile a segment of at least this much, so that pass 2 reads large pieces. */
 const SEGMENT_BYTES = 256 * 1024;
 const LARGEST_SPLIT_BYTES = 65536 * MIB;
+/** What a thread notes of each, and then the index of the pile set, takes some 64 bytes: 8 MB. */
+const MOST_SEGMENTS = 2 ** 17;
 /** A task and what is known of each of its inputs are in memory twice while it is sent to a thread. */
 const MOST_PARTS = 4096;
 
 /**
- * Decoded bytes that a split should hold: small enough that all workers are busy to the end, large
- * enough that segments stay large.
+ * Decoded bytes that a split should hold: small enough that all workers are busy to the end and that its segments can
+ * be noted, large enough that they stay large.
+ * @param bufferBytes of a pile: as long are its segments, but for the last one.
  */
-export function planSplitBytes(totalBytes: number, workers: number, pileCount: number): number {
+export function planSplitBytes(totalBytes: number, workers: number, pileCount: number, bufferBytes: number): number {
   const forBalance = totalBytes / (8 * workers);
-  const forSegments = Math.min(pileCount * SEGMENT_BYTES, totalBytes / (2 * workers));
-  return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), LARGEST_SPLIT_BYTES));
+  const largeSegments = pileCount * Math.max(SEGMENT_BYTES, bufferBytes);
+  const forSegments = Math.min(largeSegments, totalBytes / (2 * workers));
+  const most = Math.min(LARGEST_SPLIT_BYTES, Math.max(largeSegments, MOST_SEGMENTS * bufferBytes));
+  return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), most));
 }
 
 /** Whether an input of about so many decoded bytes would be cut, if it could. */

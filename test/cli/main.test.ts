@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
 
 function pileshuf(argv: readonly string[], input = '') {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...argv], { input, encoding: 'utf8' });

@@ -23,7 +23,7 @@ const LONGEST_MILLISECONDS = 3_600_000;
 /** Input, undisturbed output, temp data and output. */
 const NEEDED_BYTES = 4.5 * INPUT_BYTES;
 
-const main = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
 
 function reasonNotToRun(): string | undefined {
   const { bavail, bsize } = statfsSync(tmpdir());

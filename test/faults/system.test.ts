@@ -100,14 +100,26 @@ describe('256 open files', () => {
   });
 });
 
-it.each([20, 28])('too few descriptors even for the program itself are told in one line: %s', (limit) => {
-  const command = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
-  const words = ['-c', 'ulimit -n "$0"; exec "$@"', String(limit), process.execPath, command, '--help'];
-  const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
-  expect({ status, stderr }).toEqual({
-    status: 1,
-    stderr: 'pileshuf: cannot start: too many open files (raise `ulimit -n`)\n',
-  });
+it('too few descriptors even for the program itself are told in one line', () => {
+  const command = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
+  const start = (limit: number) => {
+    const words = ['-c', 'ulimit -n "$0"; exec "$@"', String(limit), process.execPath, command, '--help'];
+    const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
+    return { status, stderr };
+  };
+  // With the fewest of them Node itself does not come as far as to the program; some more are enough for its few files.
+  const outcomes = [...Array(28).keys()]
+    .slice(17)
+    .map(start)
+    .filter(({ stderr }) => stderr.startsWith('pileshuf'));
+  expect(outcomes.length).toBeGreaterThan(0);
+  for (const outcome of outcomes) {
+    expect(outcome).toEqual({
+      status: 1,
+      stderr: 'pileshuf: cannot start: too many open files (raise `ulimit -n`)\n',
+    });
+  }
+  expect(start(40)).toEqual({ status: 0, stderr: '' });
 });
 
 describe('an output that is no file', () => {

@@ -8,19 +8,32 @@ import { severalAtOnce } from '#src/io/several-at-once.js';
 const pause = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 describe('severalAtOnce', () => {
-  it.each([0, 1, 3, 4, 5, 50])('does each of %d things once, at most four at one time', async (count) => {
+  it.each([
+    [0, undefined],
+    [1, undefined],
+    [3, undefined],
+    [4, undefined],
+    [5, undefined],
+    [50, undefined],
+    [50, 24],
+    [50, 1],
+  ])('does each of %d things once, at most four at one time or %s', async (count, atOnce) => {
     const items = Array.from({ length: count }, (_, item) => item);
     const done: number[] = [];
     let [underWay, most] = [0, 0];
-    await severalAtOnce(items, async (item) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      await pause();
-      underWay -= 1;
-      done.push(item);
-    });
+    await severalAtOnce(
+      items,
+      async (item) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await pause();
+        underWay -= 1;
+        done.push(item);
+      },
+      atOnce,
+    );
     expect(done.toSorted((a, b) => a - b)).toEqual(items);
-    expect(most).toBe(Math.min(count, 4));
+    expect(most).toBe(Math.min(count, atOnce ?? 4));
   });
 
   it('throws the first failure, begins nothing after it, and waits for what is under way', async () => {

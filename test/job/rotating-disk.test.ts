@@ -1,34 +1,37 @@
-/** Jobs whose inputs, temp data and output lie on one disk that rotates, which takes one call at a time. */
-import { readFileSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
-import { type ShuffleOptions, shuffle } from '#src/index.js';
-import { SMALL_SIZES, SORTED_OUTPUT, writeInputs } from '../faults/small-job.js';
-import { sortLines } from '../fixtures/command-outcome.js';
+/**
+ * Jobs whose inputs, temp data and output lie on one disk that rotates, which takes one call at a time. Each is a
+ * process of its own: one that waits for a permit that it holds itself would hold up the test with it.
+ */
+import './one-rotating-disk.mjs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { describeDevice } from '#src/io/devices.js';
+import { SORTED_OUTPUT, smallSizes, writeInputs } from '../faults/small-job.js';
+import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
-vi.mock('#src/io/devices.js', async (importOriginal) => ({
-  ...(await importOriginal<object>()),
-  isAnonymousDevice: () => false,
-  describeDevice: () => ({ id: 'disk', deviceClass: 'rotating', ioLimit: 1 }),
-}));
-
 const directory = useTestDirectory();
+const nodeOptions = ['--import', new URL('one-rotating-disk.mjs', import.meta.url).href];
+
+it('the disk is one that rotates', () => {
+  expect(describeDevice(directory.temp)).toMatchObject({ deviceClass: 'rotating', ioLimit: 1 });
+});
 
 describe.each([
   ['on the calling thread', true],
   ['on threads', false],
 ])('a job %s', (_, inline) => {
-  it.each<[string, Partial<ShuffleOptions>]>([
-    ['that can be resumed', { resume: true }],
-    ['of shards that can be resumed', { resume: true, shards: { by: 'count', shardCount: 3 } }],
-    ['that leaves nothing', {}],
-  ])('%s comes to its end', async (__, options) => {
+  it.each([
+    ['that can be resumed', ['--resume']],
+    ['of shards that can be resumed', ['--resume', '--shards', '3']],
+    ['that leaves nothing', []],
+  ])('%s comes to its end', async (__, words) => {
     const output = directory.path('out');
-    const { shards } = await shuffle(
-      { inputs: writeInputs(directory), output, tempDirs: [directory.temp], workers: 2, ...options },
-      { ...SMALL_SIZES, inline },
-    );
-    const text = (shards.length > 0 ? shards : [output]).map((path) => readFileSync(path, 'latin1')).join('');
-    expect(sortLines(text)).toEqual(SORTED_OUTPUT);
+    const argv = [...writeInputs(directory), '-q', '-o', output, '-T', directory.temp, '--workers', '2', ...words];
+    expect(seen(await runCommand(argv, { nodeOptions, env: smallSizes({ inline }) }))).toEqual(DONE);
+    const isFile = statSync(output).isFile();
+    const paths = isFile ? [output] : readdirSync(output).map((shard) => directory.path('out', shard));
+    expect(sortLines(paths.map((path) => readFileSync(path, 'latin1')).join(''))).toEqual(SORTED_OUTPUT);
   });
 });

@@ -165,7 +165,11 @@ describe('members that do not hold what they say', () => {
           else expect(output).toBeInstanceOf(InputError);
         },
       ),
-      { numRuns: 200 },
+      {
+        numRuns: 200,
+        // An extra field that reaches into the members behind it, up to the content of one.
+        examples: [[[{ at: 10, value: 219 }], 1]],
+      },
     );
   });
 

@@ -75,7 +75,7 @@ describe.each([1, 2])('an output of %d workers', (workers) => {
     const { inputs: next } = await listInputs([directory.path('out')], () => {});
     const [input = expect.fail('no input')] = next;
     for (const spec of [LINES, { kind: 'fixed', value: 7 }] satisfies FramingSpec[]) {
-      const cuts = await findCutPoints(input, framingOf(spec), 1, undefined);
+      const cuts = await findCutPoints(input, framingOf(spec), totalBytes, 1, undefined);
       expect(cuts?.decodedBytes).toBe(totalBytes);
       expect(cuts?.cutPoints).toHaveLength(frames.length - 1);
     }

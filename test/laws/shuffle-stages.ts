@@ -15,8 +15,8 @@ import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool } from '#src/pile-store/ram-pool.js';
 import { forgetJob, type JobShare } from '#workers/job-share.js';
 import type { Outcome } from '#workers/outcome.js';
-import runScatterTask from '#workers/scatter.js';
-import runShuffleTask from '#workers/shuffle.js';
+import { runScatterTask } from '#workers/scatter.js';
+import { runShuffleTask } from '#workers/shuffle.js';
 import { usualNeed } from '../plan/memory-needs.js';
 
 export interface StageSizes {

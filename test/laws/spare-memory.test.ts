@@ -5,7 +5,7 @@
  */
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { STORED_HEADER_BYTES } from '#src/plan/memory-plan.js';
+import { STORED_HEADER_BYTES } from '#src/plan/arena-sizes.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import type { Settings } from './any-settings.js';

@@ -9,14 +9,12 @@ import { CHUNK_BYTES } from '#src/pile-store/ram-pool.js';
 import {
   BOUNDARY_TABLE_BYTES,
   LARGEST_ARENA_BYTES,
-  type MemoryNeed,
-  type MemoryPlan,
   OUTPUT_BUFFER_COUNT,
-  planMemory,
   SLACK_BYTES,
   STORED_HEADER_BYTES,
   TALLY_BYTES,
-} from '#src/plan/memory-plan.js';
+} from '#src/plan/arena-sizes.js';
+import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
 import { anyNeed, GIB, logarithmic, MIB, usualNeed as usual } from './memory-needs.js';
 
 const KIB = 1024;
@@ -66,7 +64,7 @@ describe('planMemory', () => {
         expect(plan.pileCount).toBeLessThanOrEqual(65536);
         expect(plan.stripeCount).toBeGreaterThanOrEqual(1);
         expect(plan.stripeCount).toBeLessThanOrEqual(Math.min(16, plan.pileCount));
-        expect(plan.bufferBytes).toBeLessThanOrEqual(need.tempDisksRotate ? 4 * MIB : 256 * KIB);
+        expect(plan.bufferBytes).toBeLessThanOrEqual(need.tempDisksRotate ? 4 * MIB : 512 * KIB);
         expect(plan.bufferBytes).toBeGreaterThanOrEqual(4 * KIB);
         expect(plan.readBytes).toBeGreaterThanOrEqual(64 * KIB);
         expect(plan.outputBytes).toBeGreaterThanOrEqual(32 * KIB);
@@ -92,14 +90,14 @@ describe('planMemory', () => {
   it('gives 2 GB under 256M one level of cached piles with full buffers', () => {
     expect(planMemory(usual)).toEqual({
       workers: 2,
-      pileCount: 89,
+      pileCount: 178,
       stripeCount: 16,
-      bufferBytes: 256 * KIB,
+      bufferBytes: 512 * KIB,
       readBytes: MIB,
-      outputBytes: MIB,
-      pass1ArenaBytes: 25510272,
-      pass1SpareBytes: 217414912,
-      pass2ArenaBytes: 39509966,
+      outputBytes: 4 * MIB,
+      pass1ArenaBytes: 95511264,
+      pass1SpareBytes: 77412928,
+      pass2ArenaBytes: 95511264,
       pass2MayGrow: true,
       ramPoolBytes: 0,
       maySpill: true,
@@ -109,7 +107,7 @@ describe('planMemory', () => {
 
   it('gives 4 GB under 64M all workers, more piles and smaller buffers', () => {
     const plan = planMemory({ ...usual, recordBytes: 4 * GIB, budgetBytes: 64 * MIB });
-    expect(plan).toMatchObject({ workers: 2, pileCount: 215, bufferBytes: 140 * KIB, ramPoolBytes: 0 });
+    expect(plan).toMatchObject({ workers: 2, pileCount: 230, bufferBytes: 132 * KIB, ramPoolBytes: 0 });
     expect(expectedLoad(plan, 105)).toBeLessThanOrEqual(32 * MIB);
   });
 
@@ -123,8 +121,13 @@ describe('planMemory', () => {
       tempDiskCount: 4,
     };
     const plan = planMemory(need);
-    expect(plan).toMatchObject({ workers: 32, pileCount: 5780, bufferBytes: 256 * KIB, stripeCount: 2 });
+    expect(plan).toMatchObject({ workers: 32, pileCount: 5816, bufferBytes: 360 * KIB, stripeCount: 2 });
     expect(expectedLoad(plan, 1000)).toBeLessThanOrEqual(2 * GIB);
+  });
+
+  it('makes piles small where there is memory, but not more than pass 1 writes to quickly', () => {
+    const pileCountOf = (recordBytes: number) => planMemory({ ...usual, recordBytes, budgetBytes: 2 * GIB }).pileCount;
+    expect([4e9, 10e9, 40e9, 200e9].map(pileCountOf)).toEqual([355, 886, 1024, 1024]);
   });
 
   it.each([1, 2, 3, 4, 7, 12, 24])('puts as many piles on each of %i disks', (tempDiskCount) => {
@@ -160,7 +163,7 @@ describe('planMemory', () => {
 
   it('keeps in memory what fits there, without a spill where the sizes are exact', () => {
     const fits = planMemory({ ...usual, budgetBytes: 8 * GIB });
-    expect(fits).toMatchObject({ maySpill: false, pileCount: 89 });
+    expect(fits).toMatchObject({ maySpill: false, pileCount: 178 });
     expect(fits.ramPoolBytes).toBeGreaterThan(fits.storedBytes);
     const guessed = planMemory({ ...usual, budgetBytes: 8 * GIB, exact: false });
     expect(guessed).toMatchObject({ maySpill: true, ramPoolBytes: 4 * GIB - 2 * MIB });

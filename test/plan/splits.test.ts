@@ -166,9 +166,10 @@ describe('planSplits', () => {
 });
 
 describe('planSplitBytes', () => {
+  const BUFFER_BYTES = 256 * 1024;
   const splitsOf = (inputs: readonly PlannedInput[], workers: number, pileCount: number) => {
     const total = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
-    return [...planSplits(inputs, planSplitBytes(total, workers, pileCount))];
+    return [...planSplits(inputs, planSplitBytes(total, workers, pileCount, BUFFER_BYTES))];
   };
 
   it('makes few splits of 20,000 files of 5 KB', () => {
@@ -217,9 +218,21 @@ describe('planSplitBytes', () => {
     }
   });
 
-  it('keeps segments of 256 KiB where the data allows, at most 64 GiB and at least 1 MiB a split', () => {
-    expect(planSplitBytes(1000 * TB, 32, 5770)).toBe(64 * GIB);
-    expect(planSplitBytes(200e9, 8, 5000)).toBeGreaterThanOrEqual(5000 * 256 * 1024);
-    expect(planSplitBytes(1, 1, 1)).toBe(MIB);
+  it('keeps segments of 256 KiB where the data allows, and at least 1 MiB a split', () => {
+    expect(planSplitBytes(200e9, 8, 5000, BUFFER_BYTES)).toBeGreaterThanOrEqual(5000 * 256 * 1024);
+    expect(planSplitBytes(200e9, 8, 5000, 32 * 1024)).toBeGreaterThanOrEqual(5000 * 256 * 1024);
+    expect(planSplitBytes(1, 1, 1, BUFFER_BYTES)).toBe(MIB);
+  });
+
+  it('leaves each pile a full buffer where buffers are large, as on rotating disks', () => {
+    expect(planSplitBytes(30e9, 8, 400, 4 * MIB)).toBe(1600 * MIB);
+    expect(planSplitBytes(30e9, 8, 400, BUFFER_BYTES)).toBe(30e9 / 64);
+  });
+
+  it('makes splits of no more than 131,072 full buffers, or of 64 GiB', () => {
+    expect(planSplitBytes(1000 * TB, 32, 5770, BUFFER_BYTES)).toBe(32 * GIB);
+    expect(planSplitBytes(1000 * TB, 32, 500, 4 * MIB)).toBe(64 * GIB);
+    // Smaller ones would leave each pile less than 256 KiB.
+    expect(planSplitBytes(1000 * TB, 32, 60_000, 32 * 1024)).toBe(60_000 * 256 * 1024);
   });
 });

@@ -18,7 +18,7 @@ import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const MIB = 2 ** 20;
-const main = fileURLToPath(new URL('../../dist/src/cli/main.cjs', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
 const reporter = new URL('report-peak-memory.mjs', import.meta.url).href;
 
 const directory = useTestDirectory();
@@ -152,6 +152,14 @@ describe('compression', () => {
   const cases = [
     { what: 'zstd in', workers: 8, mebibytes: 64, store: inFrame, words: [], needs: ['zstd'] },
     { what: 'zstd --long=27 in', workers: 2, mebibytes: 1024, store: farBack, words: [], needs: ['zstd'] },
+    {
+      what: 'zstd --long=27 in, with a header',
+      workers: 2,
+      mebibytes: 1024,
+      store: farBack,
+      words: ['--header', '1'],
+      needs: ['zstd'],
+    },
     { what: 'zstd in, zstd out', workers: 4, mebibytes: 64, store: inFrame, words: ['--compress', 'zstd:3'] },
     { what: 'zstd:9 out', workers: 2, mebibytes: 256, store: asItIs, words: ['--compress', 'zstd:9'] },
     // Levels like this take minutes for what others do in a second.

@@ -7,6 +7,7 @@ import { constants, createGunzip, gunzipSync, type Zlib } from 'node:zlib';
 import { InputError } from '../../errors.js';
 import type { Codec, CompressedSource } from '../codec.js';
 import { freeBytes } from '../free-bytes.js';
+import { requireWholeSubfields } from './gzip-members.js';
 
 /** Decoded bytes handed over at a time; 2.4 times as fast as the default of 16 KiB. */
 const DECODED_PIECE_BYTES = 1024 * 1024;
@@ -36,6 +37,7 @@ function decodeHead(compressed: Uint8Array): Uint8Array {
 async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   const held = [await source.next()];
   const [first] = held;
+  if (first !== undefined) requireWholeSubfields(first, source.start, source.path);
   if (first !== undefined && first.byteLength <= SMALL_BYTES) {
     const second = await source.next();
     const decoded = second.byteLength === 0 ? decodeWhole(first) : undefined;

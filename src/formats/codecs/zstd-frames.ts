@@ -22,14 +22,6 @@ export interface ZstdFrameHeader {
   readonly hasChecksum: boolean;
 }
 
-/** One frame of a file. */
-export interface ZstdFrame {
-  readonly storedOffset: number;
-  readonly storedBytes: number;
-  /** Bytes that it decodes to; undefined: it does not say. */
-  readonly contentBytes: number | undefined;
-}
-
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
 const SKIPPABLE_MASK = 0xfffffff0;
@@ -231,11 +223,11 @@ export class ZstdWalker {
 const LOOK_BYTES = 32;
 
 /**
- * The frames of a file with data in them, in order, without reading the data: some bytes for each frame
- * and for each of its blocks, which hold 128 KiB at most.
+ * The frames of a file with data in them, in order, each when its header was read, without reading the data: some
+ * bytes for each frame and for each of its blocks, which hold 128 KiB at most.
  * @throws InputError ERR_INPUT_CORRUPT as `ZstdWalker`.
  */
-export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrame, void> {
+export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrameHeader, void> {
   const walker = new ZstdWalker(path, 0);
   let look: Uint8Array = new Uint8Array();
   let lookOffset = 0;
@@ -247,11 +239,9 @@ export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): 
     }
     const field = look.subarray(fieldOffset - lookOffset, fieldOffset - lookOffset + fieldBytes);
     if (field.byteLength < fieldBytes) return walker.end(fieldOffset + field.byteLength, field);
-    const header = walker.frame;
-    const { endsFrame } = walker.see(field);
-    if (!endsFrame || header === undefined || walker.fieldOffset > file.byteLength) continue;
-    const { storedOffset, contentBytes } = header;
-    yield { storedOffset, storedBytes: walker.fieldOffset - storedOffset, contentBytes };
+    const isInFrame = walker.frame !== undefined;
+    walker.see(field);
+    if (!isInFrame && walker.frame !== undefined) yield walker.frame;
   }
   walker.end(file.byteLength, new Uint8Array());
 }

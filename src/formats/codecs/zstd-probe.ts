@@ -3,7 +3,7 @@
  * one and another frame. It must decode all of it, cut anywhere, and refuse it damaged.
  */
 import type { ZstdDecoder } from './zstd-decoder.js';
-import { ZstdReader } from './zstd-reader.js';
+import { decodeZstd } from './zstd-reader.js';
 
 const SAMPLE = Buffer.from(
   'UCpNGAMAAABhYmMotS/9JD/dAQD0AnBpbGUgYnkgcGlsZSwgYWZ0ZXIsIGFuZCBldmVyIGluIGl0cyBvd24gb3JkZXIKAwBEDXK5' +
@@ -29,7 +29,7 @@ async function decodeSample(decoder: ZstdDecoder, pieces: readonly Uint8Array[])
   const source = { path: '', start: 0, next: () => given.shift() ?? new Uint8Array() };
   const decoded: Uint8Array[] = [];
   try {
-    for await (const piece of new ZstdReader(decoder).decode(source, { take: () => true, budgetFor: () => '' })) {
+    for await (const piece of decodeZstd(decoder, source, { reserve: () => true, budgetFor: () => '' })) {
       decoded.push(piece.slice());
     }
   } catch {

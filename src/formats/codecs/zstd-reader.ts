@@ -1,5 +1,5 @@
 /**
- * Reads compressed inputs with one decoder: cuts them into frames, has each decoded, and counts the
+ * Reads compressed inputs with a decoder: cuts them into frames, has each decoded, and reserves the
  * memory for windows. What a frame says of its length is compared with what it decodes to.
  */
 import { InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
@@ -15,65 +15,55 @@ import type { ZstdFrameHeader } from './zstd-frames.js';
  */
 const FREE_WINDOW_BYTES = 8 * 1024 * 1024;
 
-export class ZstdReader {
-  readonly #decoder: ZstdDecoder;
-  /** Taken for windows by this thread. Decoders do not give memory back, or not at once. */
-  #takenBytes = 0;
-
-  constructor(decoder: ZstdDecoder) {
-    this.#decoder = decoder;
-  }
-
-  async *decode(source: CompressedSource, memory: DecoderMemory): AsyncGenerator<Uint8Array> {
-    const { path } = source;
-    const cutter = new ZstdFrameCutter(path, source.start);
-    const frameDecoder = this.#decoder.open();
-    let decodedBytes = 0;
-    try {
-      for (let bytes = await source.next(); bytes.byteLength > 0; bytes = await source.next()) {
-        for (const piece of cutter.cut(bytes)) {
-          if (piece.beginsFrame) {
-            this.#takeWindow(piece.frame, path, memory);
-            decodedBytes = 0;
-          }
-          try {
-            for await (const decoded of frameDecoder.decode(piece.bytes, piece.endsFrame)) {
-              decodedBytes += decoded.byteLength;
-              yield decoded;
-            }
-          } catch (error) {
-            throw asInputError(error, path, piece);
-          }
-          if (piece.endsFrame) requireLength(piece, decodedBytes, path);
+export async function* decodeZstd(
+  decoder: ZstdDecoder,
+  source: CompressedSource,
+  memory: DecoderMemory,
+): AsyncGenerator<Uint8Array> {
+  const { path } = source;
+  const cutter = new ZstdFrameCutter(path, source.start);
+  const frameDecoder = decoder.open();
+  let decodedBytes = 0;
+  try {
+    for (let bytes = await source.next(); bytes.byteLength > 0; bytes = await source.next()) {
+      for (const piece of cutter.cut(bytes)) {
+        if (piece.beginsFrame) {
+          reserveWindow(decoder, piece.frame, path, memory);
+          decodedBytes = 0;
         }
-        freeBytes(bytes);
+        try {
+          for await (const decoded of frameDecoder.decode(piece.bytes, piece.endsFrame)) {
+            decodedBytes += decoded.byteLength;
+            yield decoded;
+          }
+        } catch (error) {
+          throw asInputError(error, path, piece);
+        }
+        if (piece.endsFrame) requireLength(piece, decodedBytes, path);
       }
-      cutter.end();
-    } finally {
-      frameDecoder.close();
+      freeBytes(bytes);
     }
+    cutter.end();
+  } finally {
+    frameDecoder.close();
   }
+}
 
-  #takeWindow(frame: ZstdFrameHeader, path: string, memory: DecoderMemory): void {
-    const { storedOffset, windowBytes } = frame;
-    const { mostWindowBytes } = this.#decoder;
-    if (windowBytes > mostWindowBytes) {
-      throw new InputError(
-        'ERR_INPUT_UNREADABLE',
-        `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, more than the ${mostWindowBytes} that the decoder on this machine takes; install the package zstd-napi beside pileshuf, or use Node 22.15 or later`,
-      );
-    }
-    const neededBytes = Math.min(windowBytes, frame.contentBytes ?? windowBytes);
-    const missingBytes = neededBytes - this.#takenBytes;
-    if (neededBytes <= FREE_WINDOW_BYTES || missingBytes <= 0) return;
-    if (!memory.take(missingBytes)) {
-      throw new UsageError(
-        `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, which does not fit the memory budget; expected --memory of at least ${memory.budgetFor(neededBytes)}`,
-        'ERR_MEMORY_BUDGET',
-      );
-    }
-    this.#takenBytes = neededBytes;
+function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: string, memory: DecoderMemory): void {
+  const { storedOffset, windowBytes } = frame;
+  const { mostWindowBytes } = decoder;
+  if (windowBytes > mostWindowBytes) {
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, more than the ${mostWindowBytes} that the decoder on this machine takes; install the package zstd-napi beside pileshuf, or use Node 22.15 or later`,
+    );
   }
+  const neededBytes = Math.min(windowBytes, frame.contentBytes ?? windowBytes);
+  if (neededBytes <= FREE_WINDOW_BYTES || memory.reserve(neededBytes)) return;
+  throw new UsageError(
+    `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, which does not fit the memory budget; expected --memory of at least ${memory.budgetFor(neededBytes)}`,
+    'ERR_MEMORY_BUDGET',
+  );
 }
 
 /** What the first bytes of an input decode to, as far as they go and up to about `mostBytes`; empty when they are corrupt. */

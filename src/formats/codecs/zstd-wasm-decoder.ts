@@ -3,7 +3,6 @@
  * interface neither waits for input nor tells of errors, so the functions of libzstd in it are called
  * directly. Its memory never shrinks, and a window can have 128 MiB.
  */
-import { ZSTDDecoder } from 'zstddec/stream';
 import { SystemError } from '../../errors.js';
 import { DECODED_PIECE_BYTES, decodeInSteps, type SynchronousZstdDecoder } from './zstd-decoder.js';
 
@@ -85,6 +84,7 @@ export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
 
 /** `zstddec` hands the functions to a method of its decoder, once a thread. */
 async function loadLibzstd(): Promise<Libzstd> {
+  const { ZSTDDecoder } = await import('zstddec/stream');
   let exports: object | undefined;
   class Decoder extends ZSTDDecoder {
     override _init(result: { readonly instance: { readonly exports: object } }): void {

@@ -2,14 +2,14 @@
  * zstd (RFC 8878): any number of frames, skippable ones among them, windows up to 2 GiB. An input that
  * ends inside a frame, and bytes behind the last one that begin no other, are errors.
  */
-import type { Codec, CompressedSource, DecoderMemory, MemberStart, StoredBytes } from '../codec.js';
+import type { Codec, CompressedSource, DecoderMemory, Member, StoredBytes } from '../codec.js';
 import { addonDecoder } from './zstd-addon-decoder.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoder.js';
 import { beginsZstd, listZstdFrames } from './zstd-frames.js';
 import { findZstdInNode, loadZstdAddon } from './zstd-native.js';
 import { nodeDecoder } from './zstd-node-decoder.js';
 import { isSoundDecoder } from './zstd-probe.js';
-import { decodeZstdHead, ZstdReader } from './zstd-reader.js';
+import { decodeZstd, decodeZstdHead } from './zstd-reader.js';
 import { wasmDecoder } from './zstd-wasm-decoder.js';
 
 /** What text is larger by at the most; a head that decodes to more is not worth its time. */
@@ -17,7 +17,7 @@ const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 
 /** What this thread decodes with. */
 interface Loaded {
-  readonly reader: ZstdReader;
+  readonly decoder: ZstdDecoder;
   readonly headDecoder: SynchronousZstdDecoder;
 }
 
@@ -41,17 +41,16 @@ export const zstd: Codec = {
 };
 
 async function* decode(source: CompressedSource, memory: DecoderMemory): AsyncGenerator<Uint8Array> {
-  const { reader } = await load();
-  yield* reader.decode(source, memory);
+  const { decoder } = await load();
+  yield* decodeZstd(decoder, source, memory);
 }
 
-function* listMembers(bytes: StoredBytes): Generator<MemberStart, number | undefined, void> {
+function* listMembers(bytes: StoredBytes): Generator<Member, number | undefined, void> {
   let decodedStart = 0;
   for (const { storedOffset, contentBytes } of listZstdFrames(bytes.path, bytes)) {
-    if (contentBytes === undefined) return undefined;
-    yield { storedStart: storedOffset, decodedStart };
+    if (contentBytes === undefined || !Number.isSafeInteger(decodedStart + contentBytes)) return undefined;
+    yield { storedStart: storedOffset, decodedStart, decodedBytes: contentBytes };
     decodedStart += contentBytes;
-    if (!Number.isSafeInteger(decodedStart)) return undefined;
   }
   return decodedStart;
 }
@@ -67,11 +66,11 @@ async function chooseDecoder(): Promise<Loaded> {
   const addon = loadZstdAddon();
   if (addon !== undefined) {
     const decoder = addonDecoder(addon);
-    if (await isSoundDecoder(decoder)) return { reader: new ZstdReader(decoder), headDecoder: decoder };
+    if (await isSoundDecoder(decoder)) return { decoder, headDecoder: decoder };
   }
   const fallback = await wasmDecoder();
   const inNode = findZstdInNode();
   const candidate: ZstdDecoder | undefined = inNode === undefined ? undefined : nodeDecoder(inNode);
   const isSound = candidate !== undefined && (await isSoundDecoder(candidate));
-  return { reader: new ZstdReader(isSound ? candidate : fallback), headDecoder: fallback };
+  return { decoder: isSound ? candidate : fallback, headDecoder: fallback };
 }

@@ -8,13 +8,8 @@ import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
 import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
+import { taskThreadUrl } from '../../../workers/task-thread-url.js';
 import { decodeError, SystemError } from '../../errors.js';
-
-const scatterUrl = new URL('../../../workers/scatter.js', import.meta.url);
-const measureUrl = new URL('../../../workers/measure-cut.js', import.meta.url);
-const shuffleUrl = new URL('../../../workers/shuffle.js', import.meta.url);
-const countUrl = new URL('../../../workers/count-byte.js', import.meta.url);
-const readBackUrl = new URL('../../../workers/read-back.js', import.meta.url);
 
 /** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
 const YOUNG_GENERATION_MIB = 12;
@@ -29,6 +24,8 @@ export interface TaskPool {
   /** Ends the threads. Safe to call twice. */
   destroy(): Promise<void>;
 }
+
+type TaskName = Exclude<keyof typeof import('../../../workers/tasks.js'), 'forgetJob'>;
 
 /** Takes over where the time of a task went, when the job is profiled. */
 export type OnProfile = (profile: TaskProfile) => void;
@@ -52,6 +49,9 @@ export async function openTaskPool(
     new Piscina({
       minThreads: Math.min(startCount, threadCount),
       maxThreads: threadCount,
+      // Threads load the file as they start; the name is only one that they find in it.
+      filename: taskThreadUrl.href,
+      name: 'scatter' satisfies TaskName,
       idleTimeout: Number.POSITIVE_INFINITY,
       // Tasks that write a stream wait for their turn: one must never be started before an earlier one.
       stricterFIFO: true,
@@ -73,12 +73,12 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     broken ??= workerError(error);
     for (const reject of waiting) reject(broken);
   });
-  const run = async <T>(filename: string, task: unknown): Promise<T> => {
+  const run = async <T>(name: TaskName, task: unknown): Promise<T> => {
     if (broken !== undefined) throw broken;
     const outcome = await new Promise<Outcome<T>>((resolve, reject) => {
       waiting.add(reject);
       piscina
-        .run(task, { filename })
+        .run(task, { name })
         .then(resolve, (error: unknown) => reject(workerError(error)))
         .finally(() => waiting.delete(reject));
     });
@@ -87,11 +87,11 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
   let destroyed: Promise<void> | undefined;
   return {
     threadCount,
-    count: (task) => run(countUrl.href, task),
-    scatter: (task) => run(scatterUrl.href, task),
-    measure: (task) => run(measureUrl.href, task),
-    shuffle: (task) => run(shuffleUrl.href, task),
-    readBack: (task) => run(readBackUrl.href, task),
+    count: (task) => run('count', task),
+    scatter: (task) => run('scatter', task),
+    measure: (task) => run('measure', task),
+    shuffle: (task) => run('shuffle', task),
+    readBack: (task) => run('readBack', task),
     destroy: () => {
       destroyed ??= piscina.destroy();
       return destroyed;
@@ -115,14 +115,7 @@ function workerError(error: unknown): SystemError {
 }
 
 async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPool> {
-  const [count, scatter, measure, shuffle, readBack, { forgetJob }] = await Promise.all([
-    import('../../../workers/count-byte.js'),
-    import('../../../workers/scatter.js'),
-    import('../../../workers/measure-cut.js'),
-    import('../../../workers/shuffle.js'),
-    import('../../../workers/read-back.js'),
-    import('../../../workers/job-share.js'),
-  ]);
+  const tasks = await import('../../../workers/tasks.js');
   // Tasks of a job share one arena: on one thread they must not overlap.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(task: () => Promise<Outcome<T>>): Promise<T> => {
@@ -132,14 +125,14 @@ async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPo
   };
   return {
     threadCount: 1,
-    count: (task) => inTurn(() => count.default(task)),
-    scatter: (task) => inTurn(() => scatter.default(task)),
-    measure: (task) => inTurn(() => measure.default(task)),
-    shuffle: (task) => inTurn(() => shuffle.default(task)),
-    readBack: (task) => inTurn(() => readBack.default(task)),
+    count: (task) => inTurn(() => tasks.count(task)),
+    scatter: (task) => inTurn(() => tasks.scatter(task)),
+    measure: (task) => inTurn(() => tasks.measure(task)),
+    shuffle: (task) => inTurn(() => tasks.shuffle(task)),
+    readBack: (task) => inTurn(() => tasks.readBack(task)),
     destroy: async () => {
       await last;
-      forgetJob(jobName);
+      tasks.forgetJob(jobName);
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Finds where large compressed inputs may be cut: at members that say how long they are. Their headers are read from
- * the first to the last, before any thread is there, so that no gate is needed.
+ * the first to the last, before any thread is there, so that no gate is needed; but where one member seems to be all of
+ * an input, its end is not looked for.
  */
 import { type Framing, rangeStart } from '../../formats/framing.js';
 import { FileWindow } from '../../io/file-window.js';
@@ -29,10 +30,14 @@ export function mayCutAtMembers(input: JobInput, framing: Framing): boolean {
   return input.kind === 'file' && input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
-/** @returns undefined when its members do not say how long they are: it is read as one. */
+/**
+ * @param estimatedBytes that it decodes to, about.
+ * @returns undefined when its members do not say how long they are, or one seems to be all of it: it is read as one.
+ */
 export async function findCutPoints(
   input: JobInput,
   framing: Framing,
+  estimatedBytes: number,
   splitBytes: number,
   signal: AbortSignal | undefined,
 ): Promise<InputCuts | undefined> {
@@ -50,7 +55,9 @@ export async function findCutPoints(
         return value === undefined
           ? undefined
           : { start: header.byteLength, decodedBytes: value, cutPoints: points.before(value) };
-      const { storedStart, decodedStart } = value;
+      const { storedStart, decodedStart, decodedBytes } = value;
+      // As in what `zstd` makes of a file: to look for its end would read the input once for nothing.
+      if (decodedBytes >= estimatedBytes) return undefined;
       const start = rangeStart(framing, decodedStart, header.byteLength);
       // Members at the beginning may be empty, or hold nothing but the header.
       if (start !== undefined && decodedStart > header.byteLength) points.add({ start, storedStart, decodedStart });

@@ -45,8 +45,9 @@ export async function readInputHeaders(
 ): Promise<InputHeaders> {
   if (spec === undefined) return { inputs, first: undefined };
   const rule = headerRuleOf(spec);
-  // Nothing else has taken of it yet.
-  const memory: DecoderMemory = { take: (byteLength) => byteLength <= memoryBytes, budgetFor };
+  // Nothing is taken: pass 1 does that. A decoder writes its window from the beginning on, so that of the one in this
+  // thread only as much becomes memory as the header is long, and some megabytes.
+  const memory: DecoderMemory = { reserve: (byteLength) => byteLength <= memoryBytes, budgetFor };
   const throwIfAborted = () => {
     if (signal?.aborted === true) throw new AbortedError();
   };

@@ -94,6 +94,7 @@ export async function listInputs(
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
   if (decompressProgram === undefined) warnOfNames(inputs, onWarning);
+  await warnOfMissingEnds(inputs, onWarning, signal);
   const loaded = new Set<string>();
   for (const input of inputs) {
     const codec = input.kind === 'file' ? input.codec : undefined;
@@ -114,6 +115,32 @@ function warnOfNames(inputs: readonly JobInput[], onWarning: (line: string) => v
   const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin as such a file does';
   const more = others.length === 0 ? '' : `; so it is with ${others.length} others`;
   onWarning(`${first.path} is named as a compressed file and ${what}: it is taken as it is${more}`);
+}
+
+/** Other programs take such files for whole, and some write them so. */
+async function warnOfMissingEnds(
+  inputs: readonly JobInput[],
+  onWarning: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const without: string[] = [];
+  for (const [ordinal, input] of inputs.entries()) {
+    await hearSignalsAt(ordinal, signal);
+    const endMark = input.kind === 'file' ? input.codec?.endMark : undefined;
+    if (input.kind !== 'file' || endMark === undefined) continue;
+    if (!endsWith(input, endMark.bytes)) without.push(`${input.path} does not end with ${endMark.name}`);
+  }
+  const [first, ...others] = without;
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : `; so it is with ${others.length} others`;
+  onWarning(`${first}; it may be cut${more}`);
+}
+
+function endsWith({ path, version }: JobInput & { kind: 'file' }, mark: Uint8Array): boolean {
+  const end = new Uint8Array(mark.byteLength);
+  const position = Math.max(0, version.byteLength - end.byteLength);
+  const count = withFile(openForRead(path, 'input'), (file) => readAt(file, end, 0, end.byteLength, position));
+  return Buffer.compare(end.subarray(0, count), mark) === 0;
 }
 
 /** The first bytes of the file that is looked at; there may be many thousands of files. */

@@ -142,8 +142,11 @@ function planWork(
     layout,
   };
   const memory = planMemory(memoryNeed, tuning);
+  const { pileCount, bufferBytes } = memory;
   const splitBytes =
-    layout?.splitBytes ?? tuning.splitBytes ?? planSplitBytes(estimate.recordBytes, memory.workers, memory.pileCount);
+    layout?.splitBytes ??
+    tuning.splitBytes ??
+    planSplitBytes(estimate.recordBytes, memory.workers, pileCount, bufferBytes);
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const isCompressed = request.compression !== undefined;

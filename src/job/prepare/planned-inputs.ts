@@ -33,7 +33,7 @@ export async function describeInputs(
       start: isPlain(input) ? input.header.byteLength : 0,
       byteLength: input.kind === 'file' ? input.version.byteLength : undefined,
       decodedBytes: estimate,
-      ...(isCut ? await findCutPoints(input, framing, splitBytes, signal) : undefined),
+      ...(isCut ? await findCutPoints(input, framing, estimate, splitBytes, signal) : undefined),
     });
   }
   return planned;

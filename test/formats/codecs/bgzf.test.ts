@@ -6,8 +6,9 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MemberStart, StoredBytes } from '#src/formats/codec.js';
+import type { Member, StoredBytes } from '#src/formats/codec.js';
 import { bgzf } from '#src/formats/codecs/bgzf.js';
+import { isOnPath, runOn } from '../../fixtures/foreign-program.js';
 import { BGZF_END, bgzfFile, bgzfMember } from './bgzf-file.js';
 
 function storedBytes(bytes: Uint8Array): StoredBytes {
@@ -18,9 +19,9 @@ function storedBytes(bytes: Uint8Array): StoredBytes {
   };
 }
 
-function list(bytes: Uint8Array): { readonly members: MemberStart[]; readonly decodedBytes: number | undefined } {
+function list(bytes: Uint8Array): { readonly members: Member[]; readonly decodedBytes: number | undefined } {
   const found = bgzf.listMembers?.(storedBytes(bytes)) ?? expect.fail('it lists no members');
-  const members: MemberStart[] = [];
+  const members: Member[] = [];
   for (;;) {
     const { done, value } = found.next();
     if (done === true) return { members, decodedBytes: value };
@@ -31,14 +32,26 @@ function list(bytes: Uint8Array): { readonly members: MemberStart[]; readonly de
 const a = Buffer.from('first');
 const b = Buffer.from('the second');
 
+describe('bgzf.endMark', () => {
+  it('is a member of nothing', () => {
+    expect(BGZF_END.equals(bgzf.endMark?.bytes ?? new Uint8Array())).toBe(true);
+  });
+
+  it.skipIf(!isOnPath('bgzip'))('is what bgzip ends its files with, if it is on PATH', () => {
+    for (const content of [new Uint8Array(), a, Buffer.alloc(100_000, a)]) {
+      expect(runOn(content, ['bgzip', '-c']).subarray(-BGZF_END.byteLength).equals(BGZF_END)).toBe(true);
+    }
+  });
+});
+
 describe('bgzf.listMembers', () => {
   it('finds all members, empty ones and that at the end too', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 12 }), (contents) => {
-        const expected: MemberStart[] = [];
+        const expected: Member[] = [];
         let [storedStart, decodedStart] = [0, 0];
         for (const content of [...contents, new Uint8Array()]) {
-          expected.push({ storedStart, decodedStart });
+          expected.push({ storedStart, decodedStart, decodedBytes: content.byteLength });
           storedStart += bgzfMember(content).byteLength;
           decodedStart += content.byteLength;
         }
@@ -77,5 +90,24 @@ describe('bgzf.listMembers', () => {
     for (let end = 1; end < whole.byteLength; end++) {
       expect(list(whole.subarray(0, end)).decodedBytes === undefined, `${end} bytes`).toBe(!edges.has(end));
     }
+  });
+
+  it('refuses an extra field that is not whole subfields, in the first header and behind others', () => {
+    const damaged = bgzfFile([a, b, a, b]);
+    damaged[10] = 60;
+    for (const bytes of [damaged, Buffer.concat([bgzfMember(a), damaged])]) {
+      expect(() => list(bytes)).toThrow(
+        /^in\.bgz: the extra field of the gzip header at byte \d+ \(compressed\) has 60 bytes/,
+      );
+    }
+  });
+
+  it('takes other extra fields as they come', () => {
+    const other = Buffer.concat([
+      Buffer.from('1f8b0804000000000003', 'hex'),
+      Buffer.from('0a00', 'hex'),
+      Buffer.from('58580200abcd59590000', 'hex'),
+    ]);
+    expect(list(Buffer.concat([other, gzipSync(a).subarray(10)])).decodedBytes).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ import { closeFile, openForRead } from '#src/io/files.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
-const NO_MEMORY = { take: () => expect.fail('a program takes memory of the job'), budgetFor: () => '' };
+const NO_MEMORY = { reserve: () => expect.fail('a program takes memory of the job'), budgetFor: () => '' };
 
 function sourceOf(bytes: Uint8Array, pieceBytes = 100_000): CompressedSource {
   let start = 0;

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { namedProgram } from '#src/formats/codecs/by-program.js';
 
 const codec = namedProgram(['cat']);
-const memory = { take: () => false, budgetFor: () => '' };
+const memory = { reserve: () => false, budgetFor: () => '' };
 
 async function decode() {
   let isGiven = false;

@@ -32,7 +32,7 @@ function sourceOf(
 }
 
 /** gzip needs no more than every thread has. */
-const NO_MEMORY: DecoderMemory = { take: () => expect.fail('gzip takes memory'), budgetFor: () => '' };
+const NO_MEMORY: DecoderMemory = { reserve: () => expect.fail('gzip takes memory'), budgetFor: () => '' };
 
 async function decode(bytes: Uint8Array, pieceBytes?: readonly number[], milliseconds?: number): Promise<Buffer> {
   const pieces: Uint8Array[] = [];

@@ -3,7 +3,7 @@
  * run by the tests and by another Node than that of the tests.
  */
 import assert from 'node:assert/strict';
-import { ZstdReader } from '#src/formats/codecs/zstd-reader.js';
+import { decodeZstd } from '#src/formats/codecs/zstd-reader.js';
 import { declared, empty, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
 /** @typedef {import('#src/formats/codecs/zstd-decoder.js').ZstdDecoder} ZstdDecoder */
@@ -35,7 +35,7 @@ class PiecesOf {
   }
 }
 
-const memory = { take: () => true, budgetFor: () => '' };
+const memory = { reserve: () => true, budgetFor: () => '' };
 
 /**
  * @param {ZstdDecoder} decoder
@@ -44,7 +44,7 @@ const memory = { take: () => true, budgetFor: () => '' };
  */
 async function decode(decoder, bytes, pieceBytes = [bytes.byteLength]) {
   const pieces = [];
-  for await (const piece of new ZstdReader(decoder).decode(new PiecesOf(bytes, pieceBytes), memory)) {
+  for await (const piece of decodeZstd(decoder, new PiecesOf(bytes, pieceBytes), memory)) {
     pieces.push(Buffer.from(piece));
   }
   return Buffer.concat(pieces);
@@ -188,7 +188,7 @@ export const decoderCases = {
   'hands over much that comes from little in pieces of a megabyte at most': async (decoder) => {
     const source = new PiecesOf(Buffer.concat([repeatedByte(41), declared.stored]), [100]);
     let decodedBytes = 0;
-    for await (const piece of new ZstdReader(decoder).decode(source, memory)) {
+    for await (const piece of decodeZstd(decoder, source, memory)) {
       assert.ok(piece.byteLength > 0 && piece.byteLength <= 2 ** 20, `a piece of ${piece.byteLength} bytes`);
       decodedBytes += piece.byteLength;
       // As one that takes its time.
@@ -198,7 +198,7 @@ export const decoderCases = {
   },
 
   'decodes the next input after one that was left or refused, and two at the same time': async (decoder) => {
-    for await (const _ of new ZstdReader(decoder).decode(new PiecesOf(repeatedByte(41), [100]), memory)) break;
+    for await (const _ of decodeZstd(decoder, new PiecesOf(repeatedByte(41), [100]), memory)) break;
     await refusal(decoder, severalBlocks.stored.subarray(0, 150));
     const damaged = Buffer.from(severalBlocks.stored);
     damaged[100] = (damaged[100] ?? 0) ^ 1;

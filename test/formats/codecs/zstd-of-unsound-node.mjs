@@ -16,4 +16,5 @@ if ('createZstdDecompress' in zlib) {
 const { zstd } = await import('#src/formats/codecs/zstd.js');
 const given = [Uint8Array.from(Buffer.concat([declared.stored, skippable, declared.stored]))];
 const source = { path: 'in', start: 0, next: () => given.shift() ?? new Uint8Array() };
-for await (const piece of zstd.decode(source, { take: () => true, budgetFor: () => '' })) process.stdout.write(piece);
+for await (const piece of zstd.decode(source, { reserve: () => true, budgetFor: () => '' }))
+  process.stdout.write(piece);

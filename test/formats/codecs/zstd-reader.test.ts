@@ -1,8 +1,8 @@
 /** Windows are counted against the memory budget, and heads are decoded as far as they go. */
 import { describe, expect, it } from 'vitest';
 import type { DecoderMemory } from '#src/formats/codec.js';
-import type { SynchronousZstdDecoder } from '#src/formats/codecs/zstd-decoder.js';
-import { decodeZstdHead, ZstdReader } from '#src/formats/codecs/zstd-reader.js';
+import type { SynchronousZstdDecoder, ZstdDecoder } from '#src/formats/codecs/zstd-decoder.js';
+import { decodeZstd, decodeZstdHead } from '#src/formats/codecs/zstd-reader.js';
 import { wasmDecoder } from '#src/formats/codecs/zstd-wasm-decoder.js';
 import { blockHeader, declared, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
@@ -25,20 +25,18 @@ function windowed(exponent: number, contentBytes?: number): Uint8Array {
   return Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, descriptor, 8 * exponent, ...size, ...blockHeader(0, 0, true));
 }
 
-/** A budget with some bytes left, and what was asked of it. */
+/** A budget of some bytes, and what was to be reserved of it. */
 class Budget implements DecoderMemory {
   readonly asked: number[] = [];
-  #left: number;
+  readonly #byteLength: number;
 
   constructor(byteLength: number) {
-    this.#left = byteLength;
+    this.#byteLength = byteLength;
   }
 
-  take(byteLength: number): boolean {
+  reserve(byteLength: number): boolean {
     this.asked.push(byteLength);
-    if (byteLength > this.#left) return false;
-    this.#left -= byteLength;
-    return true;
+    return byteLength <= this.#byteLength;
   }
 
   budgetFor(byteLength: number): string {
@@ -46,52 +44,47 @@ class Budget implements DecoderMemory {
   }
 }
 
-async function decode(reader: ZstdReader, memory: DecoderMemory, ...frames: Uint8Array[]): Promise<number> {
+async function decode(decoder: ZstdDecoder, memory: DecoderMemory, ...frames: Uint8Array[]): Promise<number> {
   const given = [Uint8Array.from(Buffer.concat(frames))];
   let decodedBytes = 0;
   const source = { path: 'in.zst', start: 0, next: () => given.shift() ?? new Uint8Array() };
-  for await (const piece of reader.decode(source, memory)) decodedBytes += piece.byteLength;
+  for await (const piece of decodeZstd(decoder, source, memory)) decodedBytes += piece.byteLength;
   return decodedBytes;
 }
 
-describe('ZstdReader', () => {
+describe('decodeZstd', () => {
   it('asks for no memory for windows that every decoder takes', async () => {
     const budget = new Budget(0);
-    await decode(new ZstdReader(wasm), budget, windowed(0), windowed(13), severalBlocks.stored);
+    await decode(wasm, budget, windowed(0), windowed(13), severalBlocks.stored);
     expect(budget.asked).toEqual([]);
   });
 
-  it('takes memory for what a window is larger than those before, and keeps it', async () => {
+  it('reserves memory for each window that is larger', async () => {
     const budget = new Budget(100 * MIB);
-    const reader = new ZstdReader(roomy);
-    await decode(reader, budget, windowed(14), windowed(15), windowed(14));
-    expect(budget.asked).toEqual([16 * MIB, 16 * MIB]);
-    await decode(reader, budget, windowed(15), windowed(16));
-    expect(budget.asked).toEqual([16 * MIB, 16 * MIB, 32 * MIB]);
+    await decode(roomy, budget, windowed(14), windowed(13), windowed(15), windowed(14));
+    expect(budget.asked).toEqual([16 * MIB, 32 * MIB, 16 * MIB]);
   });
 
-  it('takes no more than the frame can fill', async () => {
+  it('reserves no more than the frame can fill', async () => {
     const budget = new Budget(100 * MIB);
-    const reader = new ZstdReader(roomy);
-    await expect(decode(reader, budget, windowed(21, 9 * MIB))).rejects.toThrow('says that it holds 9437184 bytes');
+    await expect(decode(roomy, budget, windowed(21, 9 * MIB))).rejects.toThrow('says that it holds 9437184 bytes');
     expect(budget.asked).toEqual([9 * MIB]);
-    await expect(decode(reader, budget, windowed(21, 8 * MIB))).rejects.toThrow('says that it holds 8388608 bytes');
+    await expect(decode(roomy, budget, windowed(21, 8 * MIB))).rejects.toThrow('says that it holds 8388608 bytes');
     expect(budget.asked).toEqual([9 * MIB]);
   });
 
   it('says which frame needs how much, and which budget has it', async () => {
-    const reader = new ZstdReader(roomy);
-    await expect(decode(reader, new Budget(1023 * MIB), declaredEmpty, windowed(20))).rejects.toMatchObject({
+    await expect(decode(roomy, new Budget(1023 * MIB), declaredEmpty, windowed(20))).rejects.toMatchObject({
       name: 'UsageError',
       code: 'ERR_MEMORY_BUDGET',
       message: `in.zst: the zstd frame at byte ${declaredEmpty.byteLength} (compressed) has a window of 1073741824 bytes, which does not fit the memory budget; expected --memory of at least room for 1073741824`,
     });
-    expect(await decode(reader, new Budget(1024 * MIB), windowed(20))).toBe(0);
+    expect(await decode(roomy, new Budget(1024 * MIB), windowed(20))).toBe(0);
   });
 
   it('says that a window is too large for the decoder, and which one takes it', async () => {
-    expect(await decode(new ZstdReader(wasm), new Budget(128 * MIB), windowed(17))).toBe(0);
-    await expect(decode(new ZstdReader(wasm), new Budget(2 ** 32), windowed(18))).rejects.toMatchObject({
+    expect(await decode(wasm, new Budget(128 * MIB), windowed(17))).toBe(0);
+    await expect(decode(wasm, new Budget(2 ** 32), windowed(18))).rejects.toMatchObject({
       name: 'InputError',
       code: 'ERR_INPUT_UNREADABLE',
       message: expect.stringContaining(
@@ -110,7 +103,7 @@ describe('ZstdReader', () => {
         close: () => {},
       }),
     };
-    await expect(decode(new ZstdReader(poor), new Budget(0), declared.stored)).rejects.toMatchObject({
+    await expect(decode(poor, new Budget(0), declared.stored)).rejects.toMatchObject({
       name: 'SystemError',
       code: 'ERR_OUT_OF_MEMORY',
       message: expect.stringContaining('in.zst: no memory to decode the zstd data at byte 0 (compressed): Allocation'),

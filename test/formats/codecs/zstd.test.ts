@@ -4,15 +4,15 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MemberStart } from '#src/formats/codec.js';
+import type { Member } from '#src/formats/codec.js';
 import { zstd } from '#src/formats/codecs/zstd.js';
 import { zstdFrameOf } from './zstd-file.js';
 import { blockHeader, declared, empty, skippable, undeclared } from './zstd-samples.mjs';
 
-function list(bytes: Uint8Array): { readonly members: MemberStart[]; readonly decodedBytes: number | undefined } {
+function list(bytes: Uint8Array): { readonly members: Member[]; readonly decodedBytes: number | undefined } {
   const read = (position: number, byteLength: number) => bytes.subarray(position, position + byteLength);
   const found = zstd.listMembers?.({ path: 'in.zst', byteLength: bytes.byteLength, read });
-  const members: MemberStart[] = [];
+  const members: Member[] = [];
   for (;;) {
     const { done, value } = found?.next() ?? expect.fail('it lists no members');
     if (done === true) return { members, decodedBytes: value };
@@ -33,12 +33,13 @@ describe('zstd.listMembers', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 12 }), fc.boolean(), (frames, isSkippableFirst) => {
         const stored: Uint8Array[] = isSkippableFirst ? [skippable] : [];
-        const expected: MemberStart[] = [];
+        const expected: Member[] = [];
         let decodedStart = 0;
         for (const { content, skipped } of frames) {
-          expected.push({ storedStart: Buffer.concat(stored).byteLength, decodedStart });
+          const decodedBytes = content.byteLength;
+          expected.push({ storedStart: Buffer.concat(stored).byteLength, decodedStart, decodedBytes });
           stored.push(zstdFrameOf(content), ...Array<Uint8Array>(skipped).fill(skippable));
-          decodedStart += content.byteLength;
+          decodedStart += decodedBytes;
         }
         expect(list(Buffer.concat(stored))).toEqual({ members: expected, decodedBytes: decodedStart });
       }),
@@ -47,22 +48,31 @@ describe('zstd.listMembers', () => {
 
   it('finds those that the zstd command wrote', () => {
     const bytes = Buffer.concat([declared.stored, empty.stored, declared.stored]);
+    const contentBytes = declared.content.byteLength;
     expect(list(bytes)).toEqual({
       members: [
-        { storedStart: 0, decodedStart: 0 },
-        { storedStart: declared.stored.byteLength, decodedStart: declared.content.byteLength },
+        { storedStart: 0, decodedStart: 0, decodedBytes: contentBytes },
+        { storedStart: declared.stored.byteLength, decodedStart: contentBytes, decodedBytes: 0 },
         {
           storedStart: declared.stored.byteLength + empty.stored.byteLength,
-          decodedStart: declared.content.byteLength,
+          decodedStart: contentBytes,
+          decodedBytes: contentBytes,
         },
       ],
-      decodedBytes: 2 * declared.content.byteLength,
+      decodedBytes: 2 * contentBytes,
     });
   });
 
   it.each([0, 1, 2])('does not know them when one of three does not say its size: %d', (at) => {
     const frames = [declared.stored, declared.stored].toSpliced(at, 0, undeclared.stored);
     expect(list(Buffer.concat(frames)).decodedBytes).toBeUndefined();
+  });
+
+  it('tells of each when its header is there, before it looks for its end', () => {
+    const header = claiming(1000n).subarray(0, 14);
+    const read = (position: number, byteLength: number) => header.subarray(position, position + byteLength);
+    const members = zstd.listMembers?.({ path: 'in.zst', byteLength: 10_000, read });
+    expect(members?.next().value).toEqual({ storedStart: 0, decodedStart: 0, decodedBytes: 1000 });
   });
 
   it('does not know them when their sizes are together more than can be counted', () => {

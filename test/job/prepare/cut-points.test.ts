@@ -4,18 +4,23 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError } from '#src/errors.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
 import { findCutPoints, mayCutAtMembers } from '#src/job/prepare/cut-points.js';
 import { listInputs } from '#src/job/prepare/job-inputs.js';
 import { describeInputs } from '#src/job/prepare/planned-inputs.js';
 import { planSplits, type SplitPart } from '#src/plan/splits.js';
+import { useFileCalls } from '../../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 import { BGZF_END, bgzfFile, bgzfMember } from '../../formats/codecs/bgzf-file.js';
 import { zstdFrameOf } from '../../formats/codecs/zstd-file.js';
 import { skippable, undeclared } from '../../formats/codecs/zstd-samples.mjs';
 
 const directory = useTestDirectory();
+const fileCalls = useFileCalls();
 const lines = framingOf(LINES);
 const content = Buffer.from('12345678\n');
+/** So many bytes that no member has them all. */
+const MUCH = 1e12;
 
 /** A codec whose members say how long they are. */
 interface Format {
@@ -116,7 +121,7 @@ describe('findCutPoints', () => {
 
   it('knows nothing of other gzip, and of BGZF with other members', async () => {
     for (const bytes of [gzipSync(content), Buffer.concat([bgzfFile([content, content]), gzipSync(content)])]) {
-      expect(await findCutPoints(await inputOf(bytes), lines, 1, undefined)).toBeUndefined();
+      expect(await findCutPoints(await inputOf(bytes), lines, MUCH, 1, undefined)).toBeUndefined();
     }
     expect(mayCutAtMembers(await inputOf(gzipSync(content)), lines)).toBe(false);
     expect(mayCutAtMembers(await inputOf(content), lines)).toBe(false);
@@ -127,18 +132,41 @@ describe('findCutPoints', () => {
       const frames: Uint8Array[] = [zstdFrameOf(content), zstdFrameOf(content)];
       const input = await inputOf(Buffer.concat(frames.toSpliced(at, 0, undeclared.stored)));
       expect(mayCutAtMembers(input, lines)).toBe(true);
-      expect(await findCutPoints(input, lines, 1, undefined), `at ${at}`).toBeUndefined();
+      expect(await findCutPoints(input, lines, MUCH, 1, undefined), `at ${at}`).toBeUndefined();
     }
   });
 
   it('takes skippable frames of zstd for nothing, also at the beginning', async () => {
     const frame = zstdFrameOf(content);
     const input = await inputOf(Buffer.concat([skippable, frame, skippable, frame, skippable]));
-    expect(await findCutPoints(input, lines, 1, undefined)).toEqual({
+    expect(await findCutPoints(input, lines, MUCH, 1, undefined)).toEqual({
       start: 0,
       decodedBytes: 18,
       cutPoints: [{ start: 10, storedStart: 2 * skippable.byteLength + frame.byteLength, decodedStart: 9 }],
     });
+  });
+
+  it.each([BGZF, ZSTD])('looks for no end of a member that seems to be all: $name', async (format) => {
+    const large = Buffer.alloc(65_000, content);
+    const input = await inputOf(fileOf(format, [large, content, large]));
+    const cut = (estimatedBytes: number) => findCutPoints(input, lines, estimatedBytes, 1, undefined);
+    expect(await cut(65_000)).toBeUndefined();
+    expect(await cut(65_001)).toMatchObject({ cutPoints: [{ decodedStart: 65_000 }, { decodedStart: 65_009 }] });
+  });
+
+  it('reads nothing but the beginning of what zstd made of a whole file', async () => {
+    const input = await inputOf(zstdFrameOf(Buffer.alloc(4_000_000, content)));
+    let readBytes = 0;
+    fileCalls.replace({
+      read: (fd, bytes, offset, byteLength, position) => {
+        readBytes += byteLength;
+        return systemFileCalls.read(fd, bytes, offset, byteLength, position);
+      },
+    });
+    expect(await findCutPoints(input, lines, 4_000_000, 1, undefined)).toBeUndefined();
+    expect(readBytes).toBeLessThan(300_000);
+    expect(await findCutPoints(input, lines, 4_000_001, 1, undefined)).toMatchObject({ cutPoints: [] });
+    expect(readBytes).toBeGreaterThan(3_000_000);
   });
 
   it.each([BGZF, ZSTD])('takes no place with nothing before it or behind it: $name', async (format) => {
@@ -147,6 +175,7 @@ describe('findCutPoints', () => {
     const cuts = await findCutPoints(
       await inputOf(fileOf(format, [empty, content, empty, content, empty])),
       lines,
+      MUCH,
       1,
       undefined,
     );
@@ -160,20 +189,20 @@ describe('findCutPoints', () => {
   it('takes no place with less behind it than the framing looks back', async () => {
     const input = await inputOf(bgzfFile([content, Buffer.from('ab')]));
     const { cutPoints } =
-      (await findCutPoints(input, framingOf({ kind: 'delimited', value: '0d0a' }), 1, undefined)) ?? {};
+      (await findCutPoints(input, framingOf({ kind: 'delimited', value: '0d0a' }), MUCH, 1, undefined)) ?? {};
     expect(cutPoints).toEqual([]);
   });
 
   it('keeps no more points than it takes, of however many members', async () => {
     const members = 200_000;
     const input = await inputOf(repeated(members));
-    const cuts = await findCutPoints(input, lines, 1, undefined);
+    const cuts = await findCutPoints(input, lines, MUCH, 1, undefined);
     expect(cuts?.decodedBytes).toBe(members * content.byteLength);
     const points = cuts?.cutPoints ?? [];
     expect(points.length).toBeLessThan(2 ** 16);
     expect(points.length).toBeGreaterThanOrEqual(2 ** 15);
     expect(points.at(-1)?.start).toBeGreaterThan(0.99 * members * content.byteLength);
-    const few = await findCutPoints(input, lines, members, undefined);
+    const few = await findCutPoints(input, lines, MUCH, members, undefined);
     expect(few?.cutPoints.length).toBeLessThanOrEqual(8 * 9);
     expect(few?.cutPoints.length).toBeGreaterThanOrEqual(8 * 9 - 9);
   });
@@ -187,7 +216,7 @@ describe('findCutPoints', () => {
     it('stops', async () => {
       const abort = new AbortController();
       setImmediate(() => abort.abort());
-      await expect(findCutPoints(input, lines, 1, abort.signal)).rejects.toBeInstanceOf(AbortedError);
+      await expect(findCutPoints(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortedError);
     });
   });
 });

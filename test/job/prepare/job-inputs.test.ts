@@ -9,6 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AbortedError, InputError, UsageError } from '#src/errors.js';
 import { listInputs } from '#src/job/prepare/job-inputs.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
+import { BGZF_END, bgzfMember } from '../../formats/codecs/bgzf-file.js';
 
 describe('listInputs', () => {
   const directory = useTestDirectory();
@@ -48,6 +49,32 @@ describe('listInputs', () => {
     ]);
     const warnings: string[] = [];
     await listInputs([b, c], (line) => warnings.push(line), ['cat']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('warns of BGZF without the block that such files end with, as one has that was cut', async () => {
+    const members = ['a', 'b', 'c'].map((content) => bgzfMember(Buffer.from(`${content}\n`)));
+    const written: readonly (readonly [string, Buffer])[] = [
+      ['whole', Buffer.concat([...members, BGZF_END])],
+      ['joined', Buffer.concat([...members, BGZF_END, ...members, BGZF_END])],
+      ['cut', Buffer.concat(members)],
+      ['short', members[0] ?? expect.fail()],
+      ['inside', Buffer.concat([...members, BGZF_END]).subarray(0, -1)],
+      ['zeros', Buffer.concat([...members, BGZF_END, Buffer.alloc(1)])],
+      ['gzip', gzipSync('no BGZF')],
+    ];
+    const paths = written.map(([name, bytes]) => {
+      writeFileSync(directory.path(name), bytes);
+      return directory.path(name);
+    });
+    const [whole = '', joined = '', ...others] = paths;
+    const gzip = directory.path('gzip');
+    expect(await warningsOf(whole, joined, gzip)).toEqual([]);
+    const warningOf = (path: string) => `${path} does not end with the empty block that ends BGZF files; it may be cut`;
+    for (const path of others.slice(0, -1)) expect(await warningsOf(whole, path, gzip)).toEqual([warningOf(path)]);
+    expect(await warningsOf(...paths)).toEqual([`${warningOf(directory.path('cut'))}; so it is with 3 others`]);
+    const warnings: string[] = [];
+    await listInputs(paths, (line) => warnings.push(line), ['gzip', '-dc']);
     expect(warnings).toEqual([]);
   });
 

@@ -8,3 +8,19 @@ export function mark(table: usize, index: u32, start: usize, end: usize): void {
   store<u32>(entry, start as u32, 0);
   store<u32>(entry, end as u32, 4);
 }
+
+/** Begins a table of records that follow one another, the first one at `start`. */
+// @ts-ignore: decorator
+@inline
+export function beginMarks(table: usize, start: usize): void {
+  store<u32>(table, start as u32, 0);
+}
+
+/** Ends record `index` there, and begins the one behind it. */
+// @ts-ignore: decorator
+@inline
+export function markEnd(table: usize, index: u32, end: usize): void {
+  const entry = table + ((index as usize) << 3);
+  store<u32>(entry, end as u32, 4);
+  store<u32>(entry, end as u32, 8);
+}

@@ -63,14 +63,39 @@ function finish(sum: v128, byteLength: u64): u64 {
   return hash;
 }
 
+/** From this many bytes on, four places are read at the same time: the processor then fetches ahead of each. */
+const LEAST_QUARTERED_BYTES: usize = 16384;
+
 /** Adds the whole blocks of [start, end), the first of which is block `blockIndex`. */
 function addBlocks(sum: v128, start: usize, end: usize, blockIndex: u64): v128 {
-  let key = keyOf(blockIndex);
   const step = i64x2(STEP_0, STEP_1);
-  while (end - start >= 16) {
+  if (end - start >= LEAST_QUARTERED_BYTES) {
+    const quarterBytes = ((end - start) >> 2) & ~15;
+    const quarterBlocks = (quarterBytes >> 4) as u64;
+    let key0 = keyOf(blockIndex);
+    let key1 = keyOf(blockIndex + quarterBlocks);
+    let key2 = keyOf(blockIndex + 2 * quarterBlocks);
+    let key3 = keyOf(blockIndex + 3 * quarterBlocks);
+    let sum1 = i64x2.splat(0);
+    let sum2 = i64x2.splat(0);
+    let sum3 = i64x2.splat(0);
+    for (const quarterEnd = start + quarterBytes; start < quarterEnd; start += 16) {
+      sum = addBlock(sum, v128.load(start), key0);
+      sum1 = addBlock(sum1, v128.load(start + quarterBytes), key1);
+      sum2 = addBlock(sum2, v128.load(start + 2 * quarterBytes), key2);
+      sum3 = addBlock(sum3, v128.load(start + 3 * quarterBytes), key3);
+      key0 = i64x2.add(key0, step);
+      key1 = i64x2.add(key1, step);
+      key2 = i64x2.add(key2, step);
+      key3 = i64x2.add(key3, step);
+    }
+    start += 3 * quarterBytes;
+    blockIndex += 4 * quarterBlocks;
+    sum = i64x2.add(i64x2.add(sum, sum1), i64x2.add(sum2, sum3));
+  }
+  for (let key = keyOf(blockIndex); end - start >= 16; start += 16) {
     sum = addBlock(sum, v128.load(start), key);
     key = i64x2.add(key, step);
-    start += 16;
   }
   return sum;
 }

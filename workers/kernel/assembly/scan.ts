@@ -2,7 +2,7 @@
 //
 // All of these go on where they stopped: what they knew of an incomplete record they give back, and get again.
 
-import { mark } from './boundary-table';
+import { beginMarks, mark, markEnd } from './boundary-table';
 
 /** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
 // @ts-ignore: decorator
@@ -16,7 +16,10 @@ function matches(p: usize, to: usize, needle: v128): u64 {
   return to - p < 64 ? hits & (((1 as u64) << ((to - p) as u64)) - 1) : hits;
 }
 
-/** Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. */
+/**
+ * Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. How many records end in
+ * a step cannot be predicted, so that the first two are marked without asking: what was none is overwritten.
+ */
 export function scanDelimiter(
   from: usize,
   to: usize,
@@ -27,17 +30,26 @@ export function scanDelimiter(
 ): u32 {
   const needle = i8x16.splat(delimiter as i8);
   let count: u32 = 0;
-  let start = recordStart;
+  beginMarks(table, recordStart);
   for (let p = from; p < to; p += 64) {
     let hits = matches(p, to, needle);
-    while (hits != 0) {
-      const end = p + (ctz<u64>(hits) as usize) + 1;
-      hits &= hits - 1;
-      mark(table, count, start, end);
-      start = end;
-      count += 1;
-      if (count == maxCount) return count;
+    const found = popcnt<u64>(hits) as u32;
+    if (count + found > maxCount) {
+      for (; count < maxCount; count++) {
+        markEnd(table, count, p + (ctz<u64>(hits) as usize) + 1);
+        hits &= hits - 1;
+      }
+      return count;
     }
+    markEnd(table, count, p + (ctz<u64>(hits) as usize) + 1);
+    hits &= hits - 1;
+    markEnd(table, count + 1, p + (ctz<u64>(hits) as usize) + 1);
+    hits &= hits - 1;
+    for (let index = count + 2; hits != 0; index++) {
+      markEnd(table, index, p + (ctz<u64>(hits) as usize) + 1);
+      hits &= hits - 1;
+    }
+    count += found;
   }
   return count;
 }

@@ -1,0 +1,95 @@
+/**
+ * The command and the library as they are shipped, bundled: other tests of jobs load the modules one by one. Every
+ * way to what is loaded only when it is needed is gone once, and a plain job goes none of them.
+ */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { sortLines } from '../fixtures/command-outcome.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const main = `${root}dist/bundle/main.cjs`;
+const text = Array.from({ length: 2000 }, (_, i) => `line ${i}\n`).join('');
+
+beforeEach(() => {
+  writeFileSync(directory.path('plain'), text);
+  writeFileSync(directory.path('in.gz'), gzipSync(text));
+});
+
+function pileshuf(argv: readonly string[], { env, input = '' }: { env?: NodeJS.ProcessEnv; input?: string } = {}) {
+  const words = [main, '-q', '--seed', '1', '-T', directory.temp, '--workers', '2', ...argv];
+  const options = { input, encoding: 'utf8' as const, cwd: directory.path(), env: { ...process.env, ...env } };
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, options);
+  return { status, stdout, stderr };
+}
+
+describe('the bundled command', () => {
+  it.each([
+    ['a plain file, on the main thread', ['plain'], ''],
+    ['a stream, on worker threads', ['-'], text],
+    ['a pattern', ['pla[hi]n'], ''],
+    ['gzip', ['in.gz'], ''],
+    ['the output of a program', ['in.gz', '--decompress-program', 'gzip -dc'], ''],
+  ])('shuffles %s', (_, argv, input) => {
+    const { stdout } = pileshuf(['plain']);
+    expect(stdout).not.toBe(text);
+    expect(sortLines(stdout)).toEqual(sortLines(text));
+    expect(pileshuf(argv, { input })).toEqual({ status: 0, stdout, stderr: '' });
+  });
+
+  it.runIf(canWriteZstd).each([[[]], [['--import', new URL('../formats/codecs/hide-zstd-napi.mjs', import.meta.url)]]])(
+    'writes and reads zstd, with Node options %j',
+    (nodeOptions) => {
+      expect(pileshuf(['plain', '-o', 'shards', '--shards', '2', '--compress', 'zstd'])).toMatchObject({ status: 0 });
+      const shards = readdirSync(directory.path('shards')).filter((name) => name.endsWith('.zst'));
+      const argv = shards.map((name) => `shards/${name}`);
+      const { status, stdout } = pileshuf(argv, { env: { NODE_OPTIONS: nodeOptions.join(' ') } });
+      expect({ status, lines: sortLines(stdout) }).toEqual({ status: 0, lines: sortLines(text) });
+    },
+  );
+
+  /** Files that the threads of a job have loaded: of packages their names. */
+  function loadedBy(argv: readonly string[], input = ''): readonly string[] {
+    const coverage = directory.path('coverage');
+    const env = { NODE_V8_COVERAGE: coverage };
+    expect(pileshuf([...argv, '-o', 'out'], { env, input })).toEqual({ status: 0, stdout: '', stderr: '' });
+    const urls = readdirSync(coverage).flatMap((name) => {
+      const { result }: { result: { url: string }[] } = JSON.parse(readFileSync(`${coverage}/${name}`, 'utf8'));
+      return result.flatMap(({ url }) => (url.startsWith('file:') ? [url] : []));
+    });
+    const names = urls.map((url) => /\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? fileURLToPath(url));
+    return [...new Set(names.map((name) => name.replace(root, '')))].sort();
+  }
+
+  const bundled = expect.stringMatching(/^dist\/bundle\/[^/]+$/);
+
+  it('loads nothing that a plain job does not need', () => {
+    const loaded = loadedBy(['plain']);
+    expect(loaded.filter((name) => !name.startsWith('dist/bundle/'))).toEqual(['commander', 'seedrandom']);
+    expect(loaded).toContainEqual(bundled);
+  });
+
+  it('loads no more for worker threads', () => {
+    const loaded = loadedBy(['-'], text);
+    expect(loaded.filter((name) => !name.startsWith('dist/bundle/'))).toEqual(['commander', 'piscina', 'seedrandom']);
+  });
+});
+
+it('the bundled library is what the package exports', () => {
+  const script = `
+    import { InputError, shuffle } from 'pileshuf';
+    const [input, output] = process.argv.slice(1);
+    const { records } = await shuffle({ inputs: [input], output, seed: '1' });
+    const error = await shuffle({ inputs: ['nowhere'], output }).catch((error) => error);
+    console.log(records, error instanceof InputError, import.meta.resolve('pileshuf'));
+  `;
+  const argv = ['--input-type=module', '-e', script, directory.path('plain'), directory.path('out')];
+  const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8', cwd: root });
+  expect({ stdout, stderr }).toEqual({ stdout: `2000 true file://${root}dist/bundle/index.js\n`, stderr: '' });
+  expect(sortLines(readFileSync(directory.path('out'), 'utf8'))).toEqual(sortLines(text));
+});

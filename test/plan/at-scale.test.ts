@@ -1,0 +1,370 @@
+/**
+ * Plans for one to a thousand terabytes on large servers: nothing overflows, nothing is opened or noted without bound,
+ * segments stay large, and memory adds up. Nobody runs such jobs in a test; planning is pure, so a plan can be looked
+ * at instead.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MOST_PILES, MOST_STRIPES } from '#src/pile-store/store-layout.js';
+import {
+  ENTRY_BYTES,
+  LARGEST_ARENA_BYTES,
+  MOST_SUB_PILES,
+  OUTPUT_BUFFER_COUNT,
+  STORED_HEADER_BYTES,
+  SUB_PILE_FILL,
+} from '#src/plan/arena-sizes.js';
+import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
+import { planPass2 } from '#src/plan/pass2-memory.js';
+import { planPileRuns } from '#src/plan/pile-runs.js';
+import { cutAt, planShardCuts, shardAt } from '#src/plan/shard-cuts.js';
+import { type PlannedInput, planSplitBytes, planSplits } from '#src/plan/splits.js';
+import { GIB, logarithmic, MIB, usualNeed } from './memory-needs.js';
+
+const KIB = 1024;
+const GB = 1e9;
+const TB = 1e12;
+
+/** The largest split that is ever planned. */
+const LARGEST_SPLIT_BYTES = 64 * GIB;
+/** A manifest lists no more of them (job-directory/manifest.ts). */
+const MOST_SPLITS = 2 ** 20;
+/** A segment in the log of a thread and then in the index (pile-store/segment-log.ts and pile-set-index.ts). */
+const NOTE_BYTES = 40 + 24;
+/** A segment of a merged pile, as an object: measured on the heap of Node 20. */
+const SEGMENT_OBJECT_BYTES = 141;
+
+const anyServer: fc.Arbitrary<MemoryNeed> = fc.record({
+  budgetBytes: logarithmic(4 * GIB, 1536 * GIB),
+  workers: fc.integer({ min: 16, max: 96 }),
+  mostSplits: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1e6)),
+  recordBytes: logarithmic(1 * TB, 1000 * TB),
+  meanRecordBytes: fc.oneof(fc.constantFrom(8, 105, 2500, 1e6), logarithmic(2, 1e7)),
+  exact: fc.boolean(),
+  tempDiskCount: fc.integer({ min: 1, max: 24 }),
+  tempDisksRotate: fc.boolean(),
+  openFileLimit: fc.constantFrom(1024, 65536, 2 ** 20),
+  isResumable: fc.boolean(),
+  holdsOutput: fc.boolean(),
+  layout: fc.constant(undefined),
+});
+
+/** Arena that a pile of so many stored bytes takes when it is loaded, as planned. */
+function loadBytes(plan: MemoryPlan, need: MemoryNeed, pileBytes: number): number {
+  const perStoredByte = 1.2 * (1 + ENTRY_BYTES / (need.meanRecordBytes + STORED_HEADER_BYTES));
+  return pileBytes * perStoredByte + OUTPUT_BUFFER_COUNT * plan.outputBytes;
+}
+
+/** How often a record is put on a pile before it is loaded, on average. */
+function levelsOf(plan: MemoryPlan, need: MemoryNeed): number {
+  let levels = 1;
+  let pileBytes = plan.storedBytes / plan.pileCount;
+  for (; loadBytes(plan, need, pileBytes) > plan.pass2ArenaBytes; levels++) {
+    const roomBytes = plan.pass2ArenaBytes - OUTPUT_BUFFER_COUNT * plan.outputBytes;
+    pileBytes /= Math.min(MOST_SUB_PILES, Math.ceil(loadBytes(plan, need, pileBytes) / roomBytes / SUB_PILE_FILL));
+  }
+  return levels;
+}
+
+function splitBytesOf(plan: MemoryPlan, need: MemoryNeed): number {
+  return planSplitBytes(need.recordBytes, plan.workers, plan.pileCount, plan.bufferBytes);
+}
+
+/** Segments of a pile set: full buffers, and what is left in each at the end. */
+function segmentsOfSplit(plan: MemoryPlan, need: MemoryNeed): number {
+  const storedRatio = plan.storedBytes / need.recordBytes;
+  return (splitBytesOf(plan, need) * storedRatio) / plan.bufferBytes + plan.pileCount;
+}
+
+const onAnyServer = (expectOf: (plan: MemoryPlan, need: MemoryNeed) => void) =>
+  fc.assert(
+    fc.property(anyServer, (need) => expectOf(planMemory(need), need)),
+    { numRuns: 1000 },
+  );
+
+describe('planMemory at scale', () => {
+  it('gives whole, safe numbers within the limits of the formats and of 32-bit addresses', () => {
+    onAnyServer((plan) => {
+      const { storedBytes, pass2MayGrow: _, maySpill: __, ...sizes } = plan;
+      for (const [name, size] of Object.entries(sizes)) expect(Number.isSafeInteger(size), name).toBe(true);
+      expect(storedBytes).toBeLessThan(Number.MAX_SAFE_INTEGER);
+      expect(plan.pileCount).toBeLessThanOrEqual(MOST_PILES);
+      expect(plan.stripeCount).toBeLessThanOrEqual(MOST_STRIPES);
+      expect(plan.pass1ArenaBytes).toBeLessThanOrEqual(plan.pass2ArenaBytes);
+      expect(plan.pass2ArenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
+    });
+  });
+
+  it('gives away all of the budget and no byte more, in both passes', () => {
+    onAnyServer((plan, need) => {
+      const scatterers = Math.min(plan.workers, need.mostSplits);
+      expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBe(need.budgetBytes);
+      expect(plan.ramPoolBytes).toBeLessThanOrEqual(plan.pass1SpareBytes);
+      const poolBytes = plan.ramPoolBytes;
+      for (const longestRecordBytes of [need.meanRecordBytes, 100 * MIB]) {
+        const pass2 = planPass2(plan, need.budgetBytes, poolBytes, longestRecordBytes);
+        if (pass2 === undefined) continue;
+        expect(pass2.workers * pass2.arenaBytes + pass2.spareBytes + poolBytes).toBe(need.budgetBytes);
+        expect(pass2.arenaBytes).toBeLessThanOrEqual(LARGEST_ARENA_BYTES);
+      }
+    });
+  });
+
+  it('keeps pile buffers, and so segments, large: 32 KiB, on rotating disks 512 KiB', () => {
+    onAnyServer((plan, need) => {
+      const leastBytes = need.tempDisksRotate && plan.ramPoolBytes === 0 ? 512 * KIB : 32 * KIB;
+      expect(plan.bufferBytes).toBeGreaterThanOrEqual(leastBytes);
+    });
+  });
+
+  it('puts as many piles on each disk, but for one in fifty', () => {
+    onAnyServer((plan, { tempDiskCount }) => {
+      // What stays in memory is on no disk.
+      fc.pre(plan.ramPoolBytes === 0);
+      const most = Math.ceil(plan.pileCount / tempDiskCount);
+      expect(Math.floor(plan.pileCount / tempDiskCount)).toBeGreaterThanOrEqual(0.98 * most);
+    });
+  });
+
+  it('keeps within the limit of open files; where that is 65,536, no worker and no stripe is given up for it', () => {
+    onAnyServer((plan, need) => {
+      const files = plan.workers * (8 + plan.stripeCount * need.tempDiskCount);
+      expect(48 + files).toBeLessThanOrEqual(need.openFileLimit);
+      if (need.openFileLimit < 65536) return;
+      const wanted = Math.max(4, Math.floor(64 / need.tempDiskCount));
+      expect(plan.stripeCount).toBe(Math.min(wanted, MOST_STRIPES, plan.pileCount));
+      expect(plan.workers).toBeGreaterThanOrEqual(Math.ceil(need.workers / 2));
+    });
+  });
+
+  it('has pile sets of 96 files at most', () => {
+    onAnyServer((plan, { tempDiskCount }) => {
+      expect(plan.stripeCount * tempDiskCount).toBeLessThanOrEqual(96);
+    });
+  });
+
+  it('loads piles of one level whole, and takes no second one where the memory is there', () => {
+    onAnyServer((plan, need) => {
+      fc.pre(plan.ramPoolBytes === 0);
+      const shareBytes = Math.min(need.budgetBytes / plan.workers, LARGEST_ARENA_BYTES);
+      const leastBufferBytes = need.tempDisksRotate ? 512 * KIB : 32 * KIB;
+      // The inequality of memory-plan.ts, with an eighth for windows and output buffers.
+      const mostPiles = Math.min(((shareBytes / 2) * 0.85) / (leastBufferBytes + 96), MOST_PILES);
+      const holdsOneLevel = loadBytes(plan, need, plan.storedBytes / mostPiles) <= shareBytes * 0.85;
+      if (holdsOneLevel && !need.holdsOutput) expect(levelsOf(plan, need)).toBe(1);
+    });
+  });
+
+  it('takes two levels at most for 100 TB of 8 bytes or more, with 512 MiB a worker and disks that do not rotate', () => {
+    onAnyServer((plan, need) => {
+      const shareBytes = need.budgetBytes / plan.workers;
+      if (need.tempDisksRotate || plan.ramPoolBytes > 0 || need.meanRecordBytes < 8) return;
+      if (need.recordBytes > 100 * TB || shareBytes < 512 * MIB) return;
+      expect(levelsOf(plan, need)).toBeLessThanOrEqual(2);
+    });
+  });
+
+  it('takes an eighth more temp data at most where piles are split again, and buffers can be so many', () => {
+    onAnyServer((plan, need) => {
+      if (levelsOf(plan, need) === 1 || plan.ramPoolBytes > 0) return;
+      const leastBufferBytes = need.tempDisksRotate ? 512 * KIB : 32 * KIB;
+      const shareBytes = Math.min(need.budgetBytes / plan.workers, LARGEST_ARENA_BYTES);
+      const mostPiles = ((shareBytes / 2) * 0.85) / (leastBufferBytes + 96);
+      expect(plan.pileCount).toBeGreaterThanOrEqual(Math.min(8 * plan.workers, mostPiles - need.tempDiskCount));
+    });
+  });
+
+  it('keeps in memory what fits there, however large it is', () => {
+    for (const recordBytes of [10 * GB, 100 * GB, 400 * GB, 1 * TB]) {
+      const server = { ...usualNeed, workers: 96, budgetBytes: Math.ceil(recordBytes * 1.3 + 96 * 600 * MIB) };
+      const plan = planMemory({ ...server, recordBytes });
+      expect(plan, `${recordBytes}`).toMatchObject({ workers: 96, maySpill: false });
+      expect(levelsOf(plan, { ...server, recordBytes })).toBe(1);
+      expect(plan.ramPoolBytes + plan.workers * plan.pass2ArenaBytes).toBeLessThanOrEqual(server.budgetBytes);
+    }
+  });
+});
+
+describe('splits at scale', () => {
+  it('leave each pile a segment of 256 KiB, or a full buffer where that is more', () => {
+    onAnyServer((plan, need) => {
+      const bytesOfPile = splitBytesOf(plan, need) / plan.pileCount;
+      const wanted = Math.max(256 * KIB, plan.bufferBytes);
+      const share = need.recordBytes / plan.pileCount / (2 * plan.workers);
+      expect(bytesOfPile).toBeGreaterThanOrEqual(Math.min(wanted, share, LARGEST_SPLIT_BYTES / plan.pileCount));
+    });
+  });
+
+  it('are two a worker or more, and so few that they can be listed', () => {
+    onAnyServer((plan, need) => {
+      const count = need.recordBytes / splitBytesOf(plan, need);
+      expect(count).toBeGreaterThanOrEqual(2 * plan.workers - 1);
+      expect(count).toBeLessThan(MOST_SPLITS / 4);
+    });
+  });
+
+  it('have so few segments that what is noted of them stays beside the budget', () => {
+    onAnyServer((plan, need) => {
+      const shareBytes = need.budgetBytes / plan.workers;
+      const storedRatio = plan.storedBytes / need.recordBytes;
+      const mostBytes = storedRatio * (16 * MIB + shareBytes / 64);
+      expect(segmentsOfSplit(plan, need) * NOTE_BYTES).toBeLessThanOrEqual(mostBytes);
+    });
+  });
+
+  it('have so few segments a pile that one pile of a level can be merged beside the budget', () => {
+    onAnyServer((plan, need) => {
+      fc.pre(levelsOf(plan, need) === 1);
+      const shareBytes = need.budgetBytes / plan.workers;
+      const partCount = need.recordBytes / splitBytesOf(plan, need);
+      const segmentCount = plan.storedBytes / plan.pileCount / plan.bufferBytes + partCount;
+      expect(segmentCount * SEGMENT_OBJECT_BYTES).toBeLessThanOrEqual(8 * MIB + shareBytes / 64);
+    });
+  });
+
+  it('are made of a hundred thousand compressed files of 40 TB in all, each in one split', () => {
+    const inputs = Array.from({ length: 100_000 }, (_, i): PlannedInput => {
+      const byteLength = 10e6 + (i % 7) * 30e6;
+      return { cutBytes: undefined, start: 0, byteLength, decodedBytes: 4 * byteLength };
+    });
+    const recordBytes = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
+    const need = { ...usualNeed, recordBytes, exact: false, mostSplits: 100_000, workers: 64, budgetBytes: 128 * GIB };
+    const plan = planMemory({ ...need, isResumable: true });
+    const splits = [...planSplits(inputs, splitBytesOf(plan, need))];
+    expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
+    expect(splits.length).toBeGreaterThan(8 * 64);
+    expect(splits.length).toBeLessThan(6000);
+  });
+
+  it('cut a file of a petabyte at whole bytes, without a gap', () => {
+    const byteLength = 1000 * TB + 1;
+    const input = { cutBytes: 1, start: 0, byteLength, decodedBytes: byteLength };
+    let end: number | undefined = 0;
+    for (const [part] of planSplits([input], 13 * GB)) {
+      expect(part?.start).toBe(end);
+      expect(Number.isSafeInteger(part?.end)).toBe(true);
+      end = part?.end;
+    }
+    expect(end).toBe(byteLength);
+  });
+});
+
+describe('pass 2 at scale', () => {
+  it('has eight tasks a worker, whose places are exact', () => {
+    const pileCount = 52_800;
+    const totals = {
+      records: new Float64Array(pileCount).fill(18_051_477),
+      recordBytes: new Float64Array(pileCount).fill(1_895_405_111),
+      checksums: new BigUint64Array(pileCount),
+    };
+    const bytes = pileCount * 1_895_405_111;
+    const runs = planPileRuns(
+      totals,
+      bytes / (8 * 96),
+      () => false,
+      () => false,
+    );
+    expect(runs.length).toBeGreaterThan(700);
+    expect(runs.length).toBeLessThanOrEqual(768);
+    for (const { first, firstByte, firstRank } of runs) {
+      expect([firstByte, firstRank]).toEqual([first * 1_895_405_111, first * 18_051_477]);
+    }
+  });
+
+  it('cuts 12.5 billion records of a thousand terabytes into a million shards, exactly', () => {
+    const totals = { records: 12_500_000_000_001, bytes: 1000 * TB + 7, longestRecordBytes: 1e6, bytesAround: 0 };
+    for (const request of [
+      { by: 'count', shardCount: 1_000_000 },
+      { by: 'bytes', maxShardBytes: 2 * GB },
+    ] as const) {
+      const cuts = planShardCuts(request, totals);
+      for (const shard of [1, 77_777, 499_999]) {
+        const at = cutAt(cuts, shard);
+        expect(Number.isSafeInteger(at)).toBe(true);
+        expect([shardAt(cuts, at - 1), shardAt(cuts, at)]).toEqual([shard - 1, shard]);
+      }
+    }
+  });
+});
+
+/** Workers, piles, MiB a pile, KiB a segment, levels, stripes, splits, MiB of arena: all that a reader can check. */
+type Summary = readonly number[];
+
+function summaryOf(need: MemoryNeed): Summary {
+  const plan = planMemory(need);
+  return [
+    plan.workers,
+    plan.pileCount,
+    Math.round(plan.storedBytes / plan.pileCount / MIB),
+    plan.bufferBytes / KIB,
+    levelsOf(plan, need),
+    plan.stripeCount,
+    Math.round(need.recordBytes / splitBytesOf(plan, need)),
+    Math.round(plan.pass2ArenaBytes / MIB),
+  ];
+}
+
+describe('named servers', () => {
+  const server = { ...usualNeed, openFileLimit: 2 ** 20 };
+  const small = { ...server, workers: 16, budgetBytes: 32 * GIB, tempDiskCount: 1 };
+  const middle = { ...server, workers: 64, budgetBytes: 256 * GIB, tempDiskCount: 8 };
+  const large = { ...server, workers: 96, budgetBytes: 768 * GIB, tempDiskCount: 24 };
+  const rotating = { ...server, workers: 32, budgetBytes: 128 * GIB, tempDiskCount: 12, tempDisksRotate: true };
+  const starved = { ...server, workers: 16, budgetBytes: 4 * GIB, tempDiskCount: 2 };
+  const plans: [string, MemoryNeed, Summary][] = [
+    ['16 cores, 32 GiB, 1 disk: 1 TB', { ...small, recordBytes: 1 * TB }, [16, 1024, 1038, 512, 1, 16, 128, 1474]],
+    ['16 cores, 32 GiB, 1 disk: 10 TB', { ...small, recordBytes: 10 * TB }, [16, 7349, 1446, 284, 1, 16, 262, 2048]],
+    ['16 cores, 32 GiB, 1 disk: 100 TB', { ...small, recordBytes: 100 * TB }, [14, 64237, 1654, 32, 1, 16, 5938, 2341]],
+    ['64 cores, 256 GiB, 8 disks: 1 TB', { ...middle, recordBytes: 1 * TB }, [64, 1024, 1038, 512, 1, 8, 512, 1474]],
+    ['64 cores, 256 GiB, 8 disks: 10 TB', { ...middle, recordBytes: 10 * TB }, [64, 3664, 2900, 512, 1, 8, 512, 4091]],
+    [
+      '64 cores, 256 GiB, 8 disks: 100 TB',
+      { ...middle, recordBytes: 100 * TB },
+      [64, 36640, 2900, 56, 1, 8, 10411, 4091],
+    ],
+    [
+      '96 cores, 768 GiB, 24 disks: 0.5 TB, in memory',
+      { ...large, recordBytes: 0.5 * TB },
+      [96, 3112, 171, 80, 1, 4, 613, 256],
+    ],
+    [
+      '96 cores, 768 GiB, 24 disks: 100 TB',
+      { ...large, recordBytes: 100 * TB },
+      [96, 36648, 2900, 56, 1, 4, 10409, 4091],
+    ],
+    [
+      '96 cores, 768 GiB, 24 disks: 1 PB',
+      { ...large, recordBytes: 1000 * TB },
+      [96, 1032, 1029715, 512, 2, 4, 14552, 4092],
+    ],
+    [
+      '32 cores, 128 GiB, 12 rotating disks: 10 TB',
+      { ...rotating, recordBytes: 10 * TB },
+      [32, 3672, 2894, 568, 1, 5, 256, 4083],
+    ],
+    [
+      '32 cores, 128 GiB, 12 rotating disks: 100 TB',
+      { ...rotating, recordBytes: 100 * TB },
+      [32, 516, 205943, 4064, 2, 5, 1455, 4092],
+    ],
+    ['16 cores, 4 GiB, 2 disks: 10 TB', { ...starved, recordBytes: 10 * TB }, [16, 508, 20919, 508, 2, 16, 147, 256]],
+    [
+      '64 cores, 256 GiB, 8 disks, 8-byte records: 10 TB',
+      { ...middle, recordBytes: 10 * TB, meanRecordBytes: 8 },
+      [64, 14040, 1698, 148, 1, 8, 512, 4092],
+    ],
+    [
+      '64 cores, 256 GiB, 8 disks, 1 MB records: 10 TB',
+      { ...middle, recordBytes: 10 * TB, meanRecordBytes: 1e6 },
+      [64, 2808, 3396, 512, 1, 8, 512, 4092],
+    ],
+    [
+      '96 cores, 768 GiB, 24 disks, 1,024 open files: 10 TB',
+      { ...large, recordBytes: 10 * TB, openFileLimit: 1024 },
+      [30, 3672, 2894, 512, 1, 1, 240, 4083],
+    ],
+  ];
+  it.each(plans)('%s', (_, need, expected) => {
+    expect(summaryOf(need)).toEqual(expected);
+  });
+});
