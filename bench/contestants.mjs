@@ -3,33 +3,47 @@
 // `out`; scratch files go to `tmp`. The programs come in through $NODE, $PILESHUF and $TERASHUF, so the line that is
 // run is also, free of paths, the line that is recorded.
 //
+//   one-worker pileshuf on one thread
+//   shards     pileshuf with 64 outputs instead of one
+//   eighth     pileshuf with the first eighth of the inputs
+//   traced     pileshuf under strace, for the calls it makes; its times mean nothing
 //   resumable  pileshuf with all that it needs to go on after a power failure
 //   floor      what any two-pass shuffle has to do at least: read and write everything twice
+//   floor-fsync  the same, and the output durable, as that of pileshuf is
 //   read       reads the inputs, as many at a time as there are cores; zstd-dc and the like decompress them so, too
-//   cat        one read and one write; cat-fsync makes the output durable too
+//   cat-fsync  one read and one durable write: what a shuffle in memory has to do at least
+//   reference  reads the inputs and computes on each byte, on one thread of the same Node: how fast the processor is
+//   bare-node  starts Node and does nothing
 
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { isInstalled } from './encode.mjs';
+import { traced } from './traced-calls.mjs';
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Corpus } from './corpus.mjs' */
+/** @import { Inputs } from './corpus.mjs' */
+
+/**
+ * @typedef {'pileshuf' | 'one-worker' | 'shards' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
+ *   | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' | 'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference'
+ *   | 'bare-node'} ContestantName
+ */
 
 /**
  * @typedef {object} Contestant
- * @property {string} name
+ * @property {ContestantName} name
  * @property {boolean} shuffles whether the output is in another order than the inputs
  * @property {boolean} [onlyReads] whether it leaves no output
- * @property {boolean} [onlyByName] runs only in cases that name it
+ * @property {boolean} [takesEighth] whether it takes the first eighth of the inputs alone
  * @property {(place: Place) => string} command
  * @property {(place: Place) => string | undefined} skipReason
  */
 
-/** @typedef {{ case: Case, corpus: Corpus, seed: string, breakdown: boolean }} Place */
+/** @typedef {{ case: Case, inputs: Inputs, seed: string, breakdown: boolean }} Place */
 
 export const pileshufMain =
-  process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'src', 'cli', 'main.cjs');
+  process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
 export const terashufBinary = process.env['TERASHUF'];
 
 /** What the lines of shell find in their environment. */
@@ -37,10 +51,10 @@ export const programs = {
   NODE: process.execPath,
   PILESHUF: path.resolve(pileshufMain),
   TERASHUF: terashufBinary ? path.resolve(terashufBinary) : '',
+  REFERENCE: path.join(import.meta.dirname, 'reference.mjs'),
 };
 
-/** @param {Place} place */
-const inputs = ({ corpus }) => `${corpus.folder}/part-*`;
+const shardCount = 64;
 const never = () => undefined;
 
 /** @type {Contestant[]} */
@@ -48,20 +62,43 @@ export const contestants = [
   {
     name: 'pileshuf',
     shuffles: true,
-    command: pileshufCommand,
+    command: (place) => pileshufCommand(place),
     skipReason: never,
+  },
+  {
+    name: 'one-worker',
+    shuffles: true,
+    command: (place) => pileshufCommand(place, { workers: 1 }),
+    skipReason: never,
+  },
+  {
+    name: 'shards',
+    shuffles: true,
+    command: (place) => `${pileshufCommand(place)} --shards ${shardCount}`,
+    skipReason: never,
+  },
+  {
+    name: 'eighth',
+    shuffles: true,
+    takesEighth: true,
+    command: (place) => pileshufCommand(place),
+    skipReason: never,
+  },
+  {
+    name: 'traced',
+    shuffles: true,
+    command: (place) => traced(pileshufCommand(place)),
+    skipReason: () => missingProgram('strace'),
   },
   {
     name: 'resumable',
     shuffles: true,
-    onlyByName: true,
     command: (place) => `${pileshufCommand(place)} --resume`,
     skipReason: never,
   },
   {
     name: 'gzip-program',
     shuffles: true,
-    onlyByName: true,
     command: (place) => `${pileshufCommand(place)} --decompress-program 'igzip -dc'`,
     skipReason: () => missingProgram('igzip'),
   },
@@ -72,39 +109,52 @@ export const contestants = [
   {
     name: 'zstd-recode',
     shuffles: false,
-    onlyByName: true,
-    command: (place) => `zstd -dcq ${inputs(place)} | zstd -q -3 -T0 > out`,
+    command: (place) => `zstd -dcq ${place.inputs.pattern} | zstd -q -3 -T0 > out`,
     skipReason: () => missingProgram('zstd'),
   },
   {
     name: 'floor',
     shuffles: false,
-    command: (place) => `cat ${inputs(place)} > tmp/t && cat tmp/t > out && rm tmp/t`,
+    command: (place) => `cat ${place.inputs.pattern} > tmp/t && cat tmp/t > out && rm tmp/t`,
     skipReason: never,
   },
-  { name: 'cat', shuffles: false, command: (place) => `cat ${inputs(place)} > out`, skipReason: never },
+  {
+    name: 'floor-fsync',
+    shuffles: false,
+    command: (place) => `cat ${place.inputs.pattern} > tmp/t && cat tmp/t > out && rm tmp/t && sync out`,
+    skipReason: never,
+  },
   {
     name: 'cat-fsync',
     shuffles: false,
-    command: (place) => `cat ${inputs(place)} > out && sync out`,
+    command: (place) => `cat ${place.inputs.pattern} > out && sync out`,
     skipReason: never,
   },
   {
     name: 'shuf',
     shuffles: true,
-    command: (place) => `cat ${inputs(place)} | shuf > out`,
+    command: (place) => `cat ${place.inputs.pattern} | shuf > out`,
     skipReason: shufSkipReason,
   },
   {
     name: 'terashuf',
     shuffles: true,
-    command: (place) => `cat ${inputs(place)} | MEMORY=${terashufMemory(place)} TMPDIR=tmp SEED=1 "$TERASHUF" > out`,
+    command: (place) =>
+      `cat ${place.inputs.pattern} | MEMORY=${terashufMemory(place)} TMPDIR=tmp SEED=1 "$TERASHUF" > out`,
     skipReason: terashufSkipReason,
   },
+  {
+    name: 'reference',
+    shuffles: false,
+    onlyReads: true,
+    command: (place) => `"$NODE" "$REFERENCE" ${place.inputs.pattern}`,
+    skipReason: never,
+  },
+  { name: 'bare-node', shuffles: false, onlyReads: true, command: () => '"$NODE" -e 0', skipReason: never },
 ];
 
 /**
- * @param {string} name
+ * @param {ContestantName} name
  * @param {string} command reads the file that is named behind it
  * @returns {Contestant}
  */
@@ -114,9 +164,8 @@ function readerOf(name, command) {
     name,
     shuffles: false,
     onlyReads: true,
-    onlyByName: true,
     command: (place) =>
-      `printf '%s\\0' ${inputs(place)} | xargs -0 -n 1 -P ${os.availableParallelism()} ${command} > /dev/null`,
+      `printf '%s\\0' ${place.inputs.pattern} | xargs -0 -n 1 -P ${os.availableParallelism()} ${command} > /dev/null`,
     skipReason: () => missingProgram(program),
   };
 }
@@ -126,15 +175,15 @@ function missingProgram(program) {
   return isInstalled(program) ? undefined : `${program} is not installed`;
 }
 
-/** @param {Place} place */
-function pileshufCommand(place) {
-  const command = `"$NODE" "$PILESHUF" ${inputs(place)} -o out --seed ${place.seed} --force --temp-dir tmp --progress json`;
-  const { compress } = place.case;
+/** @param {Place} place @param {{ workers?: number }} [instead] of what the case says */
+function pileshufCommand({ case: theCase, inputs, seed, breakdown }, instead) {
+  const { memory, workers, compress } = { ...theCase, ...instead };
   return [
-    command,
-    memoryOption(place),
+    `"$NODE" "$PILESHUF" ${inputs.pattern} -o out --seed ${seed} --force --temp-dir tmp --progress json`,
+    memory === undefined ? '' : `-S ${memory}`,
+    workers === undefined ? '' : `--workers ${workers}`,
     compress === undefined ? '' : `--compress ${compress}`,
-    place.breakdown ? '--profile profile' : '',
+    breakdown ? '--profile profile' : '',
   ]
     .filter(Boolean)
     .join(' ');
@@ -144,19 +193,14 @@ function pileshufCommand(place) {
 export function pileshufMissing() {
   if (fs.existsSync(pileshufMain)) return undefined;
   if (process.env['PILESHUF']) return `PILESHUF names ${pileshufMain}, which is not there`;
-  return 'pileshuf is not built: expected dist/src/cli/main.cjs; run "npm run build" first';
-}
-
-/** @param {Place} place */
-function memoryOption(place) {
-  return place.case.memory === undefined ? '' : `-S ${place.case.memory}`;
+  return 'pileshuf is not built: expected dist/bundle/main.cjs; run "npm run build" first';
 }
 
 /** shuf holds every line in memory. @param {Place} place */
-function shufSkipReason({ case: { cgroupLimitBytes }, corpus }) {
+function shufSkipReason({ case: { cgroupLimitBytes }, inputs }) {
   const limitBytes = cgroupLimitBytes ?? os.totalmem();
-  if (corpus.bytes < limitBytes) return undefined;
-  return `it holds all lines in memory: ${gigabytes(corpus.bytes)} of lines, ${gigabytes(limitBytes)} to hold them`;
+  if (inputs.bytes < limitBytes) return undefined;
+  return `it holds all lines in memory: ${gigabytes(inputs.bytes)} of lines, ${gigabytes(limitBytes)} to hold them`;
 }
 
 function terashufSkipReason() {
@@ -169,8 +213,8 @@ function terashufSkipReason() {
  *
  * @param {Place} place
  */
-function terashufMemory({ case: { memory }, corpus }) {
-  return memory === undefined ? Math.max(4, Math.ceil((corpus.bytes * 1.1) / 2 ** 30)) : 0.2;
+function terashufMemory({ case: { memory }, inputs }) {
+  return memory === undefined ? Math.max(4, Math.ceil((inputs.bytes * 1.1) / 2 ** 30)) : 0.2;
 }
 
 /** @param {number} bytes */

@@ -25,13 +25,13 @@ import { checksumLines } from './checksum.mjs';
  */
 
 /**
- * @typedef {object} Corpus
- * @property {CorpusParameters} parameters
- * @property {string} folder name under the work directory
+ * @typedef {object} Inputs
+ * @property {string} pattern what a shell in the work directory makes the files of
  * @property {string[]} files absolute paths, in order
- * @property {number} bytes
- * @property {number} lines
+ * @property {number} bytes of lines, also where the files are compressed
  */
+
+/** @typedef {Inputs & { parameters: CorpusParameters, folder: string, lines: number }} Corpus in a folder of its own */
 
 /**
  * @typedef {object} LineShape
@@ -90,18 +90,44 @@ export function makeCorpus(workDir, { kind, seed, sizeBytes = 0, lineCount }) {
   const corpusDir = path.join(workDir, folder);
   const files = Array.from({ length: parameters.fileCount }, (_, i) => path.join(corpusDir, `part-${i}.txt`));
   const sizes = readSizesOfSame(corpusDir, parameters, files) ?? writeCorpus(corpusDir, parameters, files);
-  return { parameters, folder, files, ...sizes };
+  return { parameters, folder, pattern: patternOf(folder), files, ...sizes };
+}
+
+/** @param {string} folder */
+export function patternOf(folder) {
+  return `${folder}/part-*`;
+}
+
+/** The corpus given several times, one after the other. @param {Corpus} corpus @param {number} passes @returns {Corpus} */
+export function repeatCorpus(corpus, passes) {
+  const { pattern, files, bytes, lines } = corpus;
+  return {
+    ...corpus,
+    pattern: Array(passes).fill(pattern).join(' '),
+    files: Array.from({ length: passes }, () => files).flat(),
+    bytes: bytes * passes,
+    lines: lines * passes,
+  };
+}
+
+/** The first eighth of the files of a corpus, plain ones. @param {Corpus} corpus @returns {Inputs} */
+export function firstEighthOf({ folder, files }) {
+  const first = files.slice(0, files.length / 8);
+  const bytes = first.reduce((sum, file) => sum + fs.statSync(file).size, 0);
+  return { pattern: `${folder}/part-[0-${first.length - 1}]*`, files: first, bytes };
 }
 
 /**
- * The checksum of the corpus, counted on the files once and kept beside them.
+ * The checksum of plain inputs. That of a whole corpus is counted once and kept beside its files.
  *
- * @param {Corpus} corpus
+ * @param {Inputs} inputs
  * @returns {LineChecksum}
  */
-export function checksumCorpus(corpus) {
-  const file = path.join(path.dirname(/** @type {string} */ (corpus.files[0])), 'checksum.json');
-  if (!fs.existsSync(file)) fs.writeFileSync(file, `${JSON.stringify(checksumLines(corpus.files))}\n`);
+export function checksumInputs({ pattern, files }) {
+  const corpusDir = path.dirname(/** @type {string} */ (files[0]));
+  if (pattern !== patternOf(path.basename(corpusDir))) return checksumLines(files);
+  const file = path.join(corpusDir, 'checksum.json');
+  if (!fs.existsSync(file)) fs.writeFileSync(file, `${JSON.stringify(checksumLines(files))}\n`);
   return JSON.parse(fs.readFileSync(file, 'utf8'));
 }
 

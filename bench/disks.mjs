@@ -7,7 +7,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { checksumLines } from './checksum.mjs';
 import { pileshufMissing } from './contestants.mjs';
-import { checksumCorpus, makeCorpus } from './corpus.mjs';
+import { checksumInputs, makeCorpus } from './corpus.mjs';
 import { diskCases } from './disks/disk-cases.mjs';
 import { diskTable } from './disks/disk-table.mjs';
 import { loopDiskUnavailable, makeLoopDisk } from './disks/loop-disk.mjs';
@@ -136,7 +136,7 @@ async function measureOnce({ memory, hasLongFiles }, { diskCount, workers, disk,
     PILESHUF_SIMULATED_DISKS: JSON.stringify(directories.map((directory) => ({ ...disk, directory }))),
     PILESHUF_SIMULATED_DISKS_USE: useFile,
   };
-  const command = `"$NODE" --import "$SIMULATED_DISKS" "$PILESHUF" ${corpus.folder}/part-* -o out ${options.join(' ')}`;
+  const command = `"$NODE" --import "$SIMULATED_DISKS" "$PILESHUF" ${corpus.pattern} -o out ${options.join(' ')}`;
   prepareRun(workDir, corpus.files);
   const run = await measureRun({ workDir, command, env, round, cgroup: undefined });
   if (run.exitStatus !== 0) throw new Error(`exit status ${run.exitStatus}: ${run.stderrTail}`);
@@ -150,6 +150,6 @@ function assertOutput(inputs, round) {
   const { size } = fs.statSync(out);
   if (size !== inputs.bytes) throw new Error(`the output has ${size} bytes, expected ${inputs.bytes}`);
   if (round > 0) return;
-  const [found, expected] = [checksumLines([out]), checksumCorpus(inputs)].map((sum) => JSON.stringify(sum));
+  const [found, expected] = [checksumLines([out]), checksumInputs(inputs)].map((sum) => JSON.stringify(sum));
   if (found !== expected) throw new Error('the output does not hold the lines of the inputs');
 }

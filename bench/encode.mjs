@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { patternOf } from './corpus.mjs';
 
 /** @import { Corpus } from './corpus.mjs' */
 
@@ -52,7 +53,7 @@ export function encodeCorpus(corpus, encoding) {
     });
     if (status !== 0) throw new Error(`the ${encoding} copy of ${corpus.folder} could not be made`);
   }
-  return { ...corpus, folder, files };
+  return { ...corpus, folder, pattern: patternOf(folder), files };
 }
 
 /** @param {string} file @param {string} than */

@@ -2,6 +2,7 @@
 // Turns runs into figures: pure. Medians, because one slow round says nothing; ratios, because seconds of another
 // machine or another day mean little. A ratio is given twice: of the two medians, and as the median of the ratios
 // within each round. The second is the one a bar is held against: both runs of a pair lived through the same weather.
+// Ratios are of the time a byte takes, which is the time wherever both take the same inputs.
 
 /** @import { Bar } from './cases.mjs' */
 /** @import { Run } from './measure.mjs' */
@@ -15,36 +16,62 @@
  * @property {number} userSecondsPerGb
  * @property {number} megabytesPerSecond of data, at the median
  * @property {number | null} peakRssBytes the largest seen
+ * @property {number | null} peakDiskBytes the largest seen
  */
 
 /**
  * @typedef {object} Comparison
- * @property {string} name
+ * @property {FigureName} name
  * @property {number | null} ofMedians
- * @property {number} median within rounds, or the figure itself
+ * @property {number | null} median within rounds, or the figure itself; null: there is a bar, but it was not measured
  * @property {Bar | null} bar
  * @property {boolean | null} isMet
  */
+
+/** @typedef {{ runs: Run[], dataBytes: number }} Measured at least one run of a contestant, and how much it reads */
+/** @typedef {{ bytes: number, lines: number }} Data */
+
+/** @typedef {(typeof comparedPairs)[number]} Pair */
+/** @typedef {(typeof comparedReaders)[number]} Reader */
+/** @typedef {`${Pair[0]} / ${Pair[1]}` | `${Reader} / pileshuf pass 1` | keyof typeof ownFigures} FigureName */
+/** @typedef {Partial<Record<FigureName, Bar>>} Bars */
 
 const comparedPairs = /** @type {const} */ ([
   ['resumable', 'pileshuf'],
   ['gzip-program', 'pileshuf'],
   ['pileshuf', 'zstd-recode'],
   ['pileshuf', 'floor'],
+  ['pileshuf', 'floor-fsync'],
+  ['pileshuf', 'cat-fsync'],
   ['terashuf', 'pileshuf'],
   ['shuf', 'pileshuf'],
+  ['one-worker', 'pileshuf'],
+  ['shards', 'pileshuf'],
+  ['pileshuf', 'eighth'],
 ]);
 
 /** What only reads is compared with pass 1, which reads. */
-const comparedReaders = ['read', 'pigz-dc', 'igzip-dc', 'zstd-dc'];
+const comparedReaders = /** @type {const} */ (['read', 'pigz-dc', 'igzip-dc', 'zstd-dc']);
 
-/** @param {Run[]} runs at least one @param {number} dataBytes @returns {Figures} */
-export function figuresOf(runs, dataBytes) {
+/** What pileshuf stores with each record. */
+const keyByteLength = 12;
+
+/** Of pileshuf alone; shown where there is a bar. */
+const ownFigures = {
+  'pileshuf user CPU s/GB': (/** @type {Figures} */ own) => own.userSecondsPerGb,
+  'pileshuf user CPU ns/record': (/** @type {Figures} */ own, /** @type {Data} */ data) =>
+    (own.userSeconds / data.lines) * 1e9,
+  'pileshuf wall s': (/** @type {Figures} */ own) => own.wallSeconds.median,
+  'pileshuf peak on disk / stored data': (/** @type {Figures} */ own, /** @type {Data} */ data) =>
+    own.peakDiskBytes === null ? null : own.peakDiskBytes / (data.bytes + keyByteLength * data.lines),
+};
+
+/** @param {Measured} measured @returns {Figures} */
+export function figuresOf({ runs, dataBytes }) {
   const walls = runs.map((run) => run.wallSeconds);
   const userSeconds = medianOf(runs.map((run) => run.userSeconds ?? 0));
   const sysSeconds = medianOf(runs.map((run) => run.sysSeconds ?? 0));
   const median = medianOf(walls);
-  const peaks = runs.flatMap((run) => (run.peakRssBytes === null ? [] : [run.peakRssBytes]));
   return {
     wallSeconds: { median, best: Math.min(...walls), worst: Math.max(...walls) },
     userSeconds,
@@ -52,68 +79,111 @@ export function figuresOf(runs, dataBytes) {
     cpuSecondsPerGb: ((userSeconds + sysSeconds) / dataBytes) * 1e9,
     userSecondsPerGb: (userSeconds / dataBytes) * 1e9,
     megabytesPerSecond: dataBytes / median / 1e6,
-    peakRssBytes: peaks.length === 0 ? null : Math.max(...peaks),
+    peakRssBytes: largestOf(runs.map((run) => run.peakRssBytes)),
+    peakDiskBytes: largestOf(runs.map((run) => run.peakDiskBytes)),
   };
 }
 
 /**
- * @param {Map<string, Run[]>} runsByName of the contestants that came through
- * @param {number} dataBytes
- * @param {Record<string, Bar>} bars
+ * @param {Map<string, Measured>} measuredByName of the contestants that came through
+ * @param {Data} data all that pileshuf reads
+ * @param {Bars} bars
  * @returns {Comparison[]}
  */
-export function comparisonsOf(runsByName, dataBytes, bars) {
+export function comparisonsOf(measuredByName, data, bars) {
   /** @type {Comparison[]} */
   const comparisons = [];
   for (const [above, below] of comparedPairs) {
-    const aboveRuns = runsByName.get(above);
-    const belowRuns = runsByName.get(below);
-    if (!aboveRuns || !belowRuns) continue;
-    const secondsByRound = new Map(belowRuns.map((run) => [run.round, run.wallSeconds]));
-    comparisons.push(compared(`${above} / ${below}`, aboveRuns, secondsByRound, bars));
+    const aboveMeasured = measuredByName.get(above);
+    const belowMeasured = measuredByName.get(below);
+    if (!aboveMeasured || !belowMeasured) continue;
+    comparisons.push(compared(`${above} / ${below}`, aboveMeasured, secondsPerByte(belowMeasured), bars));
   }
-  const pass1ByRound = new Map((runsByName.get('pileshuf') ?? []).map((run) => [run.round, run.pass1Seconds ?? 0]));
+  const own = measuredByName.get('pileshuf');
+  const pass1 = new Map(own?.runs.map((run) => [run.round, (run.pass1Seconds ?? Number.NaN) / own.dataBytes]));
   for (const reader of comparedReaders) {
-    const runs = runsByName.get(reader);
-    if (runs) comparisons.push(compared(`${reader} / pileshuf pass 1`, runs, pass1ByRound, bars));
+    const measured = measuredByName.get(reader);
+    if (own && measured) comparisons.push(compared(`${reader} / pileshuf pass 1`, measured, pass1, bars));
   }
-  const ownRuns = runsByName.get('pileshuf');
-  if (ownRuns) {
-    const own = figuresOf(ownRuns, dataBytes);
-    for (const [name, figure] of Object.entries({
-      'pileshuf user CPU s/GB': own.userSecondsPerGb,
-      'pileshuf wall s': own.wallSeconds.median,
-    })) {
-      if (bars[name]) comparisons.push(held(name, null, figure, bars));
-    }
+  for (const [name, figure] of entriesOf(ownFigures)) {
+    const value = own && bars[name] ? figure(figuresOf(own), data) : null;
+    if (value !== null) comparisons.push(held(name, null, value, bars));
   }
-  return comparisons;
+  const found = new Set(comparisons.map(({ name }) => name));
+  const missing = entriesOf(bars).flatMap(([name]) => (found.has(name) ? [] : [held(name, null, null, bars)]));
+  return [...comparisons, ...missing];
 }
 
 /**
- * @param {string} name
- * @param {Run[]} aboveRuns
- * @param {Map<number, number>} secondsByRound what their wall times are divided by
- * @param {Record<string, Bar>} bars
+ * What the first took, divided by what the second took in the same round: the median over the rounds of both.
+ *
+ * @param {Run[]} above
+ * @param {Run[]} below
+ * @param {(run: Run) => number | null} figure
+ * @returns {number | null} null when there is no such round
+ */
+export function ratioInRounds(above, below, figure) {
+  const belowOfRound = new Map(below.map((run) => [run.round, figure(run)]));
+  const ratios = above.flatMap((run) => {
+    const [upper, lower] = [figure(run), belowOfRound.get(run.round) ?? null];
+    return upper === null || lower === null ? [] : [upper / lower];
+  });
+  return ratios.length === 0 ? null : medianOf(ratios);
+}
+
+/**
+ * @param {FigureName} name
+ * @param {Measured} above
+ * @param {Map<number, number>} belowSecondsPerByte by round
+ * @param {Bars} bars
  * @returns {Comparison}
  */
-function compared(name, aboveRuns, secondsByRound, bars) {
-  const ratios = aboveRuns.map((run) => run.wallSeconds / (secondsByRound.get(run.round) ?? Number.NaN));
-  const ofMedians = medianOf(aboveRuns.map((run) => run.wallSeconds)) / medianOf([...secondsByRound.values()]);
-  return held(name, ofMedians, medianOf(ratios), bars);
+function compared(name, above, belowSecondsPerByte, bars) {
+  const aboveSecondsPerByte = secondsPerByte(above);
+  const ratios = [...aboveSecondsPerByte].map(
+    ([round, seconds]) => seconds / (belowSecondsPerByte.get(round) ?? Number.NaN),
+  );
+  const [upper, lower] = [aboveSecondsPerByte, belowSecondsPerByte].map((each) => medianOf([...each.values()]));
+  return held(name, (upper ?? Number.NaN) / (lower ?? Number.NaN), medianOf(ratios), bars);
+}
+
+/** @param {Measured} measured @returns {Map<number, number>} by round */
+function secondsPerByte({ runs, dataBytes }) {
+  return new Map(runs.map((run) => [run.round, run.wallSeconds / dataBytes]));
 }
 
 /**
- * @param {string} name
+ * @param {FigureName} name
  * @param {number | null} ofMedians
- * @param {number} median
- * @param {Record<string, Bar>} bars
+ * @param {number | null} median
+ * @param {Bars} bars
  * @returns {Comparison}
  */
 function held(name, ofMedians, median, bars) {
   const bar = bars[name] ?? null;
-  const isMet = bar === null ? null : 'atMost' in bar ? median <= bar.atMost : median >= bar.atLeast;
-  return { name, ofMedians, median, bar, isMet };
+  return { name, ofMedians, median, bar, isMet: bar === null || median === null ? null : isWithin(bar, median) };
+}
+
+/** @param {Bar} bar @param {number} value */
+function isWithin({ atMost = Number.POSITIVE_INFINITY, atLeast = 0 }, value) {
+  return value >= atLeast && value <= atMost;
+}
+
+/** @param {(number | null)[]} values */
+function largestOf(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+/**
+ * `Object.entries`, which forgets what the keys are.
+ *
+ * @template {string} Key
+ * @template Value
+ * @param {Partial<Record<Key, Value>>} object
+ */
+function entriesOf(object) {
+  return /** @type {[Key, Value][]} */ (Object.entries(object));
 }
 
 /** @param {number[]} values at least one */

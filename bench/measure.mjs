@@ -9,10 +9,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { readProfile } from './breakdown.mjs';
+import { watchDiskUse } from './disk-use.mjs';
+import { readTracedCalls } from './traced-calls.mjs';
 
 /** @import { ChildProcess } from 'node:child_process' */
 /** @import { Profile } from './breakdown.mjs' */
 /** @import { MemoryCgroup } from './cgroup.mjs' */
+/** @import { TracedCalls } from './traced-calls.mjs' */
 
 /**
  * @typedef {object} Run
@@ -21,6 +24,8 @@ import { readProfile } from './breakdown.mjs';
  * @property {number | null} userSeconds null when the shell was killed before it could say
  * @property {number | null} sysSeconds
  * @property {number | null} peakRssBytes
+ * @property {number | null} peakDiskBytes of temp data and output together, when they were watched
+ * @property {TracedCalls | null} calls when they were traced
  * @property {number | null} pass1Seconds of pileshuf, as it tells
  * @property {Profile | null} profile of pileshuf, when it was asked for one
  * @property {number} exitStatus as a shell gives it: 128 + n for signal n
@@ -57,7 +62,7 @@ export function stopOnSignals() {
 
 /** @param {string} workDir */
 export function removeOutputs(workDir) {
-  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr', 'profile']) {
+  for (const name of ['out', 'out-decoded', 'tmp', 'times', 'rss', 'stderr', 'profile', 'trace']) {
     fs.rmSync(path.join(workDir, name), { recursive: true, force: true });
   }
 }
@@ -78,16 +83,17 @@ export function prepareRun(workDir, inputFiles) {
 
 /**
  * @param {{ workDir: string, command: string, env: Record<string, string>, round: number,
- *   cgroup: MemoryCgroup | undefined }} what
+ *   cgroup: MemoryCgroup | undefined, watchesDisk?: boolean }} what
  * @returns {Promise<Run>}
  */
-export async function measureRun({ workDir, command, env, round, cgroup }) {
+export async function measureRun({ workDir, command, env, round, cgroup, watchesDisk = false }) {
   if (stopping.signal) throw new Interrupted(stopping.signal);
   const enter = cgroup ? 'echo $$ > "$CGROUP/cgroup.procs" || exit 125; ' : '';
   const script = `${enter}set -o pipefail; ${command}; status=$?; times > times; exit $status`;
   const argv = ['bash', '-c', script];
   if (hasGnuTime) argv.unshift(gnuTime, '-o', 'rss', '-f', '%M');
   const stderrFd = fs.openSync(path.join(workDir, 'stderr'), 'w');
+  const endWatch = watchesDisk ? watchDiskUse(workDir, () => stopping.child?.pid) : undefined;
   const startNs = process.hrtime.bigint();
   const [program = '', ...args] = argv;
   const child = spawn(program, args, {
@@ -100,6 +106,7 @@ export async function measureRun({ workDir, command, env, round, cgroup }) {
   const exitStatus = await statusOf(child);
   const wallSeconds = Number(process.hrtime.bigint() - startNs) / 1e9;
   stopping.child = undefined;
+  const peakDiskBytes = endWatch?.() ?? null;
   fs.closeSync(stderrFd);
   if (stopping.signal) throw new Interrupted(stopping.signal);
   const stderr = fs.readFileSync(path.join(workDir, 'stderr'), 'utf8');
@@ -109,6 +116,8 @@ export async function measureRun({ workDir, command, env, round, cgroup }) {
     wallSeconds,
     ...readTimes(path.join(workDir, 'times')),
     peakRssBytes: readPeakRssBytes(path.join(workDir, 'rss')),
+    peakDiskBytes,
+    calls: readTracedCalls(workDir),
     pass1Seconds: readPass1Seconds(stderr),
     profile: fs.existsSync(profileFile) ? readProfile(fs.readFileSync(profileFile, 'utf8')) : null,
     exitStatus,

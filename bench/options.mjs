@@ -4,8 +4,9 @@
 
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { cases, smokeCases } from './cases.mjs';
+import { cases } from './cases.mjs';
 import { contestants } from './contestants.mjs';
+import { guardCases } from './guard-figures.mjs';
 
 /** @import { Case } from './cases.mjs' */
 
@@ -20,7 +21,7 @@ import { contestants } from './contestants.mjs';
  * @property {Set<string>} contestants
  * @property {boolean} check
  * @property {boolean} touch
- * @property {boolean} quick
+ * @property {'compare' | 'renew' | undefined} baseline what the regression guard does; undefined: there is none
  * @property {boolean} breakdown whether pileshuf says where its time goes
  * @property {string | undefined} jsonFile
  */
@@ -34,7 +35,7 @@ export const helpText = `usage: npm run bench -- [options]
   --only A,B         only these contestants: ${contestants.map((each) => each.name).join(', ')}
   --skip A,B         not these contestants
   --size SIZE        size of the big corpora (default 2GB)
-  --rounds N         measured rounds (default 5; startup 10)
+  --rounds N         measured rounds (default 5, in some cases other)
   --warmup N         rounds before them that do not count (default 1)
   --breakdown        a table of where the time of pileshuf goes
   --check            compare the checksum of every shuffled output, not only of pileshuf's first
@@ -42,27 +43,28 @@ export const helpText = `usage: npm run bench -- [options]
   --seed TEXT        of the corpora and of pileshuf (default 1)
   --json FILE        write the full result there
   --no-touch         do not touch the free memory once beforehand
-  --quick            smoke run: 64 MB, one round, pileshuf, floor and shuf, and the start-up; no timing is judged
+  --quick            regression guard, under a minute: counts and ratios against bench/baseline.json
+  --renew-baseline   the same, and writes what was measured there
 
-environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.cjs than dist/src/cli/main.cjs
+environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.cjs than dist/bundle/main.cjs
 `;
 
 /** @param {string[]} argv @returns {Options | 'help'} */
 export function readOptions(argv) {
   const values = parse(argv);
   if (values.help) return 'help';
-  const isQuick = values.quick === true;
+  const baseline = values['renew-baseline'] ? 'renew' : values.quick ? 'compare' : undefined;
   return {
     workDir: path.resolve(values.work ?? path.join(import.meta.dirname, 'work')),
     seed: readSeed(values.seed ?? '1'),
     sizeBytes: readSize(values.size ?? '2GB'),
     rounds: readCount('--rounds', values.rounds, 1),
     warmup: readCount('--warmup', values.warmup, 0),
-    cases: isQuick ? smokeCases : chooseNamed('--cases', values.cases, cases),
+    cases: chooseNamed('--cases', values.cases, baseline === undefined ? cases : guardCases),
     contestants: chooseContestants(values.only, values.skip),
-    check: values.check === true || isQuick,
-    touch: values['no-touch'] !== true && !isQuick,
-    quick: isQuick,
+    check: values.check === true,
+    touch: values['no-touch'] !== true && baseline === undefined,
+    baseline,
     breakdown: values.breakdown === true,
     jsonFile: values.json,
   };
@@ -89,6 +91,7 @@ function parse(argv) {
         breakdown: flag,
         'no-touch': flag,
         quick: flag,
+        'renew-baseline': flag,
         help: { ...flag, short: 'h' },
       },
     }).values;

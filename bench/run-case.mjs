@@ -10,14 +10,14 @@ import path from 'node:path';
 import { cgroupUnavailable, makeMemoryCgroup } from './cgroup.mjs';
 import { checksumLines } from './checksum.mjs';
 import { contestants, programs } from './contestants.mjs';
-import { checksumCorpus, makeCorpus } from './corpus.mjs';
+import { checksumInputs, firstEighthOf, makeCorpus, repeatCorpus } from './corpus.mjs';
 import { encodeCorpus, encodingUnavailable } from './encode.mjs';
 import { comparisonsOf, figuresOf } from './figures.mjs';
 import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
 
 /** @import { Case } from './cases.mjs' */
 /** @import { Contestant } from './contestants.mjs' */
-/** @import { Corpus } from './corpus.mjs' */
+/** @import { Corpus, Inputs } from './corpus.mjs' */
 /** @import { Comparison, Figures } from './figures.mjs' */
 /** @import { Run } from './measure.mjs' */
 /** @import { Options } from './options.mjs' */
@@ -42,10 +42,9 @@ import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
  * @property {Comparison[]} comparisons
  */
 
-/** @typedef {ContestantResult & { contestant: Contestant }} Entry */
+/** @typedef {ContestantResult & { contestant: Contestant, inputs: Inputs }} Entry the inputs before compression */
 
 const comparedHeadBytes = 64 * 1024;
-const freeSpaceFactor = 4; // the output and the temp data of the worst case, 8-byte lines: 1 + 2.5, and some
 
 /**
  * @param {Case} theCase
@@ -60,24 +59,26 @@ export async function runCase(theCase, options, say) {
   }
   const reason = theCase.encoding && encodingUnavailable(theCase.encoding);
   if (reason) return reason;
-  const plainCorpus = makeCorpus(options.workDir, {
+  const { passes = 1 } = theCase;
+  const files = makeCorpus(options.workDir, {
     kind: theCase.kind,
     seed: options.seed,
     sizeBytes: theCase.sizeBytes ?? Math.round((theCase.sizeShare ?? 0) * options.sizeBytes),
     lineCount: theCase.lineCount,
   });
-  assertSpace(options.workDir, plainCorpus);
-  const corpus = theCase.encoding === undefined ? plainCorpus : encodeCorpus(plainCorpus, theCase.encoding);
+  const encodedFiles = theCase.encoding === undefined ? files : encodeCorpus(files, theCase.encoding);
+  const corpus = repeatCorpus(encodedFiles, passes);
+  assertSpace(options.workDir, corpus, theCase);
   const rounds = options.rounds ?? theCase.rounds ?? 5;
   const warmup = options.warmup ?? theCase.warmup ?? 1;
-  const entries = chooseContestants(theCase, corpus, options);
+  const entries = chooseContestants(theCase, corpus, repeatCorpus(files, passes), options);
   try {
     for (let round = -warmup; round < rounds; round++) {
       for (const entry of rotate(entries, round + warmup)) {
         if (entry.outcome !== 'done') continue;
         const run = await runOnce(entry, theCase, corpus, options, round);
         const isFirst = round === -warmup;
-        judge(entry, run, () => findWrong(entry.contestant, theCase, plainCorpus, options, isFirst));
+        judge(entry, run, () => findWrong(entry, theCase, options, isFirst));
         if (round >= 0) entry.runs.push(run);
         const label = round < 0 ? 'warm-up' : `round ${round + 1} of ${rounds}`;
         const ending = entry.outcome === 'done' ? '' : `, ${entry.outcome}`;
@@ -90,16 +91,25 @@ export async function runCase(theCase, options, say) {
   return resultOf(theCase, corpus, rounds, entries);
 }
 
-/** @param {Case} theCase @param {Corpus} corpus @param {Options} options @returns {Entry[]} */
-function chooseContestants(theCase, corpus, options) {
-  const place = { case: theCase, corpus, seed: options.seed, breakdown: options.breakdown };
+/**
+ * @param {Case} theCase
+ * @param {Corpus} corpus
+ * @param {Corpus} plainCorpus the same before compression
+ * @param {Options} options
+ * @returns {Entry[]}
+ */
+function chooseContestants(theCase, corpus, plainCorpus, options) {
   return contestants
-    .filter(({ name, onlyByName }) => theCase.contestants?.includes(name) ?? !onlyByName)
-    .filter(({ name }) => options.contestants.has(name))
+    .filter(({ name }) => theCase.contestants.includes(name) && options.contestants.has(name))
     .map((contestant) => {
+      const [inputs, plainInputs] = contestant.takesEighth
+        ? [firstEighthOf(corpus), firstEighthOf(plainCorpus)]
+        : [corpus, plainCorpus];
+      const place = { case: theCase, inputs, seed: options.seed, breakdown: options.breakdown };
       const reason = contestant.skipReason(place);
       return {
         contestant,
+        inputs: plainInputs,
         name: contestant.name,
         command: contestant.command(place),
         detail: '',
@@ -119,10 +129,11 @@ function chooseContestants(theCase, corpus, options) {
  * @param {number} round
  */
 async function runOnce(entry, theCase, corpus, { workDir }, round) {
-  prepareRun(workDir, corpus.files);
+  prepareRun(workDir, [...new Set(corpus.files)]);
   const cgroup = theCase.cgroupLimitBytes === undefined ? undefined : makeMemoryCgroup(theCase.cgroupLimitBytes);
   try {
-    return await measureRun({ workDir, command: entry.command, env: programs, round, cgroup });
+    const { watchesDisk = false } = theCase;
+    return await measureRun({ workDir, command: entry.command, env: programs, round, cgroup, watchesDisk });
   } finally {
     await cgroup?.remove();
   }
@@ -152,29 +163,36 @@ function judge(entry, run, findWrongOutput) {
 }
 
 /**
- * @param {Contestant} contestant
+ * @param {Entry} entry
  * @param {Case} theCase
- * @param {Corpus} corpus the plain one
  * @param {Options} options
  * @param {boolean} isFirst
  * @returns {string | undefined}
  */
-function findWrong(contestant, { compress }, corpus, options, isFirst) {
+function findWrong({ contestant, inputs }, { compress }, options, isFirst) {
   if (contestant.onlyReads) return undefined;
   const written = path.join(options.workDir, 'out');
   const out = compress === undefined ? written : decoded(written);
   if (out === undefined) return 'expected a file that zstd decompresses';
-  const outBytes = fs.existsSync(out) ? fs.statSync(out).size : -1;
-  if (outBytes === -1) return 'expected a file, got none';
-  if (outBytes !== corpus.bytes) return `expected ${corpus.bytes} bytes, got ${outBytes}`;
+  if (!fs.existsSync(out)) return 'expected an output, got none';
+  const outFiles = filesOf(out);
+  const outBytes = outFiles.reduce((sum, file) => sum + fs.statSync(file).size, 0);
+  if (outBytes !== inputs.bytes) return `expected ${inputs.bytes} bytes, got ${outBytes}`;
   if (!contestant.shuffles) return undefined;
-  const [firstFile = ''] = corpus.files;
-  if (readHead(out).equals(readHead(firstFile))) return 'expected another order, got that of the inputs';
+  const [firstFile = ''] = inputs.files;
+  const [firstOut = ''] = outFiles;
+  if (readHead(firstOut).equals(readHead(firstFile))) return 'expected another order, got that of the inputs';
   if (!options.check && !(contestant.name === 'pileshuf' && isFirst)) return undefined;
-  const expected = checksumCorpus(corpus);
-  const got = checksumLines([out]);
+  const expected = checksumInputs(inputs);
+  const got = checksumLines(outFiles);
   if (got.lines === expected.lines && got.sum === expected.sum) return undefined;
   return `expected ${expected.lines} lines with checksum ${expected.sum}, got ${got.lines} with ${got.sum}`;
+}
+
+/** @param {string} out @returns {string[]} itself, or in a directory its shards */
+function filesOf(out) {
+  if (!fs.statSync(out).isDirectory()) return [out];
+  return fs.readdirSync(out).map((name) => path.join(out, name));
 }
 
 /** @param {string} file @returns {string | undefined} undefined: it could not be decompressed */
@@ -195,16 +213,16 @@ function readHead(file) {
 /** @param {Case} theCase @param {Corpus} corpus @param {number} rounds @param {Entry[]} entries @returns {CaseResult} */
 function resultOf(theCase, corpus, rounds, entries) {
   const finished = entries.filter((entry) => entry.outcome === 'done' && entry.runs.length > 0);
-  const runsByName = new Map(finished.map((entry) => [entry.name, entry.runs]));
+  const measuredByName = new Map(finished.map(({ name, runs, inputs }) => [name, { runs, dataBytes: inputs.bytes }]));
   return {
     case: theCase,
     corpus,
     rounds,
-    contestants: entries.map(({ contestant: _, ...entry }) => ({
-      ...entry,
-      figures: runsByName.has(entry.name) ? figuresOf(entry.runs, corpus.bytes) : null,
-    })),
-    comparisons: comparisonsOf(runsByName, corpus.bytes, theCase.bars),
+    contestants: entries.map(({ contestant: _, inputs: __, ...entry }) => {
+      const measured = measuredByName.get(entry.name);
+      return { ...entry, figures: measured ? figuresOf(measured) : null };
+    }),
+    comparisons: comparisonsOf(measuredByName, corpus, theCase.bars),
   };
 }
 
@@ -214,12 +232,19 @@ function rotate(entries, by) {
   return [...entries.slice(start), ...entries.slice(0, start)];
 }
 
-/** @param {string} workDir @param {Corpus} corpus */
-function assertSpace(workDir, corpus) {
+/**
+ * For two copies of the data, or for what pileshuf stores and writes while it deletes what it has read; and some.
+ *
+ * @param {string} workDir
+ * @param {Corpus} corpus
+ * @param {Case} theCase
+ */
+function assertSpace(workDir, { bytes, lines }, { compress }) {
   const { bavail, bsize } = fs.statfsSync(workDir);
-  const neededBytes = corpus.bytes * freeSpaceFactor;
+  const decodedBytes = compress === undefined ? 0 : bytes;
+  const neededBytes = Math.max(2.1 * bytes, 1.3 * (bytes + 12 * lines)) + decodedBytes;
   if (bavail * bsize >= neededBytes) return;
-  const [free, needed] = [bavail * bsize, neededBytes].map((bytes) => (bytes / 1e9).toFixed(1));
+  const [free, needed] = [bavail * bsize, neededBytes].map((each) => (each / 1e9).toFixed(1));
   throw new Error(
     `the work directory has ${free} GB free, expected ${needed} GB; give a smaller --size or other --work`,
   );

@@ -1,19 +1,25 @@
 // @ts-check
 // The bench: `npm run bench -- --help`. Reads the options, runs the cases one after the other, prints a table for each
 // and writes the JSON. Tables go to stdout, progress to stderr. Exit status: 0 done, 1 a contestant failed or wrote
-// something wrong, 2 a mistake in the options, 130 or 143 interrupted. Never fails because something was slow.
+// something wrong, or with `--quick` a figure is beyond its bound, 2 a mistake in the options, 130 or 143 interrupted.
+// Never fails because of a time.
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { failureOf, guardRows, judge, readBaseline, writeBaseline } from './baseline.mjs';
+import { columns } from './columns.mjs';
 import { pileshufMissing } from './contestants.mjs';
+import { guardFigures, measureGuardFigures } from './guard-figures.mjs';
 import { readMachineClass, readVersions } from './machine.mjs';
 import { Interrupted, stopOnSignals, touchMemory } from './measure.mjs';
 import { helpText, readOptions, UsageError } from './options.mjs';
 import { runCase } from './run-case.mjs';
-import { caseTable } from './table.mjs';
+import { barTable, caseTable } from './table.mjs';
 
 /** @import { Options } from './options.mjs' */
 /** @import { CaseResult } from './run-case.mjs' */
+
+const baselineFile = path.join(import.meta.dirname, 'baseline.json');
 
 /** @param {string} line */
 const say = (line) => process.stderr.write(`${line}\n`);
@@ -49,19 +55,37 @@ async function main(argv) {
     process.stdout.write(`${caseTable(result)}\n`);
     results.push(result);
   }
+  process.stdout.write(barTable(results));
   if (options.jsonFile !== undefined) writeJson(options.jsonFile, results, options);
 
-  const isWrong = results.some((result) => result.contestants.some((each) => each.isWrong));
-  if (options.quick) process.stdout.write(`bench smoke: ${isWrong ? 'failed' : 'ok'}\n`);
-  return isWrong ? 1 : 0;
+  if (results.some((result) => result.contestants.some((each) => each.isWrong))) return 1;
+  return options.baseline === undefined ? 0 : guard(results, options);
+}
+
+/** @param {CaseResult[]} results @param {Options} options @returns {number} the exit status */
+function guard(results, options) {
+  const measured = measureGuardFigures(results);
+  if (options.baseline === 'renew') {
+    writeBaseline(baselineFile, measured, readOrigin(options));
+    say(`${baselineFile} is renewed`);
+  }
+  const judged = judge(guardFigures, measured, readBaseline(baselineFile));
+  const failures = judged.flatMap((each) => failureOf(each) ?? []);
+  process.stdout.write(`${columns(guardRows(judged)).join('\n')}\n`);
+  for (const failure of failures) say(`bench: ${failure}`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+/** @param {Options} options */
+function readOrigin({ workDir }) {
+  const date = new Date().toISOString().slice(0, 10);
+  return { date, versions: readVersions(), machine: readMachineClass(workDir) };
 }
 
 /** @param {string} file @param {CaseResult[]} results @param {Options} options */
 function writeJson(file, results, options) {
   const report = {
-    date: new Date().toISOString().slice(0, 10),
-    versions: readVersions(),
-    machine: readMachineClass(options.workDir),
+    ...readOrigin(options),
     note: 'commands ran in the work directory; $NODE, $PILESHUF and $TERASHUF were the programs',
     cases: results.map(({ corpus, contestants, ...result }) => ({
       ...result,

@@ -5,6 +5,7 @@ import { breakdownLines } from './breakdown.mjs';
 import { columns } from './columns.mjs';
 
 /** @import { Bar } from './cases.mjs' */
+/** @import { Comparison } from './figures.mjs' */
 /** @import { CaseResult, ContestantResult } from './run-case.mjs' */
 
 const contestantHeads = ['contestant', 'median s', 'best s', 'worst s', 'user s', 'sys s', 'CPU s/GB', 'user s/GB'];
@@ -27,9 +28,8 @@ export function caseTable(result) {
     const rows = result.comparisons.map((each) => [
       each.name,
       each.ofMedians === null ? '' : ratio(each.ofMedians),
-      ratio(each.median),
-      each.bar === null ? '' : barText(each.bar),
-      each.isMet === null ? '' : each.isMet ? 'met' : 'missed',
+      each.median === null ? '' : ratio(each.median),
+      ...barCells(each),
     ]);
     lines.push('', ...columns([['comparison', 'of medians', 'in rounds', 'bar', ''], ...rows]));
   }
@@ -38,10 +38,28 @@ export function caseTable(result) {
   return `${lines.join('\n')}\n`;
 }
 
+/** Every bar and what was measured for it, of all cases. @param {CaseResult[]} results @returns {string} */
+export function barTable(results) {
+  const rows = results.flatMap(({ case: { name }, comparisons }) =>
+    comparisons.flatMap((each) =>
+      each.bar === null
+        ? []
+        : [[`${name}: ${each.name}`, each.median === null ? '' : ratio(each.median), ...barCells(each)]],
+    ),
+  );
+  return rows.length === 0 ? '' : `${columns([['figure', 'measured', 'bar', ''], ...rows]).join('\n')}\n`;
+}
+
+/** @param {Comparison} comparison @returns {string[]} */
+function barCells({ bar, median, isMet }) {
+  if (bar === null) return ['', ''];
+  return [barText(bar), median === null ? 'not measured' : isMet ? 'met' : 'missed'];
+}
+
 /** @param {CaseResult} result */
 function title({ case: { name, memory, cgroupLimitBytes }, corpus, rounds }) {
   const parts = [
-    `${size(corpus.bytes)} in ${corpus.parameters.fileCount} ${corpus.parameters.fileCount === 1 ? 'file' : 'files'}`,
+    `${size(corpus.bytes)} in ${corpus.files.length} ${corpus.files.length === 1 ? 'file' : 'files'}`,
     `${corpus.lines.toLocaleString('en-US')} lines`,
     memory === undefined ? 'default memory' : `-S ${memory}`,
     cgroupLimitBytes === undefined ? 'no cgroup' : `memory cgroup of ${cgroupLimitBytes / 2 ** 20} MiB`,
@@ -71,8 +89,9 @@ const seconds = (value) => value.toFixed(value < 1 ? 3 : 2);
 /** @param {number} value */
 const significant = (value) => value.toFixed(value < 10 ? 2 : 0);
 /** @param {number} value */
-const ratio = (value) => value.toFixed(value < 0.1 ? 3 : 2);
+const ratio = (value) => value.toFixed(value < 10 ? 3 : 1);
 /** @param {Bar} bar */
-const barText = (bar) => ('atMost' in bar ? `<= ${bar.atMost}` : `>= ${bar.atLeast}`);
+const barText = ({ atMost, atLeast }) =>
+  [atLeast === undefined ? [] : `>= ${atLeast}`, atMost === undefined ? [] : `<= ${atMost}`].flat().join(', ');
 /** @param {number} bytes */
 const size = (bytes) => (bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB` : `${(bytes / 1e6).toFixed(1)} MB`);
