@@ -1,23 +1,32 @@
 /**
- * What a worker thread begins with: it loads all tasks at once, so that a task finds its modules loaded. CommonJS with
- * `import()`, because piscina would `require` an ES module: Node 20 aborts the whole process when a thread is
- * terminated while it does.
+ * What a worker thread begins with: it loads all tasks at once, so that a task finds its modules loaded, and says so.
+ * CommonJS with `import()`, because piscina would `require` an ES module: Node 20 aborts the whole process when a thread
+ * is terminated while it does.
  */
+
 type Tasks = typeof import('./tasks.js');
 type TaskName = Exclude<keyof Tasks, 'forgetJob'>;
 
 const loading: Promise<Tasks> = import('./tasks.js');
-// Told by the task that needs it.
-loading.catch(() => {});
 
-function taskNamed<Name extends TaskName>(name: Name) {
-  return async (task: never): Promise<unknown> => await (await loading)[name](task);
+/** Promises, for which piscina waits before a thread is ready: one that is not stops its event loop, and never loads. */
+async function taskNamed<Name extends TaskName>(name: Name): Promise<Tasks[Name]> {
+  return (await loading)[name];
 }
 
-module.exports = {
+const tasks = {
   count: taskNamed('count'),
   measure: taskNamed('measure'),
   readBack: taskNamed('readBack'),
   scatter: taskNamed('scatter'),
   shuffle: taskNamed('shuffle'),
 } satisfies Record<TaskName, unknown>;
+
+// What fails is told by the one that piscina asks for.
+for (const task of Object.values(tasks)) task.catch(() => {});
+loading.then(
+  () => process.getBuiltinModule('node:worker_threads').parentPort?.postMessage('loaded'),
+  () => {},
+);
+
+module.exports = tasks;

@@ -50,7 +50,11 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     const stop = new JobStop(prepared.control, prepared.request.signal);
     releases.push(() => stop.release());
     const work = await openWork(prepared, releases);
-    const result = await carryOut(prepared, work, stop, profile, releases).catch(async (thrown: unknown) => {
+    // Threads end before it is decided what stays on disk: they have files open, and may still write.
+    const result = await releasingAll(
+      (threads) => carryOut(prepared, work, stop, profile, threads),
+      warnOfLeftover,
+    ).catch(async (thrown: unknown) => {
       // A stream cannot be taken back.
       const isStream = prepared.site.kind === 'stream';
       const error = thrown instanceof AbortedError && isStream ? new AbortedError('incomplete') : thrown;

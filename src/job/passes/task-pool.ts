@@ -84,6 +84,7 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     });
     return unwrap(outcome, onProfile);
   };
+  const isLoaded = watchLoading(piscina);
   let destroyed: Promise<void> | undefined;
   return {
     threadCount,
@@ -93,16 +94,42 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     shuffle: (task) => run('shuffle', task),
     readBack: (task) => run('readBack', task),
     destroy: () => {
-      destroyed ??= piscina.destroy();
+      destroyed ??= isLoaded().then(() => piscina.destroy());
       return destroyed;
     },
   };
 }
 
+/**
+ * @returns waits until all threads have loaded their tasks, or one has failed: Node never closes the files that a
+ *   thread has open when it is terminated meanwhile.
+ */
+function watchLoading(piscina: Piscina): () => Promise<void> {
+  let loadedCount = 0;
+  let hasFailed = false;
+  let wake = () => {};
+  // The one message that threads send beside results.
+  piscina.on('message', () => {
+    loadedCount += 1;
+    wake();
+  });
+  piscina.on('error', () => {
+    hasFailed = true;
+    wake();
+  });
+  return async () => {
+    while (!hasFailed && loadedCount < piscina.threads.length) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+}
+
 function workerError(error: unknown): SystemError {
   const reason = error instanceof Error ? error.message : String(error);
-  // An error that a thread raises while it loads its modules crosses without its errno; the text begins with it.
-  if (reason.startsWith('EMFILE')) {
+  // An error that a thread raises while it starts or loads its modules crosses without its errno; the text has it.
+  if (/\bEMFILE\b/.test(reason)) {
     return new SystemError('ERR_WORKER', 'cannot start a worker thread: too many open files (raise `ulimit -n`)', {
       cause: error,
     });
