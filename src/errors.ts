@@ -29,6 +29,10 @@ export type ErrorCode =
   | 'ERR_JOB_LOCKED'
   | 'ERR_JOB_UNFINISHED'
   | 'ERR_JOB_VERSION'
+  | 'ERR_STORE'
+  | 'ERR_STORE_DIFFERS'
+  | 'ERR_STORE_VERSION'
+  | 'ERR_INPUT_ID_TAKEN'
   | 'ERR_MEMORY_BUDGET'
   | 'ERR_NO_SPACE'
   | 'ERR_TEMP_DIR'
@@ -94,6 +98,10 @@ export class UsageError extends PileshufError {
       | 'ERR_JOB_LOCKED'
       | 'ERR_JOB_UNFINISHED'
       | 'ERR_JOB_VERSION'
+      | 'ERR_STORE'
+      | 'ERR_STORE_DIFFERS'
+      | 'ERR_STORE_VERSION'
+      | 'ERR_INPUT_ID_TAKEN'
       | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
   ) {
     super('usage', code, message);

@@ -14,6 +14,7 @@ import { asksForJson, parseArguments } from './program.js';
 import { createReporter } from './progress.js';
 import { resumeCommandOf } from './resume-command.js';
 import { openStandardError, printToStandardOutput } from './standard-streams.js';
+import { findSubcommand } from './subcommand.js';
 
 export interface RunCommandOptions {
   /** Sizes of the library's buffers, for tests that want rare paths to be common. */
@@ -26,6 +27,15 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none', quiet: false }, stderr);
   const interruption = watchSignals(() => reporter.close());
   try {
+    const subcommand = await findSubcommand(argv[0]);
+    if (subcommand !== undefined) {
+      const signal = interruption.abortSignal;
+      const reportTo = (other: typeof reporter) => {
+        reporter = other;
+      };
+      await subcommand(argv.slice(1), { signal, stderr, tuning, reportTo });
+      return exitCodes.done;
+    }
     const invocation = parseArguments(argv, () => readMemory().totalBytes);
     if (invocation.kind === 'print') {
       await printToStandardOutput(invocation.text);

@@ -5,7 +5,7 @@ import { InputError, SystemError } from '../errors.js';
 import { errnoOf, isFull } from './errno.js';
 
 /** What a file is to the job; decides which error its failure becomes. */
-export type FileRole = 'input' | 'temp' | 'output';
+export type FileRole = 'input' | 'temp' | 'output' | 'store';
 
 const ERRNO_TEXT: Record<string, string> = {
   ENOSPC: 'no space left on the device',

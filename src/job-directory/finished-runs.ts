@@ -6,9 +6,9 @@
 import { join } from 'node:path';
 import { listNames } from '../io/paths.js';
 import { createDurably, readSmallFile } from '../io/small-file.js';
-import { damagedFile } from './damaged-file.js';
-import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from './json-shape.js';
-import { seal, unseal } from './sealed-file.js';
+import { damagedFile } from '../sealed-json/damaged-file.js';
+import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from '../sealed-json/json-shape.js';
+import { seal, unseal } from '../sealed-json/sealed-file.js';
 
 const KIND = 'runs';
 const VERSION = 3;

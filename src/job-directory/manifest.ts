@@ -6,9 +6,19 @@ import { join } from 'node:path';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
 import { createDurably, readSmallFile, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../pile-store/store-layout.js';
-import { damagedFile } from './damaged-file.js';
-import { flag, list, nullable, object, oneOf, readShape, text, type ValueOf, wholeNumber } from './json-shape.js';
-import { seal, unseal } from './sealed-file.js';
+import { damagedFile } from '../sealed-json/damaged-file.js';
+import {
+  flag,
+  list,
+  nullable,
+  object,
+  oneOf,
+  readShape,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../sealed-json/json-shape.js';
+import { seal, unseal } from '../sealed-json/sealed-file.js';
 
 export const MANIFEST_NAME = 'manifest';
 const KIND = 'job';

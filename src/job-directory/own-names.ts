@@ -7,8 +7,8 @@ import { SystemError } from '../errors.js';
 import { listNames, lstatPath } from '../io/paths.js';
 import { isNameOfAttempt, readHead } from '../io/small-file.js';
 import { FIRST_BYTES_OF_INDEXES } from '../pile-store/pile-set-index.js';
+import { FIRST_BYTES_OF_SEALED_FILES } from '../sealed-json/sealed-file.js';
 import { looksLikeLock } from './lock-name.js';
-import { FIRST_BYTES_OF_SEALED_FILES } from './sealed-file.js';
 
 /** What a job writes into its job directory, beside locks and attempts. */
 const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { readSmallFile, replaceDurably } from '../io/small-file.js';
-import { damagedFile } from '../job-directory/damaged-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import { damagedFile } from '../sealed-json/damaged-file.js';
 import {
   checksumText,
   fileName,
@@ -20,9 +21,8 @@ import {
   text,
   type ValueOf,
   wholeNumber,
-} from '../job-directory/json-shape.js';
-import { seal, unseal } from '../job-directory/sealed-file.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
+} from '../sealed-json/json-shape.js';
+import { seal, unseal } from '../sealed-json/sealed-file.js';
 import { isMadeWayFor, isNameOfShard } from './shard-names.js';
 
 const KIND = 'commit';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/index.js';
-import { seal, unseal } from '#src/job-directory/sealed-file.js';
+import { seal, unseal } from '#src/sealed-json/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { stopWithFinishedRuns } from './stopped-job.js';

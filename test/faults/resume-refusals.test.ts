@@ -16,7 +16,7 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { seal, unseal } from '#src/job-directory/sealed-file.js';
+import { seal, unseal } from '#src/sealed-json/sealed-file.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import {
   contentOf,

@@ -13,7 +13,7 @@ import {
   readFinishedRuns,
   writeFinishedRuns,
 } from '#src/job-directory/finished-runs.js';
-import { seal } from '#src/job-directory/sealed-file.js';
+import { seal } from '#src/sealed-json/sealed-file.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { type JobManifest, readManifest, writeManifest } from '#src/job-directory/manifest.js';
-import { seal } from '#src/job-directory/sealed-file.js';
+import { seal } from '#src/sealed-json/sealed-file.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

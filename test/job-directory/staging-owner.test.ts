@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
-import { seal } from '#src/job-directory/sealed-file.js';
 import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from '#src/job-directory/staging-owner.js';
+import { seal } from '#src/sealed-json/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -11,7 +11,6 @@ import { removeFile } from '../../io/files.js';
 import type { JobControl } from '../../io/job-control.js';
 import { listNames, statPath } from '../../io/paths.js';
 import { isNameOfAttempt } from '../../io/small-file.js';
-import { list, object, optional, readShape, type Shape, wholeNumber } from '../../job-directory/json-shape.js';
 import {
   committedIndexPath,
   listCommittedSplits,
@@ -21,6 +20,7 @@ import {
 import { isUnreadable } from '../../pile-store/pile-set-file.js';
 import { readPileSetDescription, readPileTallies } from '../../pile-store/read-pile-set-index.js';
 import { dataFilePath, type StoreLayout } from '../../pile-store/store-layout.js';
+import { list, object, optional, readShape, type Shape, wholeNumber } from '../../sealed-json/json-shape.js';
 
 export interface CommittedSplit {
   readonly split: number;

@@ -5,13 +5,13 @@
 import { join } from 'node:path';
 import { PileshufError, UsageError, VerificationError } from '../../errors.js';
 import { nameExists } from '../../io/paths.js';
-import { damagedFile } from '../../job-directory/damaged-file.js';
 import type { JobDirectory } from '../../job-directory/job-directory.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../../job-directory/job-paths.js';
 import { type JobManifest, MANIFEST_NAME, readManifest } from '../../job-directory/manifest.js';
 import { listCommittedSplits } from '../../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../../output/output-place.js';
+import { damagedFile } from '../../sealed-json/damaged-file.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
 

@@ -15,9 +15,9 @@ import { JobDirectory } from '#src/job-directory/job-directory.js';
 import { findJobHolder } from '#src/job-directory/job-lock.js';
 import { looksLikeLock } from '#src/job-directory/lock-name.js';
 import { type JobManifest, writeManifest } from '#src/job-directory/manifest.js';
-import { seal } from '#src/job-directory/sealed-file.js';
 import { type CommitJournal, writeJournal } from '#src/output/commit-journal.js';
 import { outputIdentityOf } from '#src/output/output-place.js';
+import { seal } from '#src/sealed-json/sealed-file.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

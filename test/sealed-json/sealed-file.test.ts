@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
-import { seal, unseal } from '#src/job-directory/sealed-file.js';
+import { seal, unseal } from '#src/sealed-json/sealed-file.js';
 
 const value = { seed: '1', pileCount: 12, names: ['a', 'ü', '\u0000', '\ud800'], nested: { flag: true, none: null } };
 const sealed = seal('manifest', 3, value);

@@ -1,5 +1,5 @@
 /**
- * The format of all that a job writes down about itself as JSON. One line, then exactly the bytes it tells of:
+ * The format of all that a job or a store writes down about itself as JSON. One line, then exactly the bytes it tells of:
  *
  *     pileshuf KIND VERSION BYTELENGTH SHA256\n
  *     {"json": ...}
@@ -11,7 +11,7 @@
  */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
-import { damagedFile } from './damaged-file.js';
+import { damagedFile, JOB_REMEDY, type Remedy } from './damaged-file.js';
 
 const FIRST_LINE = new RegExp(
   '^(?<told>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +
@@ -37,31 +37,37 @@ export function seal(kind: string, version: number, value: object): Uint8Array {
  * The value that was sealed, as far as JSON keeps it.
  * @param path only named in errors.
  * @throws VerificationError when any byte is not as it was written, or it is of another kind.
- * @throws UsageError (ERR_JOB_VERSION) when it is whole, but of another version.
+ * @throws UsageError (ERR_JOB_VERSION, or as the remedy says) when it is whole, but of another version.
  */
-export function unseal(bytes: Uint8Array, kind: string, version: number, path: string): unknown {
+export function unseal(
+  bytes: Uint8Array,
+  kind: string,
+  version: number,
+  path: string,
+  remedy: Remedy = JOB_REMEDY,
+): unknown {
+  const damaged = (problem: string) => damagedFile(path, problem, remedy);
   const lineLength = bytes.subarray(0, LONGEST_FIRST_LINE_BYTES).indexOf(NEWLINE);
   const line = Buffer.from(bytes.subarray(0, Math.max(0, lineLength))).toString('latin1');
   const { told, kind: kindTold, version: versionTold, byteLength, digest } = FIRST_LINE.exec(line)?.groups ?? {};
-  if (told === undefined) throw damagedFile(path, `expected it to begin with "pileshuf ${kind}" and a checksum`);
+  if (told === undefined) throw damaged(`expected it to begin with "pileshuf ${kind}" and a checksum`);
 
   const json = bytes.subarray(lineLength + 1);
   if (json.byteLength !== Number(byteLength)) {
-    throw damagedFile(path, `expected ${byteLength} bytes after the first line, got ${json.byteLength}`);
+    throw damaged(`expected ${byteLength} bytes after the first line, got ${json.byteLength}`);
   }
-  if (digestOf(told, json) !== digest) throw damagedFile(path, 'its bytes do not match their checksum');
-  if (kindTold !== kind) throw damagedFile(path, `expected a file of the kind "${kind}", got "${kindTold}"`);
+  if (digestOf(told, json) !== digest) throw damaged('its bytes do not match their checksum');
+  if (kindTold !== kind) throw damaged(`expected a file of the kind "${kind}", got "${kindTold}"`);
   if (versionTold !== String(version)) {
     throw new UsageError(
-      `${path} was written by another version of pileshuf (format ${versionTold}, expected ${version}); ` +
-        'finish the job with that version or give --force to discard it',
-      'ERR_JOB_VERSION',
+      `${path} was written by another version of pileshuf (format ${versionTold}, expected ${version}); ${remedy.ifOtherVersion}`,
+      remedy.otherVersionCode,
     );
   }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(json));
   } catch {
-    throw damagedFile(path, 'expected JSON after the first line');
+    throw damaged('expected JSON after the first line');
   }
 }
 

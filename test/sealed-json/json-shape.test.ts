@@ -13,7 +13,7 @@ import {
   text,
   type ValueOf,
   wholeNumber,
-} from '#src/job-directory/json-shape.js';
+} from '#src/sealed-json/json-shape.js';
 
 const shape = object({
   seed: text,

@@ -5,7 +5,7 @@
  * A shape goes no deeper into a value than it is deep itself, and what it gives is made anew, so that keys
  * such as `__proto__` reach nothing.
  */
-import { damagedFile } from './damaged-file.js';
+import { damagedFile, JOB_REMEDY, type Remedy } from './damaged-file.js';
 
 /** Gives `value` back when it has this shape, else throws. */
 export type Shape<T> = (value: unknown, place: JsonPlace) => T;
@@ -16,6 +16,7 @@ interface JsonPlace {
   readonly file: string;
   /** Path in the JSON, such as `plan.inputs[2].path`; empty at the top. */
   readonly inside: string;
+  readonly remedy: Remedy;
 }
 
 /** The type of the values that a shape gives. */
@@ -29,8 +30,8 @@ const LONGEST_SHOWN_CHARACTERS = 40;
  * @param file only named in errors.
  * @throws VerificationError that names the file, the place in it, what was expected and what is there.
  */
-export function readShape<T>(shape: Shape<T>, value: unknown, file: string): T {
-  return shape(value, { file, inside: '' });
+export function readShape<T>(shape: Shape<T>, value: unknown, file: string, remedy: Remedy = JOB_REMEDY): T {
+  return shape(value, { file, inside: '', remedy });
 }
 
 /** From `least` to `most`, both included. */
@@ -85,7 +86,7 @@ export function oneOf<const Texts extends readonly string[]>(...texts: Texts): S
 export function list<T>(shape: Shape<T>): Shape<readonly T[]> {
   return (value, place) => {
     if (!Array.isArray(value)) throw unexpected('a list', value, place);
-    return value.map((item: unknown, index) => shape(item, { file: place.file, inside: `${place.inside}[${index}]` }));
+    return value.map((item: unknown, index) => shape(item, { ...place, inside: `${place.inside}[${index}]` }));
   };
 }
 
@@ -103,7 +104,7 @@ export function object<const Fields extends Readonly<Record<string, Shape<unknow
     }
     const checked = [...expected].map(([name, shape]): [string, unknown] => {
       const inside = place.inside === '' ? name : `${place.inside}.${name}`;
-      return [name, shape(found.get(name), { file: place.file, inside })];
+      return [name, shape(found.get(name), { ...place, inside })];
     });
     return Object.fromEntries(checked) as { readonly [Name in keyof Fields]: ValueOf<Fields[Name]> };
   };
@@ -113,8 +114,8 @@ function unexpected(expected: string, value: unknown, place: JsonPlace) {
   return damagedAt(place, `expected ${expected}, got ${show(value)}`);
 }
 
-function damagedAt({ file, inside }: JsonPlace, problem: string) {
-  return damagedFile(file, inside === '' ? problem : `${inside}: ${problem}`);
+function damagedAt({ file, inside, remedy }: JsonPlace, problem: string) {
+  return damagedFile(file, inside === '' ? problem : `${inside}: ${problem}`, remedy);
 }
 
 /** A value in one short line. */

@@ -1,0 +1,37 @@
+/**
+ * What lies in the directory of a pile store:
+ *
+ *     store                     what never changes: seed, number of piles       store-settings.ts
+ *     manifests/000000000012    which pile sets the store is made of, numbered; the last one counts  manifest.ts
+ *     pile-sets/NAME.index      a pile set, as ../pile-store writes it
+ *     pile-sets/NAME.0.pile
+ */
+import { join } from 'node:path';
+import type { Remedy } from '../sealed-json/damaged-file.js';
+
+export const SETTINGS_NAME = 'store';
+
+export function manifestDirectoryOf(storeDirectory: string): string {
+  return join(storeDirectory, 'manifests');
+}
+
+export function pileSetDirectoryOf(storeDirectory: string): string {
+  return join(storeDirectory, 'pile-sets');
+}
+
+const MANIFEST_NAME = /^\d{12}$/;
+
+export function nameOfManifest(number: number): string {
+  return String(number).padStart(12, '0');
+}
+
+/** Undefined for other names. */
+export function numberOfManifest(name: string): number | undefined {
+  return MANIFEST_NAME.test(name) ? Number(name) : undefined;
+}
+
+export const STORE_REMEDY: Remedy = {
+  ifDamaged: 'check the disk, and restore the store from a copy',
+  ifOtherVersion: 'use that version for this store',
+  otherVersionCode: 'ERR_STORE_VERSION',
+};
