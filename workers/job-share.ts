@@ -15,20 +15,13 @@ import { Arena } from './arena.js';
 import { decoderMemory } from './decoder-memory.js';
 import { KernelHasher } from './kernel-hasher.js';
 
-export interface JobShare extends RecordFormat {
+/** What tasks that read inputs are told. */
+export interface ReadShare extends RecordFormat {
   /** Unlike that of any other job of this process. */
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
-  readonly layout: StoreLayout;
-  readonly ramPool: RamPoolShare | undefined;
-  /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
-  readonly keepsPileSets: boolean;
-  /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
-  readonly tempZstdLevel: number | undefined;
   readonly decompressProgram: DecompressProgram;
-  readonly bufferBytes: number;
   readonly readBytes: number;
-  readonly outputBytes: number;
   /** What a thread's arena may grow to without asking for spare memory. */
   readonly arenaBytes: number;
   readonly maxRecordBytes: number;
@@ -37,6 +30,20 @@ export interface JobShare extends RecordFormat {
   /** For advice in messages. */
   readonly memoryNeed: MemoryNeed;
 }
+
+export interface JobShare extends ReadShare {
+  readonly layout: StoreLayout;
+  readonly ramPool: RamPoolShare | undefined;
+  /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
+  readonly keepsPileSets: boolean;
+  /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
+  readonly tempZstdLevel: number | undefined;
+  readonly bufferBytes: number;
+  readonly outputBytes: number;
+}
+
+/** Of what only those jobs have that put records on piles. */
+type Storing = Pick<JobShare, 'ramPool' | 'tempZstdLevel'>;
 
 export interface ThreadState {
   readonly control: JobControl;
@@ -56,7 +63,7 @@ const statesOfJobs = new Map<string, ThreadState>();
  * The state that this thread keeps from task to task of one job. Found by the job's name: a shared
  * buffer arrives as another object with each task.
  */
-export function threadStateOf(job: JobShare): ThreadState {
+export function threadStateOf(job: ReadShare & { readonly [Field in keyof Storing]?: Storing[Field] }): ThreadState {
   let state = statesOfJobs.get(job.jobName);
   if (state === undefined) {
     const control = new JobControl(job.control);

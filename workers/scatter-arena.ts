@@ -7,6 +7,7 @@ import type { PileTally } from '../src/pile-store/pile-set-index.js';
 import type { PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from './arena.js';
+import type { RecordTaker } from './part-scatterer.js';
 import { ReadWindow } from './read-window.js';
 
 export interface ScatterSizes {
@@ -20,7 +21,7 @@ export interface ScatterSizes {
   readonly keyScale: bigint;
 }
 
-export class ScatterArena {
+export class ScatterArena implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
   readonly #arena: Arena;
@@ -48,6 +49,13 @@ export class ScatterArena {
     kernel.flush = (pile, byteLength) => {
       writer.append(pile, kernel.bytes, this.#buffers + pile * this.#strideBytes, byteLength);
     };
+  }
+
+  /** As `RecordTaker` says: each record goes to its pile. */
+  take(count: number, base: number, basePosition: number, inputKey: bigint): number {
+    const { run } = this.#arena.kernel;
+    run.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
+    return run.longestRecord() >>> 0;
   }
 
   /**

@@ -17,6 +17,7 @@ async function taskNamed<Name extends TaskName>(name: Name): Promise<Tasks[Name]
 const tasks = {
   count: taskNamed('count'),
   measure: taskNamed('measure'),
+  note: taskNamed('note'),
   readBack: taskNamed('readBack'),
   scatter: taskNamed('scatter'),
   shuffle: taskNamed('shuffle'),
