@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
-vi.mock(import('#src/job/prepare/key-derivation.js'), async (importOriginal) => ({
+vi.mock(import('#src/key-derivation.js'), async (importOriginal) => ({
   ...(await importOriginal()),
   deriveInputKey: () => 7n,
 }));
