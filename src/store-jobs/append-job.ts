@@ -24,10 +24,7 @@ import type { AppendOptions, AppendReport } from './store-options.js';
  * @param tuning sizes that only tests have a reason to change; they do not change what the store holds.
  * @throws PileshufError as `shuffle`; UsageError ERR_INPUT_ID_TAKEN when the store has one of the input ids
  */
-export async function appendToStore(
-  options: AppendOptions,
-  tuning: Partial<Tuning> = {},
-): Promise<AppendReport> {
+export async function appendToStore(options: AppendOptions, tuning: Partial<Tuning> = {}): Promise<AppendReport> {
   const began = performance.now();
   if (options.signal?.aborted === true) throw new AbortedError();
   const warnOfLeftover = (error: unknown) => {

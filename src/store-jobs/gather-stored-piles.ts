@@ -41,7 +41,10 @@ export async function gatherStoredPiles(
     records,
     bytes,
     checksum,
-    longestRecordBytes: manifest.commits.reduce((most, { longestRecordBytes }) => Math.max(most, longestRecordBytes), 0),
+    longestRecordBytes: manifest.commits.reduce(
+      (most, { longestRecordBytes }) => Math.max(most, longestRecordBytes),
+      0,
+    ),
     header: undefined,
     tempBytes: 0,
     takenOverCount: 0,

@@ -15,8 +15,9 @@ import { createControl, gatesOfInputs } from '../job/prepare/prepare-job.js';
 import { TempPlaces } from '../job/prepare/temp-places.js';
 import { deriveDrawSeed } from '../key-derivation.js';
 import { requireOutside } from '../output/output-place.js';
-import { type StoreLayout } from '../pile-store/store-layout.js';
+import type { StoreLayout } from '../pile-store/store-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
 import { openOrCreateStore } from '../store/create-store.js';
 import { requireIdsFree } from '../store/input-ids.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
@@ -56,7 +57,7 @@ export async function prepareAppend(options: AppendOptions, tuning: Tuning): Pro
   const snapshot = await openOrCreateStore(
     store,
     { seed: options.seed, pileCount: piles },
-    { pileCount: pileCountFor(expectedBytes ?? EXPECTED_GROWTH * recordBytes) },
+    { pileCount: expectedBytes === undefined ? pilesForInputs(recordBytes) : pilesForBytes(expectedBytes) },
   );
   requireIdsFree(snapshot, inputIds, replace);
   const request = { ...named, seed: snapshot.settings.seed };
@@ -67,6 +68,11 @@ export async function prepareAppend(options: AppendOptions, tuning: Tuning): Pro
   const inputGates = await gatesOfInputs(inputs, gates, request.signal);
   const plan = await planPass1(request, inputs, place, layout, tuning);
   return { request, snapshot, inputs, inputIds, inputGates, layout, plan, control: createControl(plan, gates) };
+}
+
+/** Of a store that begins with these. */
+function pilesForInputs(recordBytes: number): number {
+  return Math.max(DEFAULT_STORE_PILES, pilesForBytes(EXPECTED_GROWTH * recordBytes));
 }
 
 /** They would have to stand before the records of every output that is made of the store. */

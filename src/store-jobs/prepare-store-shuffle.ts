@@ -1,8 +1,9 @@
 /**
  * Everything that is decided and checked before the records of a store are written in their order.
  */
-import { readOpenFileLimit } from '../io/open-file-limit.js';
+
 import { UNGATED } from '../io/job-control.js';
+import { readOpenFileLimit } from '../io/open-file-limit.js';
 import { checkDisks } from '../job/prepare/check-disks.js';
 import { DeviceGates } from '../job/prepare/device-gates.js';
 import { choosePlaces } from '../job/prepare/job-places.js';

@@ -2,8 +2,9 @@
  * Pass 2 on a store: its records in the order of their keys, as a job on the same inputs would write them. A job of its
  * own but for pass 1, in whose place the totals of the piles are read from the indexes. The store is only read.
  */
-import { type PileSource, runJob } from '../job/shuffle-job.js';
+
 import type { ShuffleReport } from '../job/prepare/shuffle-options.js';
+import { type PileSource, runJob } from '../job/shuffle-job.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
@@ -17,10 +18,7 @@ import type { ShuffleStoreOptions } from './store-options.js';
  * @param tuning sizes that only tests have a reason to change; they do not change the output.
  * @throws PileshufError as `shuffle`
  */
-export async function shuffleStore(
-  options: ShuffleStoreOptions,
-  tuning: Partial<Tuning> = {},
-): Promise<ShuffleReport> {
+export async function shuffleStore(options: ShuffleStoreOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
   const snapshot = openSnapshot(options.store);
   const source: PileSource = {
     prepare: (releases) => prepareStoreShuffle(snapshot, options, tuning, releases),
