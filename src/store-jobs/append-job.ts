@@ -24,7 +24,11 @@ import type { AppendOptions, AppendReport } from './store-options.js';
  * @param tuning sizes that only tests have a reason to change; they do not change what the store holds.
  * @throws PileshufError as `shuffle`; UsageError ERR_INPUT_ID_TAKEN when the store has one of the input ids
  */
-export async function appendToStore(options: AppendOptions, tuning: Partial<Tuning> = {}): Promise<AppendReport> {
+export async function appendToStore(
+  storeDirectory: string,
+  options: AppendOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<AppendReport> {
   const began = performance.now();
   if (options.signal?.aborted === true) throw new AbortedError();
   const warnOfLeftover = (error: unknown) => {
@@ -35,14 +39,14 @@ export async function appendToStore(options: AppendOptions, tuning: Partial<Tuni
     }
   };
   return releasingAll(async (releases) => {
-    const prepared = await prepareAppend(options, tuning);
-    const report = await append(prepared, options, releases);
+    const prepared = await prepareAppend(storeDirectory, options, tuning);
+    const report = await append(prepared, releases);
     return { ...report, seconds: { total: (performance.now() - began) / 1000, ...report.seconds } };
   }, warnOfLeftover);
 }
 
-async function append(prepared: PreparedAppend, options: AppendOptions, releases: Release[]) {
-  const { request, snapshot, inputIds, plan, control } = prepared;
+async function append(prepared: PreparedAppend, releases: Release[]) {
+  const { request, snapshot, inputIds, generation, replace, plan, control } = prepared;
   const stop = new JobStop(control, request.signal);
   releases.push(() => stop.release());
   const progress = new JobProgress(control, stop, request.onProgress);
@@ -76,7 +80,7 @@ async function append(prepared: PreparedAppend, options: AppendOptions, releases
       snapshot,
       {
         name: attempt.name,
-        generation: options.generation,
+        generation,
         inputIds,
         format: nameOfFormat(request),
         records,
@@ -85,12 +89,10 @@ async function append(prepared: PreparedAppend, options: AppendOptions, releases
         longestRecordBytes,
         pileSets: pileSets.map(({ name, diskBytes }) => ({ name, diskBytes })),
       },
-      { replace: options.replace ?? false, control },
+      { replace, control },
     ),
   );
   isCommitted = true;
-  const state = commit.value;
-  const own = state.commits.find(({ name }) => name === attempt.name);
   return {
     records,
     bytes,
@@ -98,8 +100,8 @@ async function append(prepared: PreparedAppend, options: AppendOptions, releases
     inputCount: inputIds.length,
     seed,
     piles: snapshot.settings.pileCount,
-    generation: own?.generation ?? options.generation ?? '',
-    state: state.number,
+    generation,
+    state: commit.value.number,
     storedBytes: tempBytes,
     workers: plan.memory.workers,
     seconds: { pass1: pass1.seconds, commit: commit.seconds },

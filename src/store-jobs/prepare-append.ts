@@ -10,15 +10,16 @@ import { requireWholeRecords } from '../job/prepare/input-headers.js';
 import { chooseInputIds } from '../job/prepare/input-ids.js';
 import { type JobInput, listInputs } from '../job/prepare/job-inputs.js';
 import { type JobPlan, planPass1 } from '../job/prepare/job-plan.js';
-import { completeRequest, type JobRequest } from '../job/prepare/job-request.js';
+import { completeRequest, type JobRequest, requireWhole } from '../job/prepare/job-request.js';
 import { createControl, gatesOfInputs } from '../job/prepare/prepare-job.js';
 import { TempPlaces } from '../job/prepare/temp-places.js';
 import { deriveDrawSeed } from '../key-derivation.js';
 import { requireOutside } from '../output/output-place.js';
-import type { StoreLayout } from '../pile-store/store-layout.js';
+import { MOST_PILES, type StoreLayout } from '../pile-store/store-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
 import { openOrCreateStore } from '../store/create-store.js';
+import { generationOfToday, requireGeneration } from '../store/generation.js';
 import { requireIdsFree } from '../store/input-ids.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -30,6 +31,8 @@ export interface PreparedAppend {
   readonly snapshot: StoreSnapshot;
   readonly inputs: readonly JobInput[];
   readonly inputIds: readonly string[];
+  readonly generation: string;
+  readonly replace: boolean;
   readonly inputGates: readonly GateNumber[];
   readonly layout: StoreLayout;
   readonly plan: JobPlan;
@@ -40,8 +43,15 @@ export interface PreparedAppend {
 const EXPECTED_GROWTH = 4;
 
 /** @throws UsageError, InputError and SystemError for all that is wrong from the start. */
-export async function prepareAppend(options: AppendOptions, tuning: Tuning): Promise<PreparedAppend> {
-  const { store, generation, replace = false, piles, expectedBytes, ...asked } = options;
+export async function prepareAppend(
+  storeDirectory: string,
+  options: AppendOptions,
+  tuning: Tuning,
+): Promise<PreparedAppend> {
+  const { generation = generationOfToday(), replace = false, piles, expectedBytes, ...asked } = options;
+  requireGeneration(generation);
+  if (piles !== undefined) requireWhole('--piles', piles, 1, MOST_PILES);
+  if (expectedBytes !== undefined) requireWhole('--expected-bytes', expectedBytes, 1);
   const named = completeRequest({ ...asked, inputIds: asked.inputIds ?? 'path' });
   refuseHeaders(named);
   const { inputs, directories } = await listInputs(
@@ -50,12 +60,12 @@ export async function prepareAppend(options: AppendOptions, tuning: Tuning): Pro
     named.decompressProgram,
     named.signal,
   );
-  requireOutside(store, 'the pile store', directories);
+  requireOutside(storeDirectory, 'the pile store', directories);
   requireWholeRecords(inputs, named.framing);
   const inputIds = chooseInputIds(named.inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   const { recordBytes } = estimateInputs(inputs, named.framing, deriveDrawSeed(named.seed));
   const snapshot = await openOrCreateStore(
-    store,
+    storeDirectory,
     { seed: options.seed, pileCount: piles },
     { pileCount: expectedBytes === undefined ? pilesForInputs(recordBytes) : pilesForBytes(expectedBytes) },
   );
@@ -67,7 +77,8 @@ export async function prepareAppend(options: AppendOptions, tuning: Tuning): Pro
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), place.rotate);
   const inputGates = await gatesOfInputs(inputs, gates, request.signal);
   const plan = await planPass1(request, inputs, place, layout, tuning);
-  return { request, snapshot, inputs, inputIds, inputGates, layout, plan, control: createControl(plan, gates) };
+  const control = createControl(plan, gates);
+  return { request, snapshot, inputs, inputIds, generation, replace, inputGates, layout, plan, control };
 }
 
 /** Of a store that begins with these. */

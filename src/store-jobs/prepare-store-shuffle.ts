@@ -28,10 +28,9 @@ export async function prepareStoreShuffle(
   tuning: Tuning,
   releases: Release[],
 ): Promise<PreparedJob> {
-  const { store, ...asked } = options;
-  const request = completeRequest({ ...asked, inputs: [], seed: snapshot.settings.seed });
+  const request = completeRequest({ ...options, inputs: [], seed: snapshot.settings.seed });
   const inputs = snapshot.manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const places = choosePlaces(request, { inputs, directories: [store] });
+  const places = choosePlaces(request, { inputs, directories: [snapshot.directory] });
   const gates = new DeviceGates(request.ioLimits);
   const tempPlaces = new TempPlaces(places.tempDirs, gates);
   const site = await findSite(request, places, releases);

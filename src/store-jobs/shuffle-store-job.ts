@@ -18,8 +18,12 @@ import type { ShuffleStoreOptions } from './store-options.js';
  * @param tuning sizes that only tests have a reason to change; they do not change the output.
  * @throws PileshufError as `shuffle`
  */
-export async function shuffleStore(options: ShuffleStoreOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
-  const snapshot = openSnapshot(options.store);
+export async function shuffleStore(
+  storeDirectory: string,
+  options: ShuffleStoreOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<ShuffleReport> {
+  const snapshot = openSnapshot(storeDirectory);
   const source: PileSource = {
     prepare: (releases) => prepareStoreShuffle(snapshot, options, tuning, releases),
     gatherPiles: (job) => gatherStoredPiles(snapshot, job),

@@ -19,8 +19,6 @@ export interface AppendOptions
     | 'onProgress'
     | 'onWarning'
   > {
-  /** Directory of the store; made where nothing is, or an empty directory. */
-  readonly store: string;
   /** What the inputs are a part of. Default: the date, in UTC. */
   readonly generation?: string | undefined;
   /** Whether former commits of the same inputs are replaced; else an id that the store has is refused. */
@@ -64,7 +62,4 @@ export interface ShuffleStoreOptions
     | 'onProgress'
     | 'onWarning'
     | 'onProfile'
-  > {
-  /** Directory of the store. */
-  readonly store: string;
-}
+  > {}
