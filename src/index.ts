@@ -16,6 +16,8 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export { indexFile } from './index-job/index-file.js';
+export type { IndexOptions, IndexReport } from './index-job/index-options.js';
 export { type Memory, readMemory } from './io/memory-limit.js';
 export type {
   HeaderKind,
@@ -31,3 +33,7 @@ export type {
 export { shuffle } from './job/shuffle.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
+export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
+export { appendToStore } from './store-jobs/append-job.js';
+export { shuffleStore } from './store-jobs/shuffle-store-job.js';
+export type { AppendOptions, AppendReport, ShuffleStoreOptions } from './store-jobs/store-options.js';

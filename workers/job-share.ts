@@ -33,17 +33,24 @@ export interface ReadShare extends RecordFormat {
 
 export interface JobShare extends ReadShare {
   readonly layout: StoreLayout;
+  /** Where piles are split again; absent: where the others lie. */
+  readonly splitPlaces?: SplitPlaces | undefined;
   readonly ramPool: RamPoolShare | undefined;
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
   /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
   readonly tempZstdLevel: number | undefined;
+  /** Whether records of equal keys come in the order of their bytes, in place of that in which they were read. */
+  readonly tiesByBytes: boolean;
   readonly bufferBytes: number;
   readonly outputBytes: number;
 }
 
 /** Of what only those jobs have that put records on piles. */
 type Storing = Pick<JobShare, 'ramPool' | 'tempZstdLevel'>;
+
+/** What lies there is removed when its pile is done. */
+export type SplitPlaces = Pick<StoreLayout, 'tempPlaces' | 'indexDirectory'>;
 
 export interface ThreadState {
   readonly control: JobControl;

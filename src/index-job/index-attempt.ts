@@ -116,7 +116,10 @@ function requireReplaceable(target: string): void {
   const stat = statPath(target, 'output');
   if (stat === undefined) return;
   const refuse = (what: string) =>
-    new UsageError(`${target} exists and is ${what}; remove it, or name another place with --output`, 'ERR_OUTPUT_EXISTS');
+    new UsageError(
+      `${target} exists and is ${what}; remove it, or name another place with --output`,
+      'ERR_OUTPUT_EXISTS',
+    );
   if (!stat.isFile()) throw refuse('no regular file');
   const { byteLength } = FIRST_BYTES_OF_RECORD_INDEXES;
   if (!readHead(target, 'output', byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES)) throw refuse('no record index');

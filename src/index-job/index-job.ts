@@ -15,6 +15,7 @@ import { AbortedError, VerificationError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { type GateNumber, JobControl, UNGATED } from '../io/job-control.js';
+import { JobProgress } from '../job/job-progress.js';
 import { type CountBefore, countBeforeRanges } from '../job/passes/count-before-ranges.js';
 import { JobStop } from '../job/passes/job-stop.js';
 import { runTasks } from '../job/passes/run-tasks.js';
@@ -95,13 +96,19 @@ async function makeIndex(
   releases.push(() => pool.destroy());
 
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
-  const results = await noteAll({ source, spans, share, gate, pool, stop, splits }, attempt.path, places);
+  const job: IndexJob = { source, spans, share, gate, pool, stop, splits };
+  const progress = new JobProgress(control, stop, request.onProgress);
+  const noted = await progress.during('scatter', input.version.byteLength, () => noteAll(job, attempt.path, places));
+  const results = noted.value;
   const { recordCount, description } = verified(source, spans, results);
   const tables = { stretches: results, cellCount: spans?.cellCount ?? 0, blocksEnd: places.end, description };
-  const indexBytes = await attempt.complete(tables);
-  source.requireUnchanged();
-  await attempt.commit();
-  return { records: recordCount, index: target, indexBytes };
+  const committed = await progress.during('commit', undefined, async () => {
+    const indexBytes = await attempt.complete(tables);
+    source.requireUnchanged();
+    await attempt.commit();
+    return indexBytes;
+  });
+  return { records: recordCount, index: target, indexBytes: committed.value };
 }
 
 /** @returns what the tasks found, in the order of the file. */
@@ -139,11 +146,7 @@ function plannedInput({ input, framing }: IndexSource, spans: ListedSpans | unde
   return { cutBytes, start, byteLength, decodedBytes: byteLength };
 }
 
-function partOf(
-  { source: { input }, gate }: IndexJob,
-  part: SplitPart,
-  countBefore: CountBefore,
-): NoteTask['part'] {
+function partOf({ source: { input }, gate }: IndexJob, part: SplitPart, countBefore: CountBefore): NoteTask['part'] {
   const { path, version, codec, header } = input;
   const file = { inputOrdinal: 0, path, inputKey: 0n, headerBytes: header.byteLength, version, gate };
   const { start, end, members } = part;

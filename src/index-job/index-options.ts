@@ -3,9 +3,16 @@
  */
 import type { ShuffleOptions } from '../job/prepare/shuffle-options.js';
 
-type SharedOptions = 'records' | 'zeroTerminated' | 'header' | 'maxRecordBytes' | 'memoryBytes' | 'workers' | 'ioLimits';
+type SharedOptions =
+  | 'records'
+  | 'zeroTerminated'
+  | 'header'
+  | 'maxRecordBytes'
+  | 'memoryBytes'
+  | 'workers'
+  | 'ioLimits';
 
-export interface IndexOptions extends Pick<ShuffleOptions, SharedOptions | 'signal' | 'onWarning'> {
+export interface IndexOptions extends Pick<ShuffleOptions, SharedOptions | 'signal' | 'onProgress' | 'onWarning'> {
   /** Where the index goes. Default: beside the file, named `FILE.pileshuf-index`. */
   readonly index?: string | undefined;
 }

@@ -38,8 +38,7 @@ export function planIndex(
   const inline = tuning.inline ?? decodedBytes <= INLINE_BYTES;
   const wanted = inline ? 1 : need.workers;
   const windowOf = (workers: number) => Math.floor((need.budgetBytes / workers) * WINDOW_SHARE);
-  const readBytes =
-    tuning.readBytes ?? Math.max(SMALLEST_READ_BYTES, Math.min(LARGEST_READ_BYTES, windowOf(wanted)));
+  const readBytes = tuning.readBytes ?? Math.max(SMALLEST_READ_BYTES, Math.min(LARGEST_READ_BYTES, windowOf(wanted)));
   const arenaBytes = Math.ceil(pass1Arena({ pileCount: 0, bufferBytes: 0, readBytes }));
   const threadBytes = arenaBytes + BLOCK_MEMORY_BYTES;
   const workers = Math.max(1, Math.min(wanted, Math.floor(need.budgetBytes / threadBytes)));

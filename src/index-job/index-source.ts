@@ -32,7 +32,10 @@ export async function openSource(file: string, options: IndexOptions): Promise<I
   if (index === '') throw new UsageError('index: expected a path that is not empty');
   const request = completeRequest({ ...shared, inputs: [{ path: file }] });
   if (statPath(file, 'input')?.isDirectory() === true) {
-    throw new InputError('ERR_INPUT_UNREADABLE', `${file} is a directory; expected one file, and each has an index of its own`);
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${file} is a directory; expected one file, and each has an index of its own`,
+    );
   }
   const { inputs } = await listInputs(request.inputs, request.onWarning, undefined, request.signal);
   const memoryNeed = memoryNeedOf(request, inputs);
@@ -42,7 +45,10 @@ export async function openSource(file: string, options: IndexOptions): Promise<I
   requireWholeRecords(withHeaders.inputs, framing);
   const [input] = withHeaders.inputs;
   if (input?.kind !== 'file' || framing === undefined) {
-    throw new InputError('ERR_INPUT_UNREADABLE', `${file} is no regular file, in which records can be read in any order`);
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${file} is no regular file, in which records can be read in any order`,
+    );
   }
   return { request, input, framing, memoryNeed, requireUnchanged: () => requireUnchanged(input) };
 }

@@ -38,7 +38,7 @@ export async function listSpans(
 ): Promise<ListedSpans> {
   const { path, version, header, codec } = input;
   const listMembers = codec?.listMembers;
-  if (listMembers === undefined) throw cannotReach(path, `${codec?.name} cannot be decoded from places inside it on`);
+  if (listMembers === undefined) throw cannotReach(path, `${codec?.name} is decoded from its beginning alone`);
   const cells = new CellWriter(index, place);
   const spans = new SpanBuilder((span) => {
     requireShort(path, span);
@@ -51,7 +51,8 @@ export async function listSpans(
     for (let turnAt = 0; ; ) {
       const { done, value } = members.next();
       if (done === true) {
-        if (value === undefined) throw cannotReach(path, `its ${codec?.name} members do not say how many bytes they hold`);
+        if (value === undefined)
+          throw cannotReach(path, `its ${codec?.name} members do not say how many bytes they hold`);
         spans.end(version.byteLength, value);
         return { decodedBytes: value, cutPoints: points.before(value), cellCount: cells.finish() };
       }

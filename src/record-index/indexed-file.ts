@@ -8,7 +8,7 @@ import { closeFile, type OpenFile, openForRead, versionOf } from '../io/files.js
 import { nameExists } from '../io/paths.js';
 import { requireSameMark } from './file-mark.js';
 import { INDEX_SUFFIX, type IndexDescription } from './index-description.js';
-import { IndexFile } from './index-file.js';
+import { OpenIndex } from './open-index.js';
 import { DecodedBytes, PlainBytes, type RecordBytes } from './record-bytes.js';
 
 export interface IndexedFileOptions {
@@ -52,7 +52,7 @@ export function openIndexed(path: string, options: IndexedFileOptions = {}): Ind
     if (!nameExists(index, 'input')) {
       throw new InputError('ERR_INPUT_MISSING', `there is no index ${index}; make it with \`pileshuf index ${path}\``);
     }
-    const indexFile = IndexFile.open(index, path);
+    const indexFile = OpenIndex.open(index, path);
     try {
       requireSameMark(path, indexFile.description.file, versionOf(data));
       return new OpenIndexedFile(data, indexFile, bytesOf(data, indexFile, keptBytes));
@@ -66,7 +66,7 @@ export function openIndexed(path: string, options: IndexedFileOptions = {}): Ind
   }
 }
 
-function bytesOf(data: OpenFile, index: IndexFile, keptBytes: number): RecordBytes {
+function bytesOf(data: OpenFile, index: OpenIndex, keptBytes: number): RecordBytes {
   const { codec } = index.description;
   if (codec === null) return new PlainBytes(data);
   return new DecodedBytes(data, codecNamed(codec), (position) => index.spanAt(position), keptBytes);
@@ -75,7 +75,7 @@ function bytesOf(data: OpenFile, index: IndexFile, keptBytes: number): RecordByt
 class OpenIndexedFile implements IndexedFile {
   readonly length: number;
   readonly #data: OpenFile;
-  readonly #index: IndexFile;
+  readonly #index: OpenIndex;
   readonly #bytes: RecordBytes;
   readonly #recordsEnd: number;
   readonly #missing: Uint8Array;
@@ -83,7 +83,7 @@ class OpenIndexedFile implements IndexedFile {
   #closing: Promise<void> | undefined;
   #allDone = () => {};
 
-  constructor(data: OpenFile, index: IndexFile, bytes: RecordBytes) {
+  constructor(data: OpenFile, index: OpenIndex, bytes: RecordBytes) {
     this.#data = data;
     this.#index = index;
     this.#bytes = bytes;

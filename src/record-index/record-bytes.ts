@@ -85,7 +85,10 @@ export class DecodedBytes implements RecordBytes {
       const position = start + done;
       const span = this.#spanAt(position);
       const decoded = await this.#decodedSpan(span);
-      const piece = decoded.subarray(position - span.decodedStart, position - span.decodedStart + target.byteLength - done);
+      const piece = decoded.subarray(
+        position - span.decodedStart,
+        position - span.decodedStart + target.byteLength - done,
+      );
       target.set(piece, done);
       done += piece.byteLength;
     }

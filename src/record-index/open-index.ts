@@ -26,8 +26,8 @@ import {
   type StretchEntry,
 } from './index-layout.js';
 import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
-import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 import { RecentlyUsed } from './recently-used.js';
+import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 
 /** Of blocks that were read; one of common records takes 5 KB. */
 const KEPT_BLOCK_BYTES = 16 * 2 ** 20;
@@ -39,7 +39,7 @@ interface KeptBlock {
   readonly block: RecordBlock;
 }
 
-export class IndexFile {
+export class OpenIndex {
   readonly description: IndexDescription;
   readonly recordCount: number;
   readonly #file: OpenFile;
@@ -52,10 +52,10 @@ export class IndexFile {
   );
 
   /** @throws VerificationError when it is damaged; UsageError ERR_INDEX_VERSION when it is of another version. */
-  static open(path: string, dataPath: string): IndexFile {
+  static open(path: string, dataPath: string): OpenIndex {
     const file = openForRead(path, 'input');
     try {
-      return new IndexFile(file, indexRemedy(dataPath));
+      return new OpenIndex(file, indexRemedy(dataPath));
     } catch (error) {
       closeFile(file);
       throw error;
