@@ -37,8 +37,8 @@ export async function listSpans(
   signal: AbortSignal | undefined,
 ): Promise<ListedSpans> {
   const { path, version, header, codec } = input;
-  const listMembers = codec?.listMembers;
-  if (listMembers === undefined) throw cannotReach(path, `${codec?.name} is decoded from its beginning alone`);
+  const { name, listMembers } = codec ?? { name: 'it' };
+  if (listMembers === undefined) throw cannotReach(path, `${name} is decoded from its beginning alone`);
   const cells = new CellWriter(index, place);
   const spans = new SpanBuilder((span) => {
     requireShort(path, span);
@@ -52,7 +52,7 @@ export async function listSpans(
       const { done, value } = members.next();
       if (done === true) {
         if (value === undefined)
-          throw cannotReach(path, `its ${codec?.name} members do not say how many bytes they hold`);
+          throw cannotReach(path, `not all of its ${name} members say how many bytes they hold, or the file was cut`);
         spans.end(version.byteLength, value);
         return { decodedBytes: value, cutPoints: points.before(value), cellCount: cells.finish() };
       }
