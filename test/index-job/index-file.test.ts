@@ -87,6 +87,19 @@ describe('indexFile', () => {
     expect(await refusal({ signal: AbortSignal.abort() })).toMatchObject({ code: 'ERR_ABORTED' });
   });
 
+  it('stops its threads, and leaves nothing, when it is asked to in the middle', async () => {
+    write('a line\n'.repeat(500_000));
+    const stop = new AbortController();
+    const onProgress = () => stop.abort();
+    const asked = indexFile(
+      file(),
+      { signal: stop.signal, onProgress, workers: 2 },
+      { inline: false, splitBytes: 2 ** 16 },
+    );
+    await expect(asked).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    expect(readdirSync(directory.path('data'))).toEqual(['in']);
+  });
+
   it('puts the index where it is told to, and says how far it has come', async () => {
     write('a\nb\n');
     const index = directory.path('data', 'elsewhere');
@@ -96,6 +109,16 @@ describe('indexFile', () => {
     expect([...phases]).toEqual(['scatter', 'commit']);
     const records = openIndexed(file(), { index });
     expect(records.length).toBe(2);
+    await records.close();
+  });
+
+  it('may be done by several at one time: each index that gets the name is whole', async () => {
+    write('a\nb\n'.repeat(10_000));
+    const done = await Promise.all([1, 2, 3].map(() => indexFile(file())));
+    expect(done.map(({ records }) => records)).toEqual([20_000, 20_000, 20_000]);
+    expect(readdirSync(directory.path('data')).sort()).toEqual(['in', 'in.pileshuf-index']);
+    const records = openIndexed(file());
+    expect(Buffer.from(await records.get(19_999)).toString()).toBe('b\n');
     await records.close();
   });
 

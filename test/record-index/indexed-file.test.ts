@@ -165,6 +165,55 @@ describe('an indexed file', () => {
     await records.close();
   });
 
+  it.each([
+    ['plain', (bytes: Buffer) => bytes],
+    ['BGZF', (bytes: Buffer) => bgzfOf(bytes, [500])],
+  ])('says which file cannot be read, and goes on with the next record: %s', async (_, encode) => {
+    await index(encode(Buffer.from(lines(100).join(''))));
+    const failing = { read: 1, readAsync: 1 };
+    const records = openIndexed(file(), { keptBytes: 0 });
+    const failOnce = (name: 'read' | 'readAsync') => {
+      failing[name] -= 1;
+      if (failing[name] === 0) throw Object.assign(new Error('made up'), { code: 'EIO' });
+    };
+    calls.replace({
+      read: (...call) => {
+        failOnce('read');
+        return systemFileCalls.read(...call);
+      },
+      readAsync: (...call) => {
+        failOnce('readAsync');
+        return systemFileCalls.readAsync(...call);
+      },
+    });
+    expect(await failureOf(() => records.get(7))).toMatchObject({
+      code: 'ERR_INPUT_UNREADABLE',
+      message: expect.stringMatching(/^cannot read at byte \d+ of .*: the device reports an input\/output error$/),
+    });
+    // Of a compressed file the next one comes as far as what it decodes.
+    const isCompressed = encode(Buffer.alloc(0)).byteLength > 0;
+    const next = records.get(7);
+    if (isCompressed) expect(await failureOf(() => next)).toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
+    else await next;
+    expect(Buffer.from(await records.get(7)).toString()).toBe(lines(8)[7]);
+    await records.close();
+  });
+
+  it('says where a compressed file is corrupt, each time it is asked', async () => {
+    const stored = bgzfOf(Buffer.from(lines(100).join('')), [500]);
+    await index(stored);
+    const records = openIndexed(file());
+    const damaged = Buffer.from(stored);
+    damaged[200] = (damaged[200] ?? 0) ^ 0xff;
+    writeFileSync(file(), damaged);
+    for (let i = 0; i < 2; i++) {
+      const error = await failureOf(() => records.get(0));
+      expect(error.code).toBe('ERR_INPUT_CORRUPT');
+      expect(error.message).toContain(`${file()}: `);
+    }
+    await records.close();
+  });
+
   it('refuses what is no number of a record', async () => {
     await index('a\nb\n');
     const records = openIndexed(file());
