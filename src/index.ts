@@ -31,3 +31,4 @@ export type {
 export { shuffle } from './job/shuffle.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
+export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './store-jobs/pile-writer.js';
