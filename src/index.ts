@@ -31,4 +31,7 @@ export type {
 export { shuffle } from './job/shuffle.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
+export { appendToStore } from './store-jobs/append-job.js';
+export { shuffleStore } from './store-jobs/shuffle-store-job.js';
+export type { AppendOptions, AppendReport, ShuffleStoreOptions } from './store-jobs/store-options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './store-jobs/pile-writer.js';
