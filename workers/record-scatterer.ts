@@ -80,7 +80,10 @@ export class RecordScatterer {
   #addBytes(bytes: Uint8Array): void {
     const { byteLength } = bytes;
     if (byteLength > this.#windowEnd - this.#filledEnd) this.flush();
-    if (byteLength > this.#windowEnd - this.#filledEnd) return this.#addLong(bytes);
+    if (byteLength > this.#windowEnd - this.#filledEnd) {
+      this.#addLong(bytes);
+      return;
+    }
     this.#memory.set(bytes, this.#filledEnd);
     this.#mark(byteLength);
   }

@@ -13,6 +13,7 @@ import { JobControl, UNGATED } from '../io/job-control.js';
 import { DeviceGates } from '../job/prepare/device-gates.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../key-derivation.js';
+import { checksumTextOf } from '../output/output-target.js';
 import { type PileSet, PileSetWriter } from '../pile-store/pile-set-writer.js';
 import { MOST_PILES } from '../pile-store/store-layout.js';
 import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
@@ -242,7 +243,7 @@ function completePileSet({ scatterer, scatterArena }: OpenPileSet): {
     bytes += tally.recordBytes;
     checksum = BigInt.asUintN(64, checksum + tally.checksum);
   }
-  return { totals: { records, bytes, checksum: checksum.toString(16).padStart(16, '0'), longestRecordBytes }, pileSet };
+  return { totals: { records, bytes, checksum: checksumTextOf(checksum), longestRecordBytes }, pileSet };
 }
 
 /** What the work throws, for callbacks. */
