@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { appendToStore, shuffleStore } from '#src/index.js';
+import { appendToStore, collectStore, expireStore, shuffleStore } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { anyInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, type Settings, tightSettings } from '../laws/any-settings.js';
@@ -46,7 +46,18 @@ function optionsOf({ workers, memoryBytes }: Settings) {
 }
 
 /** A commit. */
-async function append({ path, piles }: Store, inputs: readonly Input[], settings: Settings, replace = false) {
+async function append(
+  { path, piles }: Store,
+  inputs: readonly Input[],
+  settings: Settings,
+  more: { readonly replace?: boolean; readonly generation?: string } = {},
+) {
+  // One that holds nothing, so that there is a store.
+  if (inputs.length === 0)
+    return append({ path, piles }, [{ id: 'empty', bytes: Buffer.of() }], settings, {
+      ...more,
+      generation: '2027-01-01',
+    });
   const { encodings } = settings;
   const paths = inputs.map(({ bytes }, i) => {
     const file = directory.path(`in-${i}`);
@@ -54,7 +65,7 @@ async function append({ path, piles }: Store, inputs: readonly Input[], settings
     return file;
   });
   const inputIds = inputs.map(({ id }) => id);
-  const options = { inputs: paths, inputIds, seed: SEED, piles, replace, ...optionsOf(settings) };
+  const options = { inputs: paths, inputIds, seed: SEED, piles, ...more, ...optionsOf(settings) };
   const report = await appendToStore(path, options, settings.tuning);
   expect(report.records).toBe(inputs.reduce((sum, { bytes }) => sum + recordsOf(bytes, 0x0a).length, 0));
   return report;
@@ -111,22 +122,45 @@ export function testStoreLaws(scale: number): void {
       );
     });
 
-    it('gives the bytes of what it has in the end, whatever was added and replaced', async () => {
+    it('gives the bytes of a new store of what is left, whatever was added, replaced, expired and collected', async () => {
       const contents = anyInputs.map((inputs) => inputs.slice(0, 3));
-      const steps = fc.array(fc.record({ first: fc.nat({ max: 3 }), contents }), { minLength: 1, maxLength: 6 });
+      const day = fc.integer({ min: 1, max: 9 });
+      const step = fc.oneof(
+        {
+          weight: 4,
+          arbitrary: fc.record({ kind: fc.constant('append' as const), of: fc.nat({ max: 3 }), day, contents }),
+        },
+        { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const), day }) },
+        { weight: 1, arbitrary: fc.record({ kind: fc.constant('collect' as const), day }) },
+      );
+      const steps = fc.array(step, { minLength: 1, maxLength: 7 });
       await fc.assert(
         fc.asyncProperty(steps, piles, anySettings, async (taken, ofPiles, settings) => {
           const store = newStore(ofPiles);
-          const present = new Map<string, Input[]>();
-          for (const { first, contents } of taken) {
-            // The same ids are always given together: a commit replaces whole ones.
-            const inputs = contents.map((bytes, i): Input => ({ id: `${first}-${contents.length}-${i}`, bytes }));
-            const name = `${first}-${contents.length}`;
-            await append(store, inputs, settings, present.has(name));
-            present.set(name, inputs);
+          await append(store, [], settings);
+          const present = new Map<string, { inputs: Input[]; day: number }>();
+          for (const next of taken) {
+            const generation = `2026-01-0${next.day}`;
+            if (next.kind === 'append') {
+              // The same ids are always given together: a commit replaces whole ones.
+              const name = `${next.of}-${next.contents.length}`;
+              const inputs = next.contents.map((bytes, i): Input => ({ id: `${name}-${i}`, bytes }));
+              await append(store, inputs, settings, { replace: present.has(name), generation });
+              present.set(name, { inputs, day: next.day });
+            } else if (next.kind === 'expire') {
+              await expireStore(store.path, { before: generation }, { graceMilliseconds: 0 });
+              for (const [name, { day }] of present) if (day < next.day) present.delete(name);
+            } else {
+              await collectStore(store.path, { graceMilliseconds: 0 });
+            }
           }
-          expect((await read(store, settings)).equals(bytesOf([...present.values()].flat()))).toBe(true);
-          rmSync(store.path, { recursive: true });
+          const left = [...present.values()].flatMap(({ inputs }) => inputs);
+          const anew = newStore(3);
+          await append(anew, left, settings);
+          const bytes = await read(store, settings);
+          expect(bytes.equals(bytesOf(left))).toBe(true);
+          expect((await read(anew, settings)).equals(bytes)).toBe(true);
+          for (const { path } of [store, anew]) rmSync(path, { recursive: true });
         }),
         { numRuns: 12 * scale },
       );
