@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, shuffleStore } from '#src/index.js';
+import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { anyInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, type Settings, tightSettings } from '../laws/any-settings.js';
@@ -195,12 +196,24 @@ export function testStoreLaws(scale: number): void {
       const store = newStore(2);
       for (const input of inputs) await append(store, [input], { ...small, tuning: { inline: true } });
       const expected = bytesOf(inputs);
+      let splitCount = 0;
       await fc.assert(
         fc.asyncProperty(tightSettings, async (settings) => {
-          expect((await read(store, settings)).equals(expected)).toBe(true);
+          const opened: string[] = [];
+          const see = (name: string, [path]: readonly unknown[]) => {
+            if (name === 'open') opened.push(String(path));
+          };
+          const { error } = await withCallsSeen(see, async () => {
+            expect((await read(store, settings)).equals(expected)).toBe(true);
+          });
+          expect(error).toBeUndefined();
+          const split = opened.filter((path) => path.includes('-split'));
+          splitCount += split.length;
+          expect(split.filter((path) => path.startsWith(store.path))).toEqual([]);
         }),
         { numRuns: 5 * scale },
       );
+      expect(splitCount).toBeGreaterThan(0);
     });
 
     it('gives the same bytes when it is written and read on threads', async () => {
