@@ -20,6 +20,8 @@ export interface JobShare extends RecordFormat {
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
   readonly layout: StoreLayout;
+  /** Where piles are split again; absent: where the others lie. */
+  readonly splitPlaces?: SplitPlaces | undefined;
   readonly ramPool: RamPoolShare | undefined;
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
@@ -32,11 +34,16 @@ export interface JobShare extends RecordFormat {
   /** What a thread's arena may grow to without asking for spare memory. */
   readonly arenaBytes: number;
   readonly maxRecordBytes: number;
+  /** Whether records of equal keys come in the order of their bytes, in place of that in which they were read. */
+  readonly tiesByBytes: boolean;
   /** Whether tasks say where their time went. */
   readonly isProfiled: boolean;
   /** For advice in messages. */
   readonly memoryNeed: MemoryNeed;
 }
+
+/** What lies there is removed when its pile is done. */
+export type SplitPlaces = Pick<StoreLayout, 'tempPlaces' | 'indexDirectory'>;
 
 export interface ThreadState {
   readonly control: JobControl;

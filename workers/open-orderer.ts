@@ -27,6 +27,8 @@ export function openOrderer(task: PilesTask, settle: () => Promise<void>): PileO
     readBytes: job.readBytes,
     outputBytes: job.outputBytes,
     longestRecordBytes: task.longestRecordBytes,
+    tiesByBytes: job.tiesByBytes,
+    splitPlaces: job.splitPlaces ?? job.layout,
     attemptName: task.attemptName,
     settle,
   });

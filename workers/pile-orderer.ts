@@ -28,6 +28,7 @@ import {
 } from '../src/plan/arena-sizes.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
+import type { SplitPlaces } from './job-share.js';
 import type { KernelFunctions } from './kernel/kernel.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -57,6 +58,8 @@ export interface OrdererParts {
   readonly readBytes: number;
   readonly outputBytes: number;
   readonly longestRecordBytes: number;
+  readonly tiesByBytes: boolean;
+  readonly splitPlaces: SplitPlaces;
   readonly attemptName: string;
   /** Waits for the writes that are under way. */
   readonly settle: () => Promise<void>;
@@ -101,7 +104,7 @@ export class PileOrderer {
 
   /** @returns false, and nothing done, when the pile does not fit. */
   async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
-    const { arena, reader, settle } = this.#parts;
+    const { arena, reader, settle, tiesByBytes } = this.#parts;
     const { records, storedBytes } = merged;
     const bits = bucketBits(records);
     const behindStored = new ArenaLayout(this.#storedAddress + storedBytes + SLACK_BYTES);
@@ -113,7 +116,8 @@ export class PileOrderer {
     if (!arena.reserve(behindStored.end)) return false;
 
     const { run } = this;
-    run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, layout.pileCount, parentScale);
+    const { pile } = merged;
+    run.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, tiesByBytes);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
     await reader.read(merged, layout, {
@@ -145,7 +149,8 @@ export class PileOrderer {
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
-    const subLayout: StoreLayout = { ...layout, pileCount: subPiles.count, stripeCount: 1 };
+    const { tempPlaces, indexDirectory } = this.#parts.splitPlaces;
+    const subLayout: StoreLayout = { pileCount: subPiles.count, stripeCount: 1, tempPlaces, indexDirectory };
     this.#splits += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };

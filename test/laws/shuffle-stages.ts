@@ -9,7 +9,7 @@ import { decodeError } from '#src/errors.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { openForRead, versionOf, withFile } from '#src/io/files.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
-import { deriveInputKey } from '#src/job/prepare/key-derivation.js';
+import { deriveInputKey } from '#src/key-derivation.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool } from '#src/pile-store/ram-pool.js';
@@ -53,6 +53,7 @@ export function openStages(
     outputBytes: 4096,
     arenaBytes: 2 ** 20,
     maxRecordBytes: 2 ** 20,
+    tiesByBytes: false,
     memoryNeed: usualNeed,
   };
   const shuffle = async (seed: string): Promise<Buffer> => {

@@ -11,7 +11,8 @@ import type { PreparedJob } from '../prepare/prepare-job.js';
 import type { JobStop } from './job-stop.js';
 import type { OnProfile, TaskPool } from './task-pool.js';
 
-export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
+export interface JobContext
+  extends Pick<PreparedJob, 'inputs' | 'inputIds' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
   readonly seed: string;
   readonly share: JobShare;
   readonly stop: JobStop;
@@ -20,6 +21,8 @@ export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 
   readonly onTaskProfile: OnProfile;
   /** Unlike that of any other run of this job: part of the names of its temp files. */
   readonly attempt: string;
+  /** Whether the piles are not the job's own, and stay. */
+  readonly keepsPiles: boolean;
   /** Undefined: nothing of this job outlives it. */
   readonly kept: KeptWork | undefined;
 }

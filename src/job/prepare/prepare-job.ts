@@ -7,12 +7,14 @@ import { inputName } from '../../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../../io/job-control.js';
 import { hearSignalsAt } from '../../io/pause.js';
 import { requireReplaceable } from '../../output/output-place.js';
+import type { StoreLayout } from '../../pile-store/store-layout.js';
 import type { Tuning } from '../../plan/memory-plan.js';
 import { memoryForDecoder } from '../../plan/record-memory.js';
 import type { Release } from '../../release-all.js';
 import { checkDisks } from './check-disks.js';
 import { DeviceGates } from './device-gates.js';
 import { readInputHeaders, requireWholeRecords } from './input-headers.js';
+import { chooseInputIds, type InputIds } from './input-ids.js';
 import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { expectMemoryNeed, isLarge, type JobPlan, planJob } from './job-plan.js';
@@ -25,6 +27,7 @@ import { TempPlaces } from './temp-places.js';
 export interface PreparedJob {
   readonly request: JobRequest;
   readonly inputs: readonly JobInput[];
+  readonly inputIds: InputIds;
   /** That of the first file; all inputs have the same. */
   readonly firstHeader: FoundHeader | undefined;
   /** Gate of each input; streams are ungated. */
@@ -36,6 +39,8 @@ export interface PreparedJob {
   readonly tempPlaces: TempPlaces;
   readonly plan: JobPlan;
   readonly control: JobControl;
+  /** Where piles lie that are there already, for others, too; undefined: the job makes its own. */
+  readonly storedPiles: StoreLayout | undefined;
 }
 
 /**
@@ -56,6 +61,7 @@ export type JobSite =
 export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
   const asked = completeRequest(options);
   const jobInputs = await listInputs(asked.inputs, asked.onWarning, asked.decompressProgram, asked.signal);
+  const inputIds = chooseInputIds(asked.inputIds, jobInputs.inputs);
   refuseToResumeStreams(asked, jobInputs.inputs);
   const places = choosePlaces(asked, jobInputs);
   const gates = new DeviceGates(asked.ioLimits);
@@ -65,7 +71,7 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const before = former !== undefined && hasWorkOnDisk(former) ? former : undefined;
   const manifest = former?.manifest;
   if (manifest !== undefined && site.kind === 'files')
-    await requireSameJob(manifest, asked, jobInputs.inputs, site.places);
+    await requireSameJob(manifest, asked, jobInputs.inputs, inputIds, site.places);
   const isMoving = before?.journal !== undefined;
   if (site.kind === 'files' && !isMoving) {
     requireReplaceable(
@@ -87,12 +93,31 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
   if (before === undefined) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
-  const permits = plan.inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
-  const control = JobControl.create(permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, firstHeader, inputGates, site, before, outputGate, tempPlaces, plan, control };
+  const control = createControl(plan, gates);
+  const storedPiles = undefined;
+  return {
+    request,
+    inputs,
+    inputIds,
+    firstHeader,
+    inputGates,
+    site,
+    before,
+    outputGate,
+    tempPlaces,
+    plan,
+    control,
+    storedPiles,
+  };
 }
 
-async function gatesOfInputs(
+export function createControl({ inline, memory }: JobPlan, gates: DeviceGates): JobControl {
+  const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
+  return JobControl.create(permits, memory.pass1SpareBytes);
+}
+
+/** Of each input; streams have none. @throws AbortedError */
+export async function gatesOfInputs(
   inputs: readonly JobInput[],
   gates: DeviceGates,
   signal: AbortSignal | undefined,
@@ -105,7 +130,8 @@ async function gatesOfInputs(
   return inputGates;
 }
 
-async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
+/** @param releases gets what is to be done when the job ends. @throws UsageError as of `findStart` */
+export async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
   if (places.kind === 'stream') return { kind: 'stream', places };
   const start = await findStart(request, places);
   releases.push(() => start.directory.release());

@@ -50,7 +50,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const nature = { hasFiles: places.kind === 'files', manifest: before };
   const planned = await planJob(request, jobInputs.inputs, tempPlaces, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
-  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, planned, places, true) };
+  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, undefined, planned, places, true) };
 }
 
 describe('a job that can be resumed', () => {
@@ -175,7 +175,7 @@ describe('a job that goes on', () => {
     await expect(again).rejects.toThrow(UsageError);
     await expect(again).rejects.toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
     await expect(again).rejects.toThrow(
-      /too small for the 60000 piles of the unfinished job: expected at least 2\d\dM/,
+      /too small for the 60000 piles that are laid out already: expected at least 2\d\dM/,
     );
   });
 
