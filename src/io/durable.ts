@@ -8,7 +8,7 @@ import { SystemError, UsageError } from '../errors.js';
 import { thenAlwaysAsync } from '../then-always.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, type OpenFile, openForRead } from './files.js';
+import { closeFile, type OpenFile, type OwnRole, openForRead } from './files.js';
 import { type FileRole, ioError, nounOf } from './io-error.js';
 import { nameExists } from './paths.js';
 
@@ -106,14 +106,14 @@ export function addName(from: string, to: string): void {
   }
 }
 
-/** Gives the temp file `from` the name `to`. When it throws, nothing has changed. @throws NameTakenError */
-export function linkToNewName(from: string, to: string): void {
+/** Gives `from` the name `to` in place of its own. When it throws, nothing has changed. @throws NameTakenError */
+export function linkToNewName(from: string, to: string, role: OwnRole = 'temp'): void {
   try {
-    if (linkIfPossible(from, to, 'temp')) removeFormerName(from, to);
+    if (linkIfPossible(from, to, role)) removeFormerName(from, to, role);
     else fileCalls.rename(from, to);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'temp');
-    throw ioError('give its name to', 'temp', to, error);
+    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, role);
+    throw ioError('give its name to', role, to, error);
   }
 }
 
@@ -130,12 +130,12 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
   }
 }
 
-function removeFormerName(from: string, to: string): void {
+function removeFormerName(from: string, to: string, role: OwnRole): void {
   try {
     fileCalls.unlink(from);
   } catch (error) {
     // A call that failed may have done its work: then `to` is the only name.
-    if (!nameExists(from, 'temp')) return;
+    if (!nameExists(from, role)) return;
     fileCalls.unlink(to);
     throw error;
   }

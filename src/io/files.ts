@@ -37,12 +37,15 @@ export function openForRead(path: string, role: FileRole): OpenFile {
   return open(path, role, constants.O_RDONLY);
 }
 
+/** Files that pileshuf makes for itself: of a job, for this user alone, or of a store, for all whom the umask lets in. */
+export type OwnRole = 'temp' | 'store';
+
 /**
- * Opens a temp file for reading; never follows a symbolic link planted under its name, nor waits for the writer
+ * Opens a file of its own for reading; never follows a symbolic link planted under its name, nor waits for the writer
  * of a pipe.
  */
-export function openTempForRead(path: string): OpenFile {
-  const file = open(path, 'temp', constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+export function openOwnForRead(path: string, role: OwnRole): OpenFile {
+  const file = open(path, role, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   let failure: unknown = new Error('it is not a regular file');
   try {
     if (fileCalls.statOpen(file.fd).isFile()) return file;
@@ -51,15 +54,20 @@ export function openTempForRead(path: string): OpenFile {
   }
   return thenAlways(
     () => {
-      throw ioError('examine', 'temp', path, failure);
+      throw ioError('examine', role, path, failure);
     },
     () => closeFile(file),
   );
 }
 
 /** Creates a file that must not exist; never follows a symbolic link planted under its name. */
+export function createOwnFile(path: string, role: OwnRole): OpenFile {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);
+}
+
 export function createTempFile(path: string): OpenFile {
-  return open(path, 'temp', constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+  return createOwnFile(path, 'temp');
 }
 
 /** Opens a staged output for writing at given positions, creating it (mode by umask) when missing. */

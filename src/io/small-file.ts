@@ -12,7 +12,7 @@ import { thenAlwaysAsync } from '../then-always.js';
 import { linkToNewName, syncDirectory, syncOpenFile } from './durable.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, createTempFile, type OpenFile, readAt, removeFile, withFile, writeAt } from './files.js';
+import { closeFile, createOwnFile, type OpenFile, type OwnRole, readAt, removeFile, withFile, writeAt } from './files.js';
 import { type FileRole, ioError } from './io-error.js';
 
 /** A name for one attempt at making a file of this name. */
@@ -29,7 +29,7 @@ export function isNameOfAttempt(name: string): boolean {
  * When it throws, the name has the former bytes or the new ones, all of them.
  */
 export async function replaceDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, bytes, (from, to) => {
+  await commit(directory, name, bytes, 'temp', (from, to) => {
     try {
       fileCalls.rename(from, to);
     } catch (error) {
@@ -44,19 +44,25 @@ export async function replaceDurably(directory: string, name: string, bytes: Uin
  * So a job that finds such a file when it goes on syncs the directory before it relies on it.
  * @throws NameTakenError
  */
-export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, bytes, linkToNewName);
+export async function createDurably(
+  directory: string,
+  name: string,
+  bytes: Uint8Array,
+  role: OwnRole = 'temp',
+): Promise<void> {
+  await commit(directory, name, bytes, role, (from, to) => linkToNewName(from, to, role));
 }
 
 async function commit(
   directory: string,
   name: string,
   bytes: Uint8Array,
+  role: OwnRole,
   giveName: (from: string, to: string) => void,
 ): Promise<void> {
   const attempt = join(directory, nameOfAttempt(name));
   try {
-    const file = createTempFile(attempt);
+    const file = createOwnFile(attempt, role);
     const write = async () => {
       writeAt(file, bytes, 0, bytes.byteLength, 0);
       await syncOpenFile(file);
@@ -64,16 +70,16 @@ async function commit(
     await thenAlwaysAsync(write, () => closeFile(file));
     giveName(attempt, join(directory, name));
   } catch (error) {
-    removeIfPossible(attempt);
+    removeIfPossible(attempt, role);
     throw error;
   }
-  await syncDirectory(directory, 'temp');
+  await syncDirectory(directory, role);
 }
 
 /** After a failure, which says more than that its leftover could not be removed either. */
-function removeIfPossible(attempt: string): void {
+function removeIfPossible(attempt: string, role: OwnRole): void {
   try {
-    removeFile(attempt, 'temp');
+    removeFile(attempt, role);
   } catch {
     // Its name tells what it is to whoever goes on with the job.
   }

@@ -12,23 +12,20 @@
  * again, since part of it is random: removing it hits no other lock, however late it is done. So there is no
  * moment at which two jobs could both take over from a third.
  *
- * Told to be gone is only what is known to be: a process of this host that the system does not have any more
- * (or has under that number, but started at another time), or that ran before this host was started again.
- * Hosts that share a directory must therefore differ in their names. A process on another host or in another
+ * Told to be gone is only what is known to be (../io/file-owner.ts). A process on another host or in another
  * container may run or not, so its lock counts, and the message says which file to remove.
  */
-import { randomBytes } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
-import { threadId } from 'node:worker_threads';
 import { SystemError, UsageError } from '../errors.js';
 import { errnoOf } from '../io/errno.js';
 import { fileCalls } from '../io/file-calls.js';
+import { holdOn, identifyOwner, judgeOwner, letGoOf, type OwnerState } from '../io/file-owner.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
 import { ioError } from '../io/io-error.js';
+import type { FileOwner } from '../io/owner-name.js';
 import { listNames } from '../io/paths.js';
-import { identifyThisProcess, isRunning } from '../io/process-identity.js';
-import { formatLockName, hostInName, type LockOwner, looksLikeLock, parseLockName } from './lock-name.js';
+import { formatLockName, looksLikeLock, parseLockName } from './lock-name.js';
 
 export interface JobLock {
   /** Those whose locks were left over and have been removed: each ended before its job did. */
@@ -49,27 +46,21 @@ export interface LockHolder {
 
 interface JudgedLock {
   readonly holder: LockHolder;
-  readonly state: LockState;
+  readonly state: OwnerState;
 }
-
-/** Whether the job that made it still runs. */
-type LockState = 'live' | 'left over' | 'unknowable';
-
-/** Of the locks that this thread holds. Its other locks are left over, such as those it could not remove. */
-const heldTokens = new Set<string>();
 
 /**
  * Makes this job the one that holds the directory.
  * @throws UsageError (ERR_JOB_LOCKED) when another one may hold it.
  */
 export function acquireJobLock(directory: string): JobLock {
-  const own = identifyLock();
+  const own = identifyOwner();
   const ownName = formatLockName(own);
   const release = () => {
-    heldTokens.delete(own.token);
+    letGoOf(own);
     removeFile(join(directory, ownName), 'temp');
   };
-  heldTokens.add(own.token);
+  holdOn(own);
   try {
     createLockFile(directory, ownName);
     return { takenOver: takeOver(directory, own, ownName), release };
@@ -81,7 +72,7 @@ export function acquireJobLock(directory: string): JobLock {
 
 /** Who holds a directory that exists; undefined when a job could have it. Changes nothing. */
 export function findJobHolder(directory: string): LockHolder | undefined {
-  return judgeLocks(directory, lockNamesIn(directory), identifyLock()).find(({ state }) => state !== 'left over')
+  return judgeLocks(directory, lockNamesIn(directory), identifyOwner()).find(({ state }) => state !== 'left over')
     ?.holder;
 }
 
@@ -100,10 +91,6 @@ function vanished(directory: string): SystemError {
   );
 }
 
-function identifyLock(): LockOwner {
-  return { ...identifyThisProcess(), threadId, token: randomBytes(8).toString('hex') };
-}
-
 function releaseIfPossible(release: () => void): void {
   try {
     release();
@@ -113,7 +100,7 @@ function releaseIfPossible(release: () => void): void {
 }
 
 /** Removes the locks that are left over. @throws when any other lock is not. */
-function takeOver(directory: string, own: LockOwner, ownName: string): readonly LockHolder[] {
+function takeOver(directory: string, own: FileOwner, ownName: string): readonly LockHolder[] {
   const names = lockNamesIn(directory);
   if (!names.includes(ownName)) throw vanished(directory);
   const others = names.filter((name) => name !== ownName);
@@ -123,7 +110,7 @@ function takeOver(directory: string, own: LockOwner, ownName: string): readonly 
   return locks.map(({ holder }) => holder).filter(({ path }) => removeFile(path, 'temp'));
 }
 
-function heldBy({ pid, host, since, path }: LockHolder, state: LockState, directory: string): UsageError {
+function heldBy({ pid, host, since, path }: LockHolder, state: OwnerState, directory: string): UsageError {
   const who = `the job in ${directory} is held by process ${pid} on ${host} since ${since}`;
   const advice =
     state === 'live'
@@ -137,7 +124,7 @@ function lockNamesIn(directory: string): string[] {
 }
 
 /** @param own the lock of whoever asks. */
-function judgeLocks(directory: string, names: readonly string[], own: LockOwner): readonly JudgedLock[] {
+function judgeLocks(directory: string, names: readonly string[], own: FileOwner): readonly JudgedLock[] {
   return names.flatMap((name): readonly JudgedLock[] => {
     const path = join(directory, name);
     const owner = parseLockName(name);
@@ -151,22 +138,8 @@ function judgeLocks(directory: string, names: readonly string[], own: LockOwner)
     const since = readTime(path);
     // Taken away since the names were listed: its job has ended, or given up.
     if (since === undefined) return [];
-    return [{ holder: { host: owner.host, pid: owner.pid, since, path }, state: judge(owner, own) }];
+    return [{ holder: { host: owner.host, pid: owner.pid, since, path }, state: judgeOwner(owner, own) }];
   });
-}
-
-function judge(owner: LockOwner, own: LockOwner): LockState {
-  if (owner.host !== hostInName(own.host)) return 'unknowable';
-  if (owner.bootId !== own.bootId) {
-    return owner.bootId === undefined || own.bootId === undefined ? 'unknowable' : 'left over';
-  }
-  if (owner.pidNamespace !== own.pidNamespace) return 'unknowable';
-  if (owner.pid === own.pid && owner.startTicks === own.startTicks) {
-    // Another thread knows what it holds; this one does not.
-    if (owner.threadId !== own.threadId) return 'unknowable';
-    return heldTokens.has(owner.token) ? 'live' : 'left over';
-  }
-  return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
 }
 
 /** When a file was last written to; undefined when there is none. */

@@ -1,58 +1,19 @@
 /**
- * The name of a lock file, which says who made it:
- *
- *     lock+HOST+BOOT-ID+PID-NAMESPACE+PID+START-TICKS+THREAD+TOKEN
- *
- * It is all in the name, because a name appears in one step and bytes do not. What is not known is `unknown`.
+ * The name of a lock file, which says who made it (../io/owner-name.ts).
  */
-import { createHash } from 'node:crypto';
-import type { ProcessIdentity } from '../io/process-identity.js';
+import { type FileOwner, formatOwnerName, parseOwnerName } from '../io/owner-name.js';
 
-/** Who made a lock. The host is as it stands in the name. */
-export interface LockOwner extends ProcessIdentity {
-  /** A process can have several threads, each with this program in it. */
-  readonly threadId: number;
-  /** 16 hex digits, another for each lock. */
-  readonly token: string;
-}
-
-const LOCK_NAME = new RegExp(
-  '^lock\\+(?<host>[A-Za-z0-9._%-]{1,64})\\+(?<bootId>[0-9a-f-]{36}|unknown)\\+(?<pidNamespace>\\d{1,20}|unknown)' +
-    '\\+(?<pid>[1-9]\\d{0,9})\\+(?<startTicks>\\d{1,20}|unknown)\\+(?<threadId>\\d{1,10})\\+(?<token>[0-9a-f]{16})$',
-);
-/** The largest that the system takes for the number of a process. */
-const LARGEST_PID = 2 ** 31 - 1;
+const KIND = 'lock';
 
 export function looksLikeLock(name: string): boolean {
-  return name.startsWith('lock');
+  return name.startsWith(KIND);
 }
 
-export function formatLockName(owner: LockOwner): string {
-  const { bootId = 'unknown', pidNamespace = 'unknown', pid, startTicks = 'unknown', threadId, token } = owner;
-  return ['lock', hostInName(owner.host), bootId, pidNamespace, pid, startTicks, threadId, token].join('+');
+export function formatLockName(owner: FileOwner): string {
+  return formatOwnerName(KIND, owner);
 }
 
 /** Undefined for what no job has made. */
-export function parseLockName(name: string): LockOwner | undefined {
-  const { host, bootId, pidNamespace, pid, startTicks, threadId, token } = LOCK_NAME.exec(name)?.groups ?? {};
-  if (host === undefined || token === undefined || Number(pid) > LARGEST_PID) return undefined;
-  return {
-    host,
-    bootId: knownIn(bootId),
-    pidNamespace: knownIn(pidNamespace),
-    pid: Number(pid),
-    startTicks: knownIn(startTicks),
-    threadId: Number(threadId),
-    token,
-  };
-}
-
-/** A host name as it is, if it can stand in the name of a file, else something of its own in its place. */
-export function hostInName(host: string): string {
-  if (/^[A-Za-z0-9._-]{1,64}$/.test(host)) return host;
-  return `%${createHash('sha256').update(host).digest('hex').slice(0, 32)}`;
-}
-
-function knownIn(field: string | undefined): string | undefined {
-  return field === 'unknown' ? undefined : field;
+export function parseLockName(name: string): FileOwner | undefined {
+  return parseOwnerName(KIND, name);
 }

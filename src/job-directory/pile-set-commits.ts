@@ -4,16 +4,14 @@
  * such index names are leftovers.
  */
 import { join } from 'node:path';
-import { linkToNewName, syncDirectory, syncFile } from '../io/durable.js';
+import { linkToNewName, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import { listNames } from '../io/paths.js';
-import { severalAtOnce } from '../io/several-at-once.js';
 import type { PileSet } from '../pile-store/pile-set-writer.js';
-import { dataFilePath, indexFilePath, type StoreLayout, tempPlace } from '../pile-store/store-layout.js';
+import { indexFilePath, type StoreLayout } from '../pile-store/store-layout.js';
+import { syncPileSets } from '../pile-store/sync-pile-sets.js';
 
-/** Under way at one time; on many disks more, so that most of them have something to write. */
-const FEWEST_SYNCS = 4;
 const COMMITTED_INDEX = /^set-(\d{6,})\.index$/;
 
 /** Begins the names of the files of a split's pile set. @param attempt unlike that of any other attempt. */
@@ -57,19 +55,11 @@ export async function commitPileSets(
   layout: StoreLayout,
   control: JobControl,
 ): Promise<void> {
-  const dataFiles = pileSets.flatMap(({ pileSet: { name, dataFiles } }) =>
-    dataFiles.map(({ stripe, disk }) => ({ path: dataFilePath(layout, name, stripe, disk), disk })),
+  await syncPileSets(
+    pileSets.map(({ pileSet }) => pileSet),
+    layout,
+    control,
   );
-  const syncDataFile = async ({ path, disk }: { path: string; disk: number }) => {
-    const { rotates, gate } = tempPlace(layout, disk);
-    if (rotates) await control.duringAsync(gate, () => syncFile(path, 'temp'));
-    else await syncFile(path, 'temp');
-  };
-  await severalAtOnce(dataFiles, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.tempPlaces.length));
-  await severalAtOnce(pileSets, ({ pileSet }) => syncFile(indexFilePath(layout, pileSet.name), 'temp'));
-  for (const disk of new Set(dataFiles.map((file) => file.disk))) {
-    await syncDirectory(tempPlace(layout, disk).directory, 'temp');
-  }
   for (const { split, pileSet } of pileSets) {
     linkToNewName(indexFilePath(layout, pileSet.name), committedIndexPath(layout.indexDirectory, split));
   }

@@ -4,7 +4,7 @@
  * key the order of the inputs.
  */
 import { PileshufError, VerificationError } from '../errors.js';
-import { closeFile, type OpenFile, readAt } from '../io/files.js';
+import { closeFile, type OpenFile, type OwnRole, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { thenAlwaysAsync } from '../then-always.js';
@@ -16,7 +16,7 @@ import { readPileEntries } from './read-pile-set-index.js';
 import type { SegmentExpander } from './segment-compressor.js';
 import type { SegmentHasher } from './segment-hasher.js';
 import type { Segment } from './segment-log.js';
-import { dataFilePath, diskOfPile, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
+import { dataFilePath, diskOfPile, roleOf, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
 
 /** The parts of one merged pile, one a pile set that holds something of it. */
 export interface MergedPile {
@@ -135,8 +135,9 @@ export class MergedPileReader {
       }
       const disk = diskOfPile(layout, pile);
       const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile), disk);
-      const file = openPileSetFile(path, pileSetName);
-      const dataFile = this.#dataFileStore(file, pileSetName, tempPlace(layout, disk).gate);
+      const role = roleOf(layout);
+      const file = openPileSetFile(path, pileSetName, role);
+      const dataFile = this.#dataFileStore(file, pileSetName, role, tempPlace(layout, disk).gate);
       await thenAlwaysAsync(
         async () => {
           for (const segment of segments) {
@@ -226,14 +227,14 @@ export class MergedPileReader {
     };
   }
 
-  #dataFileStore(file: OpenFile, pileSetName: string, gate: GateNumber): SegmentStore {
-    const damaged = (what: string) => damagedPileSet(what, pileSetName);
+  #dataFileStore(file: OpenFile, pileSetName: string, role: OwnRole, gate: GateNumber): SegmentStore {
+    const damaged = (what: string) => damagedPileSet(what, pileSetName, role);
     return {
       name: file.path,
       load: async (place, { target, offset, byteLength }) => {
         const count = await this.#control.duringAsync(gate, () =>
           inPhase('load', () =>
-            readingPileSet(file.path, pileSetName, () => readAt(file, target, offset, byteLength, place)),
+            readingPileSet(file.path, pileSetName, role, () => readAt(file, target, offset, byteLength, place)),
           ),
         );
         if (count !== byteLength) {

@@ -5,10 +5,13 @@
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { errnoOf } from '../io/errno.js';
-import { type OpenFile, openTempForRead } from '../io/files.js';
+import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 
-const ADVICE = 'check the disk; a job that can be resumed goes on with --resume';
+const ADVICE: Record<OwnRole, string> = {
+  temp: 'check the disk; a job that can be resumed goes on with --resume',
+  store: 'check the disk, and restore the store from a copy, or replace what was written there',
+};
 
 /**
  * What a disk or its file system says of a part of it that it cannot read; the two without names are EBADMSG and
@@ -24,8 +27,12 @@ const UNREADABLE = new Set([
 ]);
 
 /** @param pileSetName undefined where the caller does not know it yet. */
-export function damagedPileSet(what: string, pileSetName: string | undefined): VerificationError {
-  return new VerificationError(`${what}; ${ADVICE}`, { pileSetName });
+export function damagedPileSet(
+  what: string,
+  pileSetName: string | undefined,
+  role: OwnRole = 'temp',
+): VerificationError {
+  return new VerificationError(`${what}; ${ADVICE[role]}`, { pileSetName });
 }
 
 /**
@@ -51,12 +58,12 @@ function answers(directory: string): boolean {
  * Reads of a file of a pile set; an error that making the pile set again would mend names it.
  * @throws SystemError
  */
-export function readingPileSet<T>(path: string, pileSetName: string | undefined, read: () => T): T {
+export function readingPileSet<T>(path: string, pileSetName: string | undefined, role: OwnRole, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!isUnreadable(error, [dirname(path)])) throw error;
-    throw new SystemError('ERR_IO', `${error.message}; ${ADVICE}`, { cause: error.cause, pileSetName });
+    throw new SystemError('ERR_IO', `${error.message}; ${ADVICE[role]}`, { cause: error.cause, pileSetName });
   }
 }
 
@@ -64,13 +71,13 @@ export function readingPileSet<T>(path: string, pileSetName: string | undefined,
  * @throws VerificationError when the file is gone or a symbolic link, and SystemError when it cannot be opened: so also when its
  *   directory is gone with it, as with a disk that was unmounted.
  */
-export function openPileSetFile(path: string, pileSetName: string | undefined): OpenFile {
+export function openPileSetFile(path: string, pileSetName: string | undefined, role: OwnRole = 'temp'): OpenFile {
   try {
-    return readingPileSet(path, pileSetName, () => openTempForRead(path));
+    return readingPileSet(path, pileSetName, role, () => openOwnForRead(path, role));
   } catch (error) {
     const errno = error instanceof SystemError ? errnoOf(error.cause) : '';
-    if (errno === 'ELOOP') throw damagedPileSet(`${path} is a symbolic link`, pileSetName);
-    if (errno !== 'ENOENT' || statPath(dirname(path), 'temp') === undefined) throw error;
-    throw damagedPileSet(`${path} does not exist any more`, pileSetName);
+    if (errno === 'ELOOP') throw damagedPileSet(`${path} is a symbolic link`, pileSetName, role);
+    if (errno !== 'ENOENT' || statPath(dirname(path), role) === undefined) throw error;
+    throw damagedPileSet(`${path} does not exist any more`, pileSetName, role);
   }
 }

@@ -21,7 +21,7 @@
  * All numbers little-endian.
  */
 import { crc32 } from 'node:zlib';
-import { createTempFile, withFile, writeAt } from '../io/files.js';
+import { createOwnFile, type OwnRole, withFile, writeAt } from '../io/files.js';
 import type { Segment, SegmentLog } from './segment-log.js';
 
 export const MAGIC = Buffer.from('pileset3', 'latin1');
@@ -69,8 +69,8 @@ export interface PileSetDescription {
   readonly report: unknown;
 }
 
-/** Where an index lies: in a file, or in memory. */
-export type IndexSource = { readonly path: string } | { readonly bytes: Uint8Array };
+/** Where an index lies: in a file, a temp file unless said otherwise, or in memory. */
+export type IndexSource = { readonly path: string; readonly role?: OwnRole } | { readonly bytes: Uint8Array };
 
 /** @param tallies one a pile. */
 export function encodePileSetIndex(
@@ -146,6 +146,6 @@ function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log
   return firstSegments;
 }
 
-export function writePileSetIndex(path: string, bytes: Uint8Array): void {
-  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
+export function writePileSetIndex(path: string, bytes: Uint8Array, role: OwnRole = 'temp'): void {
+  withFile(createOwnFile(path, role), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }

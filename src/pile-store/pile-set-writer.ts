@@ -4,7 +4,7 @@
  * its stripe and disk, and remembers where, and their checksum. `commit` writes the index, which makes the pile set
  * complete; a data file without an index is a leftover.
  */
-import { closeAll, createTempFile, type OpenFile, syncData, writeAt } from '../io/files.js';
+import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../io/job-control.js';
 import { inPhase } from '../phase-clock.js';
 import {
@@ -19,7 +19,15 @@ import type { RamPool } from './ram-pool.js';
 import type { SegmentCompressor } from './segment-compressor.js';
 import type { SegmentHasher } from './segment-hasher.js';
 import { SegmentLog } from './segment-log.js';
-import { dataFilePath, diskOfPile, indexFilePath, type StoreLayout, stripeOfPile, tempPlace } from './store-layout.js';
+import {
+  dataFilePath,
+  diskOfPile,
+  indexFilePath,
+  roleOf,
+  type StoreLayout,
+  stripeOfPile,
+  tempPlace,
+} from './store-layout.js';
 
 interface DataFile {
   readonly stripe: number;
@@ -166,8 +174,9 @@ export class PileSetWriter {
     });
     if (diskBytes === 0 && !indexInFile) return { name, index: { bytes }, diskBytes, dataFiles };
     const path = indexFilePath(layout, name);
-    writePileSetIndex(path, bytes);
-    return { name, index: { path }, diskBytes, dataFiles };
+    const { role } = layout;
+    writePileSetIndex(path, bytes, role);
+    return { name, index: role === undefined ? { path } : { path, role }, diskBytes, dataFiles };
   }
 
   /** Closes the data files; they stay as leftovers when `commit` was not reached. */
@@ -182,7 +191,7 @@ export class PileSetWriter {
     const key = stripe * layout.tempPlaces.length + disk;
     let data = this.#openFiles.get(key);
     if (data === undefined) {
-      const file = createTempFile(dataFilePath(layout, name, stripe, disk));
+      const file = createOwnFile(dataFilePath(layout, name, stripe, disk), roleOf(layout));
       data = { stripe, disk, file, byteLength: 0, unsyncedBytes: 0 };
       this.#openFiles.set(key, data);
       this.#dataFiles.push(data);

@@ -5,7 +5,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { VerificationError } from '../errors.js';
-import { readAt, versionOf, withFile } from '../io/files.js';
+import { type OwnRole, readAt, versionOf, withFile } from '../io/files.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import {
   DATA_FILE_ENTRY_BYTES,
@@ -72,17 +72,17 @@ function withIndex<T>(source: IndexSource, pileSetName: string | undefined, use:
   if ('bytes' in source) {
     const { bytes } = source;
     const read: Read = (offset, byteLength) => Buffer.from(bytes.buffer, bytes.byteOffset + offset, byteLength);
-    return use(new OpenIndex(read, bytes.byteLength, 'in memory', pileSetName));
+    return use(new OpenIndex(read, bytes.byteLength, 'in memory', pileSetName, 'temp'));
   }
-  const { path } = source;
-  return withFile(openPileSetFile(path, pileSetName), (file) => {
+  const { path, role = 'temp' } = source;
+  return withFile(openPileSetFile(path, pileSetName, role), (file) => {
     const read: Read = (offset, byteLength) => {
       const bytes = Buffer.allocUnsafe(byteLength);
-      const count = readingPileSet(path, pileSetName, () => readAt(file, bytes, 0, byteLength, offset));
+      const count = readingPileSet(path, pileSetName, role, () => readAt(file, bytes, 0, byteLength, offset));
       return bytes.subarray(0, count);
     };
-    const { byteLength } = readingPileSet(path, pileSetName, () => versionOf(file));
-    return use(new OpenIndex(read, byteLength, path, pileSetName));
+    const { byteLength } = readingPileSet(path, pileSetName, role, () => versionOf(file));
+    return use(new OpenIndex(read, byteLength, path, pileSetName, role));
   });
 }
 
@@ -95,6 +95,7 @@ class OpenIndex {
   readonly #byteLength: number;
   readonly #where: string;
   readonly #pileSetName: string | undefined;
+  readonly #role: OwnRole;
   readonly #stripeCount: number;
   readonly #diskCount: number;
   readonly #segmentCount: number;
@@ -105,11 +106,12 @@ class OpenIndex {
   /** Byte length of each data file, stripe-major. */
   readonly #dataFileBytes: readonly number[];
 
-  constructor(read: Read, byteLength: number, where: string, pileSetName: string | undefined) {
+  constructor(read: Read, byteLength: number, where: string, pileSetName: string | undefined, role: OwnRole) {
     this.#read = read;
     this.#byteLength = byteLength;
     this.#where = where;
     this.#pileSetName = pileSetName;
+    this.#role = role;
 
     const header = this.#bytesAt(0, HEADER_BYTES);
     if (!header.subarray(0, MAGIC.byteLength).equals(MAGIC)) throw this.#damaged('its magic bytes are wrong');
@@ -232,6 +234,6 @@ class OpenIndex {
   }
 
   #damaged(what: string): VerificationError {
-    return damagedPileSet(`the index ${this.#where} of a pile set is damaged: ${what}`, this.#pileSetName);
+    return damagedPileSet(`the index ${this.#where} of a pile set is damaged: ${what}`, this.#pileSetName, this.#role);
   }
 }

@@ -4,6 +4,7 @@
  * output made from it is safe, and the number of files does not depend on the number of piles.
  */
 import { join } from 'node:path';
+import type { OwnRole } from '../io/files.js';
 import type { GateNumber } from '../io/job-control.js';
 
 /** No job has more of them. */
@@ -25,6 +26,12 @@ export interface StoreLayout {
   readonly tempPlaces: readonly TempPlace[];
   /** Where the indexes go; absolute or relative to the current directory. */
   readonly indexDirectory: string;
+  /** What its files are; absent: temp files. */
+  readonly role?: OwnRole;
+}
+
+export function roleOf({ role = 'temp' }: Pick<StoreLayout, 'role'>): OwnRole {
+  return role;
 }
 
 export function stripeOfPile(layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>, pile: number): number {

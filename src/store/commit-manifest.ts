@@ -28,7 +28,7 @@ export async function commitManifest(
     const next = { ...changed, storeId: state.storeId, number: state.number + 1, time: Date.now() };
     const name = nameOfManifest(next.number);
     try {
-      await createDurably(directory, name, encodeManifest(next));
+      await createDurably(directory, name, encodeManifest(next), 'store');
     } catch (error) {
       if (error instanceof NameTakenError) continue;
       throw error;

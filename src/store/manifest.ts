@@ -110,3 +110,11 @@ export function readNewestManifest(storeDirectory: string): StoreManifest {
     if (manifest !== undefined) return manifest;
   }
 }
+
+/** The pile sets of a state, those that former states had and whose files may still be there included. */
+export function pileSetsNamedBy({ commits, removed }: StoreManifest): ReadonlySet<string> {
+  return new Set([
+    ...commits.flatMap(({ pileSets }) => pileSets.map(({ name }) => name)),
+    ...removed.flatMap(({ pileSets }) => pileSets),
+  ]);
+}

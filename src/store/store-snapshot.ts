@@ -50,12 +50,13 @@ export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumbe
     stripeCount: 1,
     tempPlaces: [{ directory: pileSetDirectory, gate, rotates }],
     indexDirectory: pileSetDirectory,
+    role: 'store',
   };
 }
 
 /** All pile sets, in an order that means nothing: records of equal keys are ordered by their bytes. */
 export function pileSetsOf({ manifest }: StoreSnapshot, layout: StoreLayout): StoredPileSet[] {
   return manifest.commits.flatMap(({ pileSets }) =>
-    pileSets.map(({ name }) => ({ name, index: { path: indexFilePath(layout, name) } })),
+    pileSets.map(({ name }) => ({ name, index: { path: indexFilePath(layout, name), role: 'store' as const } })),
   );
 }

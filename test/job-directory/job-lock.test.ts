@@ -21,9 +21,10 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
+import type { FileOwner } from '#src/io/owner-name.js';
 import { identifyThisProcess } from '#src/io/process-identity.js';
 import { acquireJobLock, findJobHolder, type JobLock } from '#src/job-directory/job-lock.js';
-import { formatLockName, type LockOwner, looksLikeLock } from '#src/job-directory/lock-name.js';
+import { formatLockName, looksLikeLock } from '#src/job-directory/lock-name.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -68,7 +69,7 @@ async function startChild(program: string, args: readonly string[]) {
 const startHolder = () => startChild(process.execPath, [holderProgram, job()]);
 
 /** Puts a lock of somebody else there: as this thread, but for what is said. */
-function plantLock(changes: Partial<LockOwner>): string {
+function plantLock(changes: Partial<FileOwner>): string {
   const owner = { ...identifyThisProcess(), threadId: 0, token: '0123456789abcdef', ...changes };
   const path = directory.path('job', formatLockName(owner));
   writeFileSync(path, '', { mode: 0o600 });

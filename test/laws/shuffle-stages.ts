@@ -9,7 +9,7 @@ import { decodeError } from '#src/errors.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { openForRead, versionOf, withFile } from '#src/io/files.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
-import { deriveInputKey } from '#src/job/prepare/key-derivation.js';
+import { deriveInputKey } from '#src/key-derivation.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { reserveSlabs } from '#src/pile-store/pool-memory.js';
 import { createRamPool } from '#src/pile-store/ram-pool.js';

@@ -12,7 +12,7 @@ import { planSplitBytes, planSplits, type Split } from '../../plan/splits.js';
 import { estimateInputs } from './estimate.js';
 import type { JobInput } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
-import { deriveDrawSeed } from './key-derivation.js';
+import { deriveDrawSeed } from '../../key-derivation.js';
 import { describeInputs, mayBeCut } from './planned-inputs.js';
 import type { TempPlaces } from './temp-places.js';
 

@@ -12,7 +12,7 @@ import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { chooseCompression, chooseTempLevel } from './compression-request.js';
 import { recordFormatOf } from './framing-request.js';
-import { drawSeed } from './key-derivation.js';
+import { drawSeed } from '../../key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
 
 export interface JobRequest extends RecordFormat {

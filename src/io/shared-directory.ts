@@ -1,0 +1,18 @@
+/**
+ * Directories that several users may share: with the mode that the umask gives.
+ */
+import { errnoOf } from './errno.js';
+import { fileCalls } from './file-calls.js';
+import { type FileRole, ioError } from './io-error.js';
+import { statPath } from './paths.js';
+
+/** Makes the directory; one that is there is as good. @returns whether there was none. */
+export function ensureSharedDirectory(path: string, role: FileRole): boolean {
+  try {
+    fileCalls.makeDirectory(path, 0o777);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST' && statPath(path, role)?.isDirectory() === true) return false;
+    throw ioError('make the directory', role, path, error);
+  }
+}

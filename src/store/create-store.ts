@@ -1,0 +1,118 @@
+/**
+ * Makes a store, or finds it made. The file `store` comes last, by `link`, so what has it has all else, and of two that
+ * make the same store at the same time one wins and the other uses what it made. A creator that is killed leaves what
+ * the next one goes on with.
+ */
+import { randomBytes } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { UsageError } from '../errors.js';
+import { NameTakenError, syncDirectory } from '../io/durable.js';
+import { listNames, statPath } from '../io/paths.js';
+import { ensureSharedDirectory } from '../io/shared-directory.js';
+import { createDurably } from '../io/small-file.js';
+import { drawSeed } from '../key-derivation.js';
+import { encodeManifest, listManifests, readManifest } from './manifest.js';
+import { isNameInStore, manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf, SETTINGS_NAME } from './store-files.js';
+import { encodeStoreSettings, readStoreSettings, type StoreSettings } from './store-settings.js';
+import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
+
+/** What the caller says that the store has, or is to have. */
+export interface AskedSettings {
+  readonly seed?: string | undefined;
+  readonly pileCount?: number | undefined;
+}
+
+/**
+ * Opens the store at `path`, or makes one where nothing is, or an empty directory.
+ * @param otherwise the number of piles of a new store, where none is asked for; a seed is drawn then.
+ * @throws UsageError ERR_STORE_DIFFERS when the store has something else than what is asked for; ERR_STORE when
+ *   something else lies there; VerificationError
+ */
+export async function openOrCreateStore(
+  path: string,
+  asked: AskedSettings,
+  otherwise: { readonly pileCount: number },
+): Promise<StoreSnapshot> {
+  if (readSettingsIfAny(path) === undefined) {
+    const { seed = drawSeed(), pileCount = otherwise.pileCount } = asked;
+    await createStore(resolve(path), seed, pileCount);
+  }
+  const snapshot = openSnapshot(path);
+  requireAsked(snapshot.settings, asked, path);
+  return snapshot;
+}
+
+function readSettingsIfAny(path: string): StoreSettings | undefined {
+  const stat = statPath(path, 'store');
+  if (stat === undefined) return undefined;
+  if (stat.isDirectory()) return readStoreSettings(path);
+  throw new UsageError(`the pile store ${path} is not a directory; name another place`, 'ERR_STORE');
+}
+
+async function createStore(directory: string, seed: string, pileCount: number): Promise<void> {
+  const isNew = ensureSharedDirectory(directory, 'store');
+  requireNothingForeign(directory);
+  ensureSharedDirectory(manifestDirectoryOf(directory), 'store');
+  ensureSharedDirectory(pileSetDirectoryOf(directory), 'store');
+  requireUnfinished(directory);
+  const id = await createFirstManifest(directory);
+  if (isNew) await syncDirectory(dirname(directory), 'store');
+  await unlessTaken(createDurably(directory, SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount }), 'store'));
+}
+
+/** @returns the id of the store: that of whoever came first. */
+async function createFirstManifest(directory: string): Promise<string> {
+  const manifest = {
+    storeId: randomBytes(8).toString('hex'),
+    number: 1,
+    oldest: 1,
+    time: Date.now(),
+    commits: [],
+    removed: [],
+  };
+  const name = nameOfManifest(manifest.number);
+  await unlessTaken(createDurably(manifestDirectoryOf(directory), name, encodeManifest(manifest), 'store'));
+  return readManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
+}
+
+/** @throws UsageError ERR_STORE unless what is there, if anything, is a store that nobody has finished making. */
+function requireNothingForeign(directory: string): void {
+  const foreign = listNames(directory, 'store').find((name) => !isNameInStore(name));
+  if (foreign === undefined) return;
+  throw new UsageError(
+    `${directory} is no pile store: it holds ${foreign}; name an empty directory, or one that does not exist`,
+    'ERR_STORE',
+  );
+}
+
+/** @throws UsageError ERR_STORE when the store has a later state, and so was finished once. */
+function requireUnfinished(directory: string): void {
+  const newest = listManifests(directory).at(-1) ?? 0;
+  if (newest <= 1 || readStoreSettings(directory) !== undefined) return;
+  throw new UsageError(
+    `the pile store ${directory} has lost its file ${SETTINGS_NAME}; restore it from a copy`,
+    'ERR_STORE',
+  );
+}
+
+async function unlessTaken(creating: Promise<void>): Promise<void> {
+  try {
+    await creating;
+  } catch (error) {
+    if (!(error instanceof NameTakenError)) throw error;
+  }
+}
+
+function requireAsked(settings: StoreSettings, asked: AskedSettings, path: string): void {
+  const differs = (what: string, has: string, given: string) =>
+    new UsageError(
+      `the pile store ${path} has ${what} ${has}, expected ${given}; give the same, or none, or name another store`,
+      'ERR_STORE_DIFFERS',
+    );
+  if (asked.seed !== undefined && asked.seed !== settings.seed) {
+    throw differs('the seed', JSON.stringify(settings.seed), JSON.stringify(asked.seed));
+  }
+  if (asked.pileCount !== undefined && asked.pileCount !== settings.pileCount) {
+    throw differs('a number of piles of', String(settings.pileCount), String(asked.pileCount));
+  }
+}
