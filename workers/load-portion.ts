@@ -4,11 +4,12 @@
  *
  *     shared    ends of records u32 | their bytes, one behind the other
  */
+
+import { VerificationError } from '../src/errors.js';
 import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
 import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
 import { STORED_HEADER_BYTES } from '../src/plan/arena-sizes.js';
-import { VerificationError } from '../src/errors.js';
 import { type JobShare, threadStateOf } from './job-share.js';
 import { type Outcome, unmeasuredOutcomeOf } from './outcome.js';
 import { type Portion, PortionOrderer } from './portion-orderer.js';

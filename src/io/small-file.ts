@@ -12,7 +12,16 @@ import { thenAlwaysAsync } from '../then-always.js';
 import { linkToNewName, syncDirectory, syncOpenFile } from './durable.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, createOwnFile, type OpenFile, type OwnRole, readAt, removeFile, withFile, writeAt } from './files.js';
+import {
+  closeFile,
+  createOwnFile,
+  type OpenFile,
+  type OwnRole,
+  readAt,
+  removeFile,
+  withFile,
+  writeAt,
+} from './files.js';
 import { type FileRole, ioError } from './io-error.js';
 
 /** A name for one attempt at making a file of this name. */

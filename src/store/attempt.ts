@@ -3,8 +3,8 @@
  * at it, so that nobody takes its pile sets, which no manifest names yet, for something that was left over.
  */
 import { join } from 'node:path';
-import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { holdOn, identifyOwner, letGoOf } from '../io/file-owner.js';
+import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { type FileOwner, formatOwnerName, parseOwnerName } from '../io/owner-name.js';
 import { listNames } from '../io/paths.js';
 import { thenAlways } from '../then-always.js';

@@ -53,7 +53,11 @@ export async function commitToStore(
   return commitManifest(snapshot.directory, (state) => {
     requireSameStore(snapshot, state);
     requireThere(commit, state, layout);
-    return withCommit(state, { ...commit, generation }, findReplaced(state, commit.inputIds, replace, snapshot.directory));
+    return withCommit(
+      state,
+      { ...commit, generation },
+      findReplaced(state, commit.inputIds, replace, snapshot.directory),
+    );
   });
 }
 
@@ -87,7 +91,11 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Sto
   for (const { name, diskBytes } of pileSets) {
     const data = dataFilePath(layout, name, 0, 0);
     const byteLength = diskBytes === 0 ? 0 : Number(statPath(data, 'store')?.size ?? 0);
-    if (!givenUp.has(name) && byteLength === diskBytes && statPath(indexFilePath(layout, name), 'store') !== undefined) {
+    if (
+      !givenUp.has(name) &&
+      byteLength === diskBytes &&
+      statPath(indexFilePath(layout, name), 'store') !== undefined
+    ) {
       continue;
     }
     throw new SystemError(

@@ -12,7 +12,13 @@ import { ensureSharedDirectory } from '../io/shared-directory.js';
 import { createDurably } from '../io/small-file.js';
 import { drawSeed } from '../key-derivation.js';
 import { encodeManifest, listManifests, readManifest } from './manifest.js';
-import { isNameInStore, manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf, SETTINGS_NAME } from './store-files.js';
+import {
+  isNameInStore,
+  manifestDirectoryOf,
+  nameOfManifest,
+  pileSetDirectoryOf,
+  SETTINGS_NAME,
+} from './store-files.js';
 import { encodeStoreSettings, readStoreSettings, type StoreSettings } from './store-settings.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 

@@ -14,9 +14,9 @@ import {
   type PileSetOfSplit,
   pileSetName,
 } from '../../job-directory/pile-set-commits.js';
+import { deriveInputKey } from '../../key-derivation.js';
 import type { PileTotals } from '../../plan/pile-runs.js';
 import type { Split, SplitPart } from '../../plan/splits.js';
-import { deriveInputKey } from '../../key-derivation.js';
 import { readCommittedSplits, removeLeftovers } from './committed-splits.js';
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { committing, GroupCommit } from './group-commit.js';

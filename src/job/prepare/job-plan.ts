@@ -7,12 +7,12 @@ import { UsageError } from '../../errors.js';
 import { framingOf } from '../../formats/framing-table.js';
 import { readOpenFileLimit } from '../../io/open-file-limit.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
+import { deriveDrawSeed } from '../../key-derivation.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../../plan/memory-plan.js';
 import { planSplitBytes, planSplits, type Split } from '../../plan/splits.js';
 import { estimateInputs } from './estimate.js';
 import type { JobInput } from './job-inputs.js';
 import type { JobRequest } from './job-request.js';
-import { deriveDrawSeed } from '../../key-derivation.js';
 import { describeInputs, mayBeCut } from './planned-inputs.js';
 import type { TempPlaces } from './temp-places.js';
 

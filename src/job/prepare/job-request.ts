@@ -8,11 +8,11 @@ import type { RecordFormat } from '../../formats/record-format.js';
 import { readCpuCount } from '../../io/cpu-count.js';
 import { STANDARD_INPUT } from '../../io/input-source.js';
 import { readMemory } from '../../io/memory-limit.js';
+import { drawSeed } from '../../key-derivation.js';
 import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { chooseCompression, chooseTempLevel } from './compression-request.js';
 import { recordFormatOf } from './framing-request.js';
-import { drawSeed } from '../../key-derivation.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
 
 export interface JobRequest extends RecordFormat {
