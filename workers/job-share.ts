@@ -32,6 +32,8 @@ export interface JobShare extends RecordFormat {
   /** What a thread's arena may grow to without asking for spare memory. */
   readonly arenaBytes: number;
   readonly maxRecordBytes: number;
+  /** Whether records of equal keys come in the order of their bytes, in place of that in which they were read. */
+  readonly tiesByBytes: boolean;
   /** Whether tasks say where their time went. */
   readonly isProfiled: boolean;
   /** For advice in messages. */

@@ -27,6 +27,7 @@ export function openOrderer(task: PilesTask, settle: () => Promise<void>): PileO
     readBytes: job.readBytes,
     outputBytes: job.outputBytes,
     longestRecordBytes: task.longestRecordBytes,
+    tiesByBytes: job.tiesByBytes,
     attemptName: task.attemptName,
     settle,
   });

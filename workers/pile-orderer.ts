@@ -57,6 +57,7 @@ export interface OrdererParts {
   readonly readBytes: number;
   readonly outputBytes: number;
   readonly longestRecordBytes: number;
+  readonly tiesByBytes: boolean;
   readonly attemptName: string;
   /** Waits for the writes that are under way. */
   readonly settle: () => Promise<void>;
@@ -101,7 +102,7 @@ export class PileOrderer {
 
   /** @returns false, and nothing done, when the pile does not fit. */
   async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
-    const { arena, reader, settle } = this.#parts;
+    const { arena, reader, settle, tiesByBytes } = this.#parts;
     const { records, storedBytes } = merged;
     const bits = bucketBits(records);
     const behindStored = new ArenaLayout(this.#storedAddress + storedBytes + SLACK_BYTES);
@@ -113,7 +114,8 @@ export class PileOrderer {
     if (!arena.reserve(behindStored.end)) return false;
 
     const { run } = this;
-    run.prepareOrder(counts, bits, arrived, sorted, records, merged.pile, layout.pileCount, parentScale);
+    const { pile } = merged;
+    run.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, tiesByBytes);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
     await reader.read(merged, layout, {

@@ -158,7 +158,7 @@ export class PortionOrderer {
     const arrived = behindStored.take(8 * records);
     const sorted = behindStored.take(8 * records);
     this.#reserve(merged, behindStored.end);
-    this.#run.prepareOrder(counts, bits, arrived, sorted, records, pile, pileCount, scale);
+    this.#run.prepareOrder(counts, bits, arrived, sorted, records, pile, pileCount, scale, true);
   }
 
   #reserve({ pile }: MergedPile, end: number): void {

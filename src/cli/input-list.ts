@@ -45,12 +45,7 @@ export async function resolveInputs(
 /** The names in a list, each with or without its end at the end of the list. Throws UsageError. */
 export function splitList(bytes: Uint8Array, { option, path }: InputList): string[] {
   const refuse = (reason: string): UsageError => new UsageError(`${option} ${path}: ${reason}`);
-  const text = decode(bytes, refuse);
-  const terminator = option === '--files0-from' ? '\0' : '\n';
-  const names = text.split(terminator);
-  if (names.at(-1) === '') {
-    names.pop();
-  }
+  const names = splitText(bytes, option === '--files0-from' ? '\0' : '\n', `${option} ${path}`);
   if (names.length === 0) {
     throw refuse('the list is empty; expected at least one input');
   }
@@ -70,19 +65,37 @@ export function splitList(bytes: Uint8Array, { option, path }: InputList): strin
   return names;
 }
 
-/** Names are handed on as strings, and what is no UTF-8 would name another file, or none. */
-function decode(bytes: Uint8Array, refuse: (reason: string) => UsageError): string {
+/**
+ * What stands in the file of an option, each with or without its end at the end of the file.
+ * @throws UsageError for what is no UTF-8: as strings, such names would name another file, or none.
+ */
+export function splitText(bytes: Uint8Array, terminator: string, option: string): string[] {
+  let text: string;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
     if (cause instanceof TypeError) {
-      throw refuse('a name is not valid UTF-8; rename the file');
+      throw new UsageError(`${option}: a name is not valid UTF-8; rename the file`);
     }
     throw cause;
   }
+  const names = text.split(terminator);
+  if (names.at(-1) === '') {
+    names.pop();
+  }
+  return names;
 }
 
-async function readList({ option, path }: InputList, signal: AbortSignal): Promise<Uint8Array> {
+function readList({ option, path }: InputList, signal: AbortSignal): Promise<Uint8Array> {
+  return readNamedFile(`the list of inputs ${option} ${path}`, path, signal);
+}
+
+/**
+ * @param what it is, in messages.
+ * @param path a file, or `-` for standard input.
+ * @throws InputError, AbortedError
+ */
+export async function readNamedFile(what: string, path: string, signal: AbortSignal): Promise<Uint8Array> {
   try {
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
   } catch (cause) {
@@ -91,10 +104,8 @@ async function readList({ option, path }: InputList, signal: AbortSignal): Promi
     }
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
-    throw new InputError(
-      isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE',
-      `cannot read the list of inputs ${option} ${path}: ${reason}`,
-      { cause },
-    );
+    throw new InputError(isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE', `cannot read ${what}: ${reason}`, {
+      cause,
+    });
   }
 }

@@ -13,7 +13,8 @@ import { formatBytes, formatCount, formatSeconds } from './quantity.js';
 
 export interface Messages {
   warning(line: string): void;
-  summary(report: ShuffleReport): void;
+  /** What was done: as a line, and the same as fields. */
+  summary(line: string, fields: object): void;
   /** Says nothing when the reader of the output went away: it knows. */
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
 }
@@ -25,7 +26,7 @@ export function textMessages(stream: MessageStream, resumeCommand: string | unde
   };
   return {
     warning: (line) => write(`warning: ${line}`),
-    summary: (report) => write(describeReport(report)),
+    summary: (line) => write(line),
     failure(thrown, stopSignal) {
       const failure = describeFailure(thrown, stopSignal, resumeCommand);
       if (failure !== undefined) {
@@ -47,7 +48,7 @@ export function jsonMessages(stream: MessageStream, resumeCommand: string | unde
   };
   return {
     warning: (message) => write({ event: 'warning', message }),
-    summary: (report) => write({ event: 'summary', ...report }),
+    summary: (_, fields) => write({ event: 'summary', ...fields }),
     failure(thrown, stopSignal) {
       const failure = describeFailure(thrown, stopSignal, resumeCommand);
       if (failure !== undefined) {
@@ -91,7 +92,7 @@ function describeFailure(
 }
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
-function describeReport({ records, bytes, seconds, seed, checksum, resumed }: ShuffleReport): string {
+export function describeReport({ records, bytes, seconds, seed, checksum, resumed }: ShuffleReport): string {
   const exactBytes = `${formatCount(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const size = bytes < 1000 ? exactBytes : `${formatBytes(bytes)} (${exactBytes})`;
   return [

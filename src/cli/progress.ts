@@ -9,7 +9,7 @@ import type { ShuffleProgress, ShuffleReport } from '../index.js';
 import { barDisplay } from './bar-display.js';
 import type { StopSignal } from './exit-code.js';
 import { jsonDisplay } from './json-display.js';
-import { jsonMessages, textMessages } from './messages.js';
+import { describeReport, jsonMessages, textMessages } from './messages.js';
 import { plainDisplay } from './plain-display.js';
 import type { MessageStream, ProgressDisplay } from './progress-display.js';
 import { RateMeter } from './progress-rate.js';
@@ -20,6 +20,8 @@ export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;
   readonly warning: (line: string) => void;
   summary(report: ShuffleReport): void;
+  /** What else than a shuffle was done: as a line for people, as fields for programs. */
+  done(line: string, fields: object): void;
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
   /** Ends the display; what comes later is not shown. May be called again. */
   close(): void;
@@ -49,6 +51,13 @@ export function createReporter(
     display.stepAside();
   };
 
+  const done = (line: string, fields: object): void => {
+    close();
+    if (!quiet) {
+      messages.summary(line, fields);
+    }
+  };
+
   return {
     close,
     progress(progress) {
@@ -62,12 +71,8 @@ export function createReporter(
         messages.warning(line);
       }
     },
-    summary(report) {
-      close();
-      if (!quiet) {
-        messages.summary(report);
-      }
-    },
+    summary: (report) => done(describeReport(report), report),
+    done,
     failure(thrown, stopSignal) {
       close();
       messages.failure(thrown, stopSignal);

@@ -9,6 +9,7 @@ import { readMemory, shuffle, type Tuning } from '../index.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { resolveInputs } from './input-list.js';
 import { watchSignals } from './interruption.js';
+import { resolveInputIds } from './options/input-ids-option.js';
 import { requireProfilePlace, writeProfile } from './profile-file.js';
 import { asksForJson, parseArguments } from './program.js';
 import { createReporter } from './progress.js';
@@ -44,7 +45,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     const { progress: style, profile, quiet, options } = invocation;
     reporter = createReporter({ style, quiet, resumeCommand: resumeCommandOf(argv, options.resume === true) }, stderr);
     const inputs = await resolveInputs(invocation.inputs, invocation.inputLists, interruption.abortSignal);
-    const job = { ...options, inputs };
+    const inputIds = await resolveInputIds(invocation.inputIds, interruption.abortSignal);
+    const job = { ...options, inputs, inputIds };
     if (profile !== undefined) requireProfilePlace(profile, job);
     const report = await shuffle(
       {

@@ -22,7 +22,7 @@ import { seal, unseal } from '../sealed-json/sealed-file.js';
 
 export const MANIFEST_NAME = 'manifest';
 const KIND = 'job';
-const VERSION = 3;
+const VERSION = 4;
 /** A million inputs take some 43 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 /** Of each input. */
@@ -34,6 +34,8 @@ const shape = object({
   /** Whether what the job did before it ended is on disk for sure. */
   isResumable: flag,
   seed: text,
+  /** SHA-256 of the ids of the inputs; null: they are their ordinals. */
+  inputIds: nullable(text),
   /** What a record is. */
   framing: text,
   /** What all inputs go through; null: nothing, or what they begin with says it. */

@@ -107,7 +107,7 @@ export class FilesWork implements JobWork {
 
   /** Discards what there is of an earlier run. */
   async #beginAnew(): Promise<void> {
-    const { request, inputs, plan } = this.#prepared;
+    const { request, inputs, inputIds, plan } = this.#prepared;
     const { output, paths } = this.#places;
     const directory = this.#directory;
     if (directory.wasThere) {
@@ -117,7 +117,7 @@ export class FilesWork implements JobWork {
     }
     directory.isKept = false;
     await directory.makeDirectories(plan.isResumable);
-    const manifest = await describeJob(request, inputs, plan, this.#places, directory.removesJobDirectory);
+    const manifest = await describeJob(request, inputs, inputIds, plan, this.#places, directory.removesJobDirectory);
     this.#manifest = manifest;
     await writeManifest(paths.jobDirectory, manifest);
   }

@@ -164,7 +164,7 @@ function openPool(plan: JobPlan, jobName: string, profile: ProfileLog): Promise<
   return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName, profile.add);
 }
 
-function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobShare {
+function shareOf({ request, inputIds, plan, control }: PreparedJob, work: JobWork): JobShare {
   const { memory } = plan;
   const { pileCount, stripeCount } = memory;
   const { tempPlaces, indexDirectory } = work;
@@ -183,6 +183,7 @@ function shareOf({ request, plan, control }: PreparedJob, work: JobWork): JobSha
     outputBytes: memory.outputBytes,
     arenaBytes: memory.pass1ArenaBytes,
     maxRecordBytes: request.maxRecordBytes,
+    tiesByBytes: inputIds !== undefined,
     memoryNeed: plan.memoryNeed,
     isProfiled: request.isProfiled,
   };

@@ -103,6 +103,7 @@ function shareOf(layout: StoreLayout, control: JobControl, { memoryBytes, worker
     // Portions are planned to fit the memory that there is; one of long records takes what it takes.
     arenaBytes: LARGEST_ARENA_BYTES,
     maxRecordBytes: LARGEST_ARENA_BYTES,
+    tiesByBytes: true,
     isProfiled: false,
     memoryNeed: {
       budgetBytes: memoryBytes,

@@ -39,11 +39,12 @@ describe('parseArguments', () => {
 
   it('reads every option', () => {
     const argv =
-      'in -o out --shards 128 --prefix train --compress zstd:9 --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --decompress-program xz --max-record 1MB --force --resume --job-dir /j --keep-temp --progress plain -q';
+      'in -o out --shards 128 --prefix train --compress zstd:9 --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --decompress-program xz --max-record 1MB --force --resume --job-dir /j --keep-temp --input-ids name --progress plain -q';
     expect(parse(...argv.split(' '))).toEqual({
       kind: 'shuffle',
       inputs: ['in'],
       inputLists: [],
+      inputIds: 'name',
       options: {
         output: 'out',
         shards: { by: 'count', shardCount: 128 },

@@ -263,14 +263,14 @@ describe('a name that leads out of the directory', () => {
 
   it('is refused in a manifest, which says of no other place than is asked for', async () => {
     const path = join(paths.job, 'manifest');
-    const manifest = Object(unseal(readFileSync(path), 'job', 3, path));
+    const manifest = Object(unseal(readFileSync(path), 'job', 4, path));
     for (const differs of [
       { output: join(victim, 'precious') },
       { output: '../victim/precious' },
       { tempDirs: [victim] },
       { shardPrefix: '../victim/' },
     ]) {
-      writeFileSync(path, seal('job', 3, { ...manifest, ...differs }));
+      writeFileSync(path, seal('job', 4, { ...manifest, ...differs }));
       const code = expect.stringMatching(/^ERR_JOB_(DIFFERS|UNFINISHED)$/);
       expect(await run(['--resume'])).toMatchObject({ exitCode: 2, failure: { code } });
       expectVictimUntouched();

@@ -19,6 +19,7 @@ const read = () => readManifest(path());
 const manifest: JobManifest = {
   isResumable: true,
   seed: 'Ł\u0000 1',
+  inputIds: 'ef',
   framing: 'delimited 0a',
   decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },
@@ -105,13 +106,13 @@ describe('a manifest', () => {
   });
 
   it('of another version is told to be that', () => {
-    writeFileSync(path('manifest'), seal('job', 4, manifest));
+    writeFileSync(path('manifest'), seal('job', 5, manifest));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(
       expect.objectContaining({
         code: 'ERR_JOB_VERSION',
         message: expect.stringMatching(
-          /\/manifest was written by another version of pileshuf \(format 4, expected 3\)/,
+          /\/manifest was written by another version of pileshuf \(format 5, expected 4\)/,
         ),
       }),
     );
@@ -139,7 +140,7 @@ describe('a manifest', () => {
       [{ seed: 1 }, /: seed: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 3, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 4, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -149,7 +150,7 @@ describe('a manifest', () => {
     const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
     fc.assert(
       fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
-        writeFileSync(path('manifest'), seal('job', 3, { ...manifest, ...fields }));
+        writeFileSync(path('manifest'), seal('job', 4, { ...manifest, ...fields }));
         try {
           read();
         } catch (error) {
@@ -162,7 +163,7 @@ describe('a manifest', () => {
   it('that differs in one place is within its bounds, or told to be damaged', () => {
     fc.assert(
       fc.property(mutationOf(manifest), (mutated) => {
-        writeFileSync(path('manifest'), seal('job', 3, mutated));
+        writeFileSync(path('manifest'), seal('job', 4, mutated));
         const found = readOrDamaged(read);
         if (found === undefined) return;
         const { layout, inputs } = found;

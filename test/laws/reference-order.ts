@@ -18,10 +18,10 @@ export function recordsOf(input: Uint8Array, terminator: number): Buffer[] {
   return records;
 }
 
-/** First eight bytes, little-endian, of SHA-256 over seed and ordinal, each behind its length. */
-export function inputKey(seed: string, ordinal: number): bigint {
+/** First eight bytes, little-endian, of SHA-256 over seed and id, each behind its length. */
+export function inputKey(seed: string, inputId: string | number): bigint {
   const hash = createHash('sha256');
-  for (const text of [seed, String(ordinal)]) {
+  for (const text of [seed, String(inputId)]) {
     const bytes = new TextEncoder().encode(text);
     hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
     hash.update(bytes);
@@ -30,24 +30,33 @@ export function inputKey(seed: string, ordinal: number): bigint {
 }
 
 /** The records of all inputs in the order of the seed. */
-export function referenceOrder(inputs: readonly Uint8Array[], seed: string, terminator = 0x0a): Buffer[] {
+export function referenceOrder(
+  inputs: readonly Uint8Array[],
+  seed: string,
+  terminator = 0x0a,
+  inputIds?: readonly string[],
+): Buffer[] {
   return orderRecords(
     inputs.map((input) => recordsOf(input, terminator)),
     seed,
+    [],
+    inputIds,
   );
 }
 
 /**
  * @param recordsOfInputs of each input all that it holds, from its first record to the last byte.
  * @param headerBytes before the first record of each input.
+ * @param inputIds by default the ordinals.
  */
 export function orderRecords(
   recordsOfInputs: readonly (readonly Buffer[])[],
   seed: string,
   headerBytes: readonly number[] = [],
+  inputIds: readonly string[] = recordsOfInputs.map((_, ordinal) => String(ordinal)),
 ): Buffer[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
-    const ofInput = inputKey(seed, ordinal);
+    const ofInput = inputKey(seed, inputIds[ordinal] ?? '');
     let position = BigInt(headerBytes[ordinal] ?? 0);
     return records.map((record) => {
       const key = recordKey(position, ofInput);

@@ -53,6 +53,7 @@ export function openStages(
     outputBytes: 4096,
     arenaBytes: 2 ** 20,
     maxRecordBytes: 2 ** 20,
+    tiesByBytes: false,
     memoryNeed: usualNeed,
   };
   const shuffle = async (seed: string): Promise<Buffer> => {

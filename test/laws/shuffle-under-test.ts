@@ -20,6 +20,7 @@ import { encode } from './encodings.js';
 export interface Job {
   readonly inputs: readonly Buffer[];
   readonly seed: string;
+  readonly inputIds?: readonly string[] | undefined;
   readonly zeroTerminated?: boolean;
   readonly records?: RecordKind | undefined;
   readonly header?: HeaderKind | undefined;
@@ -42,6 +43,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       output,
       shards,
       seed,
+      inputIds: job.inputIds,
       tempDirs,
       memoryBytes: settings.memoryBytes,
       workers: settings.workers,

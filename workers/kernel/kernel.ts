@@ -62,6 +62,7 @@ export interface KernelFunctions extends FramingFunctions {
     pile: number,
     pileCount: number,
     parentScale: bigint,
+    tiesByBytes: boolean,
   ): void;
   walkStored(from: number, to: number): number;
   walkedCount(): number;

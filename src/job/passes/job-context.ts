@@ -11,7 +11,8 @@ import type { PreparedJob } from '../prepare/prepare-job.js';
 import type { JobStop } from './job-stop.js';
 import type { OnProfile, TaskPool } from './task-pool.js';
 
-export interface JobContext extends Pick<PreparedJob, 'inputs' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
+export interface JobContext
+  extends Pick<PreparedJob, 'inputs' | 'inputIds' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
   readonly seed: string;
   readonly share: JobShare;
   readonly stop: JobStop;

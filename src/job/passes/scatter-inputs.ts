@@ -17,6 +17,7 @@ import {
 import { deriveInputKey } from '../../key-derivation.js';
 import type { PileTotals } from '../../plan/pile-runs.js';
 import type { Split, SplitPart } from '../../plan/splits.js';
+import { inputIdOf } from '../prepare/input-ids.js';
 import { readCommittedSplits, removeLeftovers } from './committed-splits.js';
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { committing, GroupCommit } from './group-commit.js';
@@ -171,7 +172,7 @@ function inputPart(job: JobContext, part: SplitPart, countBefore: CountBefore): 
   const input = job.inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const { path } = input;
-  const inputKey = deriveInputKey(job.seed, String(inputOrdinal));
+  const inputKey = deriveInputKey(job.seed, inputIdOf(job.inputIds, inputOrdinal));
   if (input.kind === 'stream') {
     return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader: job.firstHeader };
   }

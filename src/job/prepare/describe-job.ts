@@ -7,6 +7,7 @@ import { type Compression, nameOfCompression } from '../../formats/encoder-table
 import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { noteInputs } from './input-fingerprints.js';
+import { describeInputIds, type InputIds } from './input-ids.js';
 import type { JobInput } from './job-inputs.js';
 import { type FilesPlaces, realTempDirsOf } from './job-places.js';
 import type { JobPlan } from './job-plan.js';
@@ -17,6 +18,7 @@ import type { ShardRule } from './shuffle-options.js';
 export async function describeJob(
   request: JobRequest,
   inputs: readonly JobInput[],
+  inputIds: InputIds,
   plan: JobPlan,
   places: FilesPlaces,
   removesJobDirectory: boolean,
@@ -24,6 +26,7 @@ export async function describeJob(
   return {
     isResumable: plan.isResumable,
     seed: request.seed,
+    inputIds: describeInputIds(inputIds),
     framing: nameOfFormat(request),
     decompressProgram: describeProgram(request.decompressProgram),
     shards: describeShards(request.shards),

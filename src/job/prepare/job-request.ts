@@ -13,10 +13,12 @@ import { STANDARD_OUTPUT } from '../../output/output-target.js';
 import { MOST_SHARDS } from '../../plan/shard-cuts.js';
 import { chooseCompression, chooseTempLevel } from './compression-request.js';
 import { recordFormatOf } from './framing-request.js';
+import type { InputIdRule } from './input-ids.js';
 import type { ShardRule, ShuffleOptions } from './shuffle-options.js';
 
 export interface JobRequest extends RecordFormat {
   readonly inputs: ShuffleOptions['inputs'];
+  readonly inputIds: InputIdRule;
   readonly output: string | undefined;
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
@@ -72,6 +74,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     requireWhole(`--io-limit ${path}`, limit, 1, 2 ** 16);
   return {
     inputs: options.inputs,
+    inputIds: options.inputIds ?? 'ordinal',
     output: options.output,
     shards,
     shardPrefix,
@@ -106,10 +109,13 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
 /** What the types say, for callers that have none. */
 function requireShapes(options: ShuffleOptions): void {
   const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp, decompressProgram } = options;
+  const { inputIds } = options;
   const isPath = (value: unknown) => typeof value === 'string' && value !== '';
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
     throw new UsageError('inputs: expected an array of paths, or of objects with a path');
+  if (inputIds !== undefined && !isInputIdRule(inputIds))
+    throw new UsageError("inputIds: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
   if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
   if (tempDirs !== undefined && !(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('tempDirs: expected an array of paths');
@@ -124,9 +130,17 @@ function requireShapes(options: ShuffleOptions): void {
   if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
   if (seed === undefined) return;
   if (typeof seed !== 'string') throw new UsageError('seed: expected a string');
-  // Hashed as UTF-8, in which halves of a pair all become the same character.
-  if (Buffer.from(seed).toString() !== seed)
-    throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+  if (!isWellFormed(seed)) throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+}
+
+function isInputIdRule(rule: unknown): boolean {
+  if (!Array.isArray(rule)) return rule === 'ordinal' || rule === 'path' || rule === 'name';
+  return rule.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id));
+}
+
+/** Hashed as UTF-8, in which halves of a pair all become the same character. */
+function isWellFormed(text: string): boolean {
+  return Buffer.from(text).toString() === text;
 }
 
 function isHeader(header: unknown): boolean {

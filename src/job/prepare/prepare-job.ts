@@ -13,6 +13,7 @@ import type { Release } from '../../release-all.js';
 import { checkDisks } from './check-disks.js';
 import { DeviceGates } from './device-gates.js';
 import { readInputHeaders, requireWholeRecords } from './input-headers.js';
+import { chooseInputIds, type InputIds } from './input-ids.js';
 import { type JobInput, listInputs } from './job-inputs.js';
 import { choosePlaces, type FilesPlaces, type JobPlaces, type StreamPlaces } from './job-places.js';
 import { expectMemoryNeed, isLarge, type JobPlan, planJob } from './job-plan.js';
@@ -25,6 +26,7 @@ import { TempPlaces } from './temp-places.js';
 export interface PreparedJob {
   readonly request: JobRequest;
   readonly inputs: readonly JobInput[];
+  readonly inputIds: InputIds;
   /** That of the first file; all inputs have the same. */
   readonly firstHeader: FoundHeader | undefined;
   /** Gate of each input; streams are ungated. */
@@ -56,6 +58,7 @@ export type JobSite =
 export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releases: Release[]): Promise<PreparedJob> {
   const asked = completeRequest(options);
   const jobInputs = await listInputs(asked.inputs, asked.onWarning, asked.decompressProgram, asked.signal);
+  const inputIds = chooseInputIds(asked.inputIds, jobInputs.inputs);
   refuseToResumeStreams(asked, jobInputs.inputs);
   const places = choosePlaces(asked, jobInputs);
   const gates = new DeviceGates(asked.ioLimits);
@@ -65,7 +68,7 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   const before = former !== undefined && hasWorkOnDisk(former) ? former : undefined;
   const manifest = former?.manifest;
   if (manifest !== undefined && site.kind === 'files')
-    await requireSameJob(manifest, asked, jobInputs.inputs, site.places);
+    await requireSameJob(manifest, asked, jobInputs.inputs, inputIds, site.places);
   const isMoving = before?.journal !== undefined;
   if (site.kind === 'files' && !isMoving) {
     requireReplaceable(
@@ -89,7 +92,7 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
   const permits = plan.inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
   const control = JobControl.create(permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, firstHeader, inputGates, site, before, outputGate, tempPlaces, plan, control };
+  return { request, inputs, inputIds, firstHeader, inputGates, site, before, outputGate, tempPlaces, plan, control };
 }
 
 async function gatesOfInputs(

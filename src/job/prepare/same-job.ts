@@ -7,6 +7,7 @@ import { nameOfFormat } from '../../formats/record-format.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { describeCompression, describeProgram, describeShards, describeTempDirs } from './describe-job.js';
 import { findInputChange } from './input-fingerprints.js';
+import { describeInputIds, type InputIds } from './input-ids.js';
 import type { JobInput } from './job-inputs.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './job-request.js';
@@ -19,6 +20,7 @@ export async function requireSameJob(
   manifest: JobManifest,
   request: JobRequest,
   inputs: readonly JobInput[],
+  inputIds: InputIds,
   places: FilesPlaces,
 ): Promise<void> {
   const directory = places.paths.jobDirectory;
@@ -37,6 +39,7 @@ export async function requireSameJob(
     ['output', manifest.output, places.output.path],
     ['list of temp directories', manifest.tempDirs, describeTempDirs(places)],
     ['number of inputs', manifest.inputs.count, inputs.length],
+    ['list of input ids', manifest.inputIds, describeInputIds(inputIds)],
   ];
   for (const [what, then, now] of pairs) {
     const [before, after] = [JSON.stringify(then), JSON.stringify(now)];

@@ -67,6 +67,12 @@ export interface ShuffleOptions {
    * of what the seed means.
    */
   readonly inputs: readonly (string | { readonly path: string })[];
+  /**
+   * The ids of the inputs, no two alike: keys of records are derived from them, and the order of the inputs means
+   * nothing. `path`: as given or found; `name`: the last part of that; an array: one for each input, in their order.
+   * Default `ordinal`: the place in the list.
+   */
+  readonly inputIds?: 'ordinal' | 'path' | 'name' | readonly string[] | undefined;
   /** A file; a directory when `shards` is given; `-` or absent: standard output. */
   readonly output?: string | undefined;
   readonly shards?: ShardRule | undefined;

@@ -50,7 +50,7 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const nature = { hasFiles: places.kind === 'files', manifest: before };
   const planned = await planJob(request, jobInputs.inputs, tempPlaces, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
-  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, planned, places, true) };
+  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, undefined, planned, places, true) };
 }
 
 describe('a job that can be resumed', () => {

@@ -48,6 +48,7 @@ async function start(options: Partial<ShuffleOptions> = {}): Promise<JobStart> {
 const manifest: JobManifest = {
   isResumable: true,
   seed: 'seed',
+  inputIds: null,
   framing: 'delimited 0a',
   decompressProgram: null,
   shards: null,

@@ -8,6 +8,7 @@ import { InputError, UsageError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { describeJob } from '#src/job/prepare/describe-job.js';
 import { DeviceGates } from '#src/job/prepare/device-gates.js';
+import { chooseInputIds } from '#src/job/prepare/input-ids.js';
 import { listInputs } from '#src/job/prepare/job-inputs.js';
 import { choosePlaces } from '#src/job/prepare/job-places.js';
 import { planJob } from '#src/job/prepare/job-plan.js';
@@ -42,19 +43,20 @@ async function jobOf(changed: Partial<ShuffleOptions>) {
   const jobInputs = await listInputs(request.inputs, () => {});
   const places = choosePlaces(request, jobInputs);
   if (places.kind !== 'files') return expect.fail('the output is a file');
-  return { request, inputs: jobInputs.inputs, places };
+  const inputIds = chooseInputIds(request.inputIds, jobInputs.inputs);
+  return { request, inputs: jobInputs.inputs, inputIds, places };
 }
 
 async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
-  const { request, inputs, places } = await jobOf(changed);
+  const { request, inputs, inputIds, places } = await jobOf(changed);
   const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
   const plan = await planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
-  return describeJob(request, inputs, { ...plan, isResumable }, places, true);
+  return describeJob(request, inputs, inputIds, { ...plan, isResumable }, places, true);
 }
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {
-  const { request, inputs, places } = await jobOf(changed);
-  await requireSameJob(manifest, request, inputs, places);
+  const { request, inputs, inputIds, places } = await jobOf(changed);
+  await requireSameJob(manifest, request, inputs, inputIds, places);
 }
 
 describe('requireSameJob', () => {
@@ -67,6 +69,7 @@ describe('requireSameJob', () => {
       { workers: 7 },
       { ioLimits: { [directory.path('t')]: 3 } },
       { maxRecordBytes: 1000 },
+      { inputIds: 'ordinal' as const },
       { force: true },
       { keepTemp: true },
       { jobDir: directory.path('named') },
@@ -103,6 +106,7 @@ describe('requireSameJob', () => {
       /another list of temp directories \(\[".*\/t"\], now/,
     ],
     ['their order', (path) => ({ tempDirs: [path('u'), path('t')] }), /another list of temp directories /],
+    ['the input ids', () => ({ inputIds: 'path' }), /another list of input ids \(null, now "[0-9a-f]{64}"\); /],
     ['the number of inputs', (path) => ({ inputs: [path('a')] }), /another number of inputs \(2, now 1\); /],
   ])('says that %s differ', async (_, changedOf, message) => {
     const manifest = await manifestOf();
@@ -115,6 +119,12 @@ describe('requireSameJob', () => {
     await expect(compared).rejects.toThrow(
       /^the unfinished job in .*\.job was begun with .*; give the same to go on, or --force without --resume to discard/,
     );
+  });
+
+  it('tells lists of input ids apart, and takes the same by whatever rule', async () => {
+    const manifest = await manifestOf({ inputIds: ['a', 'b'] });
+    await expect(compare(manifest, { inputIds: 'name' })).resolves.toBeUndefined();
+    await expect(compare(manifest, { inputIds: ['b', 'a'] })).rejects.toThrow(/another list of input ids /);
   });
 
   it('says that the rule or the prefix of the shards differ', async () => {

@@ -41,6 +41,7 @@ export class KernelOrder {
     capacity: number,
     bits: number,
     outBytes = 0,
+    tiesByBytes = false,
   ) {
     const align = (address: number) => Math.ceil(address / 16) * 16;
     this.#kernel = kernel;
@@ -55,7 +56,17 @@ export class KernelOrder {
     kernel.bytes.set(stored, this.#stored);
     this.#walked = this.#stored;
     const { pile, pileCount, parentScale } = place;
-    kernel.run.prepareOrder(this.#counts, bits, this.#arrived, this.#sorted, capacity, pile, pileCount, parentScale);
+    kernel.run.prepareOrder(
+      this.#counts,
+      bits,
+      this.#arrived,
+      this.#sorted,
+      capacity,
+      pile,
+      pileCount,
+      parentScale,
+      tiesByBytes,
+    );
   }
 
   /** Walks up to byte `end` of the stored records. @returns bytes of the complete ones; undefined: refused. */

@@ -140,9 +140,10 @@ export function scatter(records: readonly KeyedRecord[], pileCount: number, scal
   }));
 }
 
-/** By key; records of equal keys keep the order in which they arrived. */
-export function order(records: readonly KeyedRecord[]): KeyedRecord[] {
-  return records.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+/** By key; records of equal keys by their bytes, or in the order in which they arrived. */
+export function order(records: readonly KeyedRecord[], tiesByBytes = false): KeyedRecord[] {
+  const compareTies = tiesByBytes ? Buffer.compare : () => 0;
+  return records.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compareTies(a.bytes, b.bytes)));
 }
 
 /** The records from `index` on that fit `capacity`, that lie below `endIndex` and start below `startLimit`. */

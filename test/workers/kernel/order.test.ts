@@ -1,7 +1,7 @@
 /**
  * Walk and order: kernel against twin, at every level of piles, for keys that differ everywhere, only
- * below their upper 32 bits, or not at all (equal keys keep the order in which they arrived), however
- * the bytes arrive; and what the walk refuses.
+ * below their upper 32 bits, or not at all (equal keys keep the order in which they arrived, or come in that of their
+ * bytes), however the bytes arrive; and what the walk refuses.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -18,9 +18,15 @@ function recordsOf(keys: readonly bigint[]): KeyedRecord[] {
 }
 
 /** Orders with the kernel, the bytes arriving in `pieces` (sizes, repeated); keys and texts as they come out. */
-function orderWithKernel(records: readonly KeyedRecord[], place = WHOLE_KEY_SPACE, bits = 4, pieces = [1 << 20]) {
+function orderWithKernel(
+  records: readonly KeyedRecord[],
+  place = WHOLE_KEY_SPACE,
+  bits = 4,
+  pieces = [1 << 20],
+  tiesByBytes = false,
+) {
   const stored = encodeStored(records);
-  const pile = new KernelOrder(kernel, ARENA_START, place, stored, records.length, bits);
+  const pile = new KernelOrder(kernel, ARENA_START, place, stored, records.length, bits, 0, tiesByBytes);
   for (let end = 0, i = 0; end < stored.byteLength; i++) {
     end = Math.min(stored.byteLength, end + (pieces[i % pieces.length] ?? 1));
     expect(pile.walk(end)).toBeDefined();
@@ -56,6 +62,32 @@ describe('orderWalked', () => {
   it('keeps equal keys in the order in which they arrived', () => {
     const records = recordsOf([9n, 5n, 9n, 5n, 9n, 5n].map((key) => key << 32n));
     expect(orderWithKernel(records).map((line) => line.split(' ')[2])).toEqual(['1', '3', '5', '0', '2', '4']);
+  });
+
+  it('puts records of equal keys in the order of their bytes, when asked to', () => {
+    // Of two letters, so that some are equal and some are the beginning of others; bytes above 127 are no negative ones.
+    const bytes = fc.array(fc.constantFrom(0x61, 0x80), { maxLength: 20 }).map((codes) => Uint8Array.from(codes));
+    const key = fc.constantFrom(0n, 2n ** 40n, KEYS - 1n);
+    fc.assert(
+      fc.property(fc.array(fc.record({ key, bytes }), { maxLength: 60 }), bits, pieces, (records, ofBits, ofPieces) => {
+        const ordered = orderWithKernel(records, WHOLE_KEY_SPACE, ofBits, ofPieces, true);
+        expect(ordered).toEqual(legible(order(records, true)));
+      }),
+    );
+  });
+
+  it('has nothing to do with how they arrived then', () => {
+    const records = ['b', 'a', '', 'ab', 'a', '\xff'].map((text) => ({ key: 7n, bytes: Buffer.from(text, 'latin1') }));
+    for (const arrived of [records, records.toReversed()]) {
+      expect(orderWithKernel(arrived, WHOLE_KEY_SPACE, 4, [9], true).map((line) => line.slice(2))).toEqual([
+        '',
+        'a',
+        'a',
+        'ab',
+        'b',
+        'ÿ',
+      ]);
+    }
   });
 
   it('compares whole keys where their upper halves are equal', () => {

@@ -3,8 +3,9 @@
 // Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the
 // stored record. One counting step puts each entry into one of 2^bits ranges (about two records
 // each), one insertion sort over the nearly sorted whole does the rest. Equal upper bits are told
-// apart by the whole key, equal keys by address: piles are loaded in split order, so that is the
-// order of (input ordinal, position). Cost: two sequential passes over the entries, one random.
+// apart by the whole key. Equal keys by address: piles are loaded in split order, so that is the
+// order of (input ordinal, position). Or by their bytes, where the order must not depend on how the
+// pile was loaded. Cost: two sequential passes over the entries, one random.
 
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
@@ -14,6 +15,7 @@ let parentScale: u64 = 1;
 let ownScale: u64 = 1;
 let ownPile: u32 = 0;
 let ownPileCount: u32 = 1;
+let ordersTiesByBytes: bool = false;
 let counts: usize = 0;
 let bucketBits: u64 = 1;
 let arrived: usize = 0;
@@ -27,7 +29,8 @@ let gatheredChecksum: u64 = 0;
 /**
  * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and
  * `sortedAt` hold `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under
- * `scaleOfParent`; bits is 1 to 31.
+ * `scaleOfParent`; bits is 1 to 31. Records of equal keys come in the order of their bytes, a record before those
+ * that it begins, when `tiesByBytes`; else in that of their addresses.
  */
 export function prepareOrder(
   countsAt: usize,
@@ -38,6 +41,7 @@ export function prepareOrder(
   pile: u32,
   pileCount: u32,
   scaleOfParent: u64,
+  tiesByBytes: bool,
 ): void {
   counts = countsAt;
   bucketBits = bits;
@@ -47,6 +51,7 @@ export function prepareOrder(
   entryCount = 0;
   ownPile = pile;
   ownPileCount = pileCount;
+  ordersTiesByBytes = tiesByBytes;
   parentScale = scaleOfParent;
   ownScale = scaleOfParent * (pileCount as u64);
   gatheredChecksum = 0;
@@ -88,7 +93,20 @@ function comesAfter(a: u64, b: u64): bool {
   const placeA = load<u64>(a as u32 as usize) * ownScale;
   const placeB = load<u64>(b as u32 as usize) * ownScale;
   if (placeA != placeB) return placeA > placeB;
+  if (ordersTiesByBytes) {
+    const difference = compareBytes(a as u32 as usize, b as u32 as usize);
+    if (difference != 0) return difference > 0;
+  }
   return (a as u32) > (b as u32);
+}
+
+/** Below, above or 0, as the bytes of the record stored at `a` come before, behind those at `b`, or are the same. */
+function compareBytes(a: usize, b: usize): i32 {
+  const lengthA = load<u32>(a, 8);
+  const lengthB = load<u32>(b, 8);
+  const difference = memory.compare(a + HEADER_BYTES, b + HEADER_BYTES, min<u32>(lengthA, lengthB));
+  if (difference != 0) return difference;
+  return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
 
 /** Sorts the walked records by key. */

@@ -1,0 +1,45 @@
+/** Records of equal keys, which chance gives to none of the other tests: here all inputs have the same key. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+vi.mock(import('#src/key-derivation.js'), async (importOriginal) => ({
+  ...(await importOriginal()),
+  deriveInputKey: () => 7n,
+}));
+
+const directory = useTestDirectory();
+
+/** Of records of the same length, so that the input of the second has keys that are those of the first. */
+const INPUTS = ['one', 'two', 'six'].map((word) =>
+  Array.from({ length: 50 }, (_, i) => `${i + 10} ${word}\n`).join(''),
+);
+
+async function orderOf(inputs: readonly string[], options: Partial<ShuffleOptions>): Promise<string[]> {
+  const paths = inputs.map((text, i) => {
+    writeFileSync(directory.path(`in-${i}`), text);
+    return directory.path(`in-${i}`);
+  });
+  await shuffle({ inputs: paths, output: directory.path('out'), force: true, ...options }, { inline: true });
+  return readFileSync(directory.path('out'), 'latin1').split('\n').slice(0, -1);
+}
+
+/** The words of each three records of one key. */
+function wordsOfTies(order: readonly string[]): Set<string> {
+  const words = order.map((record) => record.slice(3));
+  return new Set(Array.from({ length: 50 }, (_, i) => words.slice(3 * i, 3 * i + 3).join(' ')));
+}
+
+describe('records of equal keys', () => {
+  it('come in the order of their inputs', async () => {
+    expect(wordsOfTies(await orderOf(INPUTS, {}))).toEqual(new Set(['one two six']));
+    expect(wordsOfTies(await orderOf(INPUTS.toReversed(), {}))).toEqual(new Set(['six two one']));
+  });
+
+  it('come in the order of their bytes where inputs have ids', async () => {
+    const order = await orderOf(INPUTS, { inputIds: ['a', 'b', 'c'] });
+    expect(wordsOfTies(order)).toEqual(new Set(['one six two']));
+    expect(await orderOf(INPUTS.toReversed(), { inputIds: 'name' })).toEqual(order);
+  });
+});
