@@ -1,6 +1,8 @@
 /**
  * A store that records are read from, lazily and in a random order: the loader's side of the library.
  */
+import { UsageError } from '../errors.js';
+import { pileSetsNamedBy } from '../store/manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { Loader } from './loader.js';
 import {
@@ -48,7 +50,7 @@ export class OpenedStore {
     const view =
       manifest === snapshot.manifest.number
         ? this.#view
-        : new StoreView(openSnapshot(snapshot.directory, manifest), this.#threads, this.#limits);
+        : new StoreView(openFormer(snapshot, manifest), this.#threads, this.#limits);
     return new Loader(view, settings, completePrefetch(options), epoch, record);
   }
 
@@ -56,6 +58,18 @@ export class OpenedStore {
   close(): Promise<void> {
     return this.#threads.close();
   }
+}
+
+/** @throws UsageError ERR_STORE when what it had is gone, or may go at any time. */
+function openFormer({ directory, manifest }: StoreSnapshot, number: number): StoreSnapshot {
+  const former = openSnapshot(directory, number);
+  const named = pileSetsNamedBy(manifest);
+  const isGone = former.manifest.commits.some(({ pileSets }) => pileSets.some(({ name }) => !named.has(name)));
+  if (!isGone) return former;
+  throw new UsageError(
+    `the pile store ${directory} has records of its state ${number} no more: they were expired; begin with the present one`,
+    'ERR_STORE',
+  );
 }
 
 /**

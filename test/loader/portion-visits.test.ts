@@ -5,30 +5,26 @@ import { type EpochPiles, visitsOf } from '#src/loader/portion-visits.js';
 import { type Equalize, type RankSplit, shareOfRank } from '#src/loader/rank-share.js';
 import { within } from '#workers/load-portion.js';
 
-const epoch = fc
-  .array(fc.oneof(fc.constant(0), fc.nat({ max: 12 })), { minLength: 1, maxLength: 12 })
-  .chain((counts) =>
-    fc.record({
-      records: fc.constant(Float64Array.from(counts)),
-      piles: fc.shuffledSubarray(
-        counts.map((_, pile) => pile),
-        { minLength: counts.length },
-      ),
-      /** Records in each range of keys, as a share of the pile. */
-      ranges: fc.integer({ min: 1, max: 4 }),
-    }),
-  );
+const epoch = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 12 })), { minLength: 1, maxLength: 12 }).chain((counts) =>
+  fc.record({
+    records: fc.constant(Float64Array.from(counts)),
+    piles: fc.shuffledSubarray(
+      counts.map((_, pile) => pile),
+      { minLength: counts.length },
+    ),
+    /** Records in each range of keys, as a share of the pile. */
+    ranges: fc.integer({ min: 1, max: 4 }),
+  }),
+);
 
-const request = fc
-  .integer({ min: 1, max: 9 })
-  .chain((worldSize) =>
-    fc.record({
-      worldSize: fc.constant(worldSize),
-      rank: fc.nat({ max: worldSize - 1 }),
-      split: fc.constantFrom<RankSplit>('strided', 'contiguous'),
-      equalize: fc.constantFrom<Equalize | null>(null, 'drop', 'pad'),
-    }),
-  );
+const request = fc.integer({ min: 1, max: 9 }).chain((worldSize) =>
+  fc.record({
+    worldSize: fc.constant(worldSize),
+    rank: fc.nat({ max: worldSize - 1 }),
+    split: fc.constantFrom<RankSplit>('strided', 'contiguous'),
+    equalize: fc.constantFrom<Equalize | null>(null, 'drop', 'pad'),
+  }),
+);
 
 /** What comes of the visits: `pile:index` of each record. */
 function visited(piles: EpochPiles, share: ReturnType<typeof shareOfRank>, from: number): string[] {
