@@ -18,7 +18,9 @@ export interface SubcommandContext {
 /** Ends well, or throws a PileshufError. */
 export type Subcommand = (argv: readonly string[], context: SubcommandContext) => Promise<void>;
 
-const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcommand }>>> = {};
+const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcommand }>>> = {
+  stream: () => import('./commands/stream.js'),
+};
 
 /** Undefined: the word is none of them. */
 export async function findSubcommand(word: string | undefined): Promise<Subcommand | undefined> {

@@ -66,7 +66,13 @@ export class Loader implements AsyncIterable<Uint8Array> {
 
   /** The records up to the end of the epoch, `size` at a time; the last batch may have fewer, unless `dropLast`. */
   batches(size: number, { dropLast = false }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
-    return this.#read(requireBatchSize(size), dropLast, false);
+    const wanted = requireBatchSize(size);
+    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), false);
+  }
+
+  /** The records up to the end of the epoch, as many together as were loaded together: those of a pile, at most. */
+  portions(): AsyncGenerator<RecordBatch, void> {
+    return this.#read((cursor) => cursor.takePortion(), false);
   }
 
   /**
@@ -75,23 +81,26 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * @throws UsageError when an epoch has too few records for a single batch.
    */
   steps(size: number, { dropLast = true }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
-    const fewest = dropLast ? requireBatchSize(size) : 1;
+    const wanted = requireBatchSize(size);
+    const fewest = dropLast ? wanted : 1;
     if (this.recordsPerEpoch < fewest) {
       throw new UsageError(
         `an epoch gives this rank ${this.recordsPerEpoch} records, and a batch needs ${fewest}: there would never be one`,
       );
     }
-    return this.#read(requireBatchSize(size), dropLast, true);
+    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), true);
   }
 
-  async *#read(size: number, dropLast: boolean, isEndless: boolean): AsyncGenerator<RecordBatch, void> {
+  /** @param take undefined at the end of an epoch. */
+  async *#read(
+    take: (cursor: RecordCursor) => Promise<RecordBatch | undefined>,
+    isEndless: boolean,
+  ): AsyncGenerator<RecordBatch, void> {
     this.#begin();
     try {
       do {
         const cursor = await this.#openCursor();
-        for (;;) {
-          const batch = await cursor.takeBatch(size);
-          if (batch === undefined || (dropLast && batch.length < size)) break;
+        for (let batch = await take(cursor); batch !== undefined; batch = await take(cursor)) {
           this.#position.record += batch.length;
           yield batch;
         }
@@ -113,6 +122,11 @@ export class Loader implements AsyncIterable<Uint8Array> {
     const part = { ...this.#settings, epoch, from: record, prefetchPiles: this.#prefetchPiles };
     return new RecordCursor(await PortionReader.open(this.#view, part), epoch);
   }
+}
+
+async function wholeBatch(cursor: RecordCursor, size: number, dropLast: boolean): Promise<RecordBatch | undefined> {
+  const batch = await cursor.takeBatch(size);
+  return dropLast && batch !== undefined && batch.length < size ? undefined : batch;
 }
 
 function endEpoch(position: Position): void {

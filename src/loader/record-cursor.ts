@@ -52,6 +52,12 @@ export class RecordCursor {
     return new RecordBatch(this.#epoch, this.#joinedBytes, this.#joinedEnds, 0, count);
   }
 
+  /** The next records that lie together as they were loaded; undefined behind the last one. */
+  async takePortion(): Promise<RecordBatch | undefined> {
+    if (this.#left === 0 && !(await this.#nextPortion())) return undefined;
+    return this.#batchOfPortion(this.#left);
+  }
+
   get #left(): number {
     return this.#portion.ends.length - this.#given;
   }
