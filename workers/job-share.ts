@@ -20,6 +20,8 @@ export interface JobShare extends RecordFormat {
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
   readonly layout: StoreLayout;
+  /** Where piles are split again; absent: where the others lie. */
+  readonly splitPlaces?: SplitPlaces | undefined;
   readonly ramPool: RamPoolShare | undefined;
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
@@ -39,6 +41,9 @@ export interface JobShare extends RecordFormat {
   /** For advice in messages. */
   readonly memoryNeed: MemoryNeed;
 }
+
+/** What lies there is removed when its pile is done. */
+export type SplitPlaces = Pick<StoreLayout, 'tempPlaces' | 'indexDirectory'>;
 
 export interface ThreadState {
   readonly control: JobControl;

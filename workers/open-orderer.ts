@@ -28,6 +28,7 @@ export function openOrderer(task: PilesTask, settle: () => Promise<void>): PileO
     outputBytes: job.outputBytes,
     longestRecordBytes: task.longestRecordBytes,
     tiesByBytes: job.tiesByBytes,
+    splitPlaces: job.splitPlaces ?? job.layout,
     attemptName: task.attemptName,
     settle,
   });

@@ -28,6 +28,7 @@ import {
 } from '../src/plan/arena-sizes.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
+import type { SplitPlaces } from './job-share.js';
 import type { KernelFunctions } from './kernel/kernel.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -58,6 +59,7 @@ export interface OrdererParts {
   readonly outputBytes: number;
   readonly longestRecordBytes: number;
   readonly tiesByBytes: boolean;
+  readonly splitPlaces: SplitPlaces;
   readonly attemptName: string;
   /** Waits for the writes that are under way. */
   readonly settle: () => Promise<void>;
@@ -147,7 +149,8 @@ export class PileOrderer {
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
-    const subLayout: StoreLayout = { ...layout, pileCount: subPiles.count, stripeCount: 1 };
+    const { tempPlaces, indexDirectory } = this.#parts.splitPlaces;
+    const subLayout: StoreLayout = { pileCount: subPiles.count, stripeCount: 1, tempPlaces, indexDirectory };
     this.#splits += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#splits}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };

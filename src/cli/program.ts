@@ -9,7 +9,7 @@ import { helpEpilogue } from './help-text.js';
 import type { InputList } from './input-list.js';
 import { parsePath } from './option-value.js';
 import { declareInputIdsOption } from './options/input-ids-option.js';
-import { declareInputArgument, declareInputOptions } from './options/input-options.js';
+import { declareDecompressOption, declareInputArgument, declareListOptions } from './options/input-options.js';
 import {
   declareIoLimitOption,
   declareMemoryOption,
@@ -59,7 +59,8 @@ function declareCommand(inputLists: InputList[], readTotalMemoryBytes: () => num
   declareWorkersOption(command);
   declareIoLimitOption(command);
   declareRecordOptions(command);
-  declareInputOptions(command, inputLists);
+  declareDecompressOption(command);
+  declareListOptions(command, inputLists);
   declareInputIdsOption(command, 'ordinal');
   command
     .option('--resume', 'go on with the unfinished job of this output, or begin one that can be resumed')

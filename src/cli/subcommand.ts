@@ -20,6 +20,9 @@ export type Subcommand = (argv: readonly string[], context: SubcommandContext) =
 
 const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcommand }>>> = {
   stream: () => import('./commands/stream.js'),
+  append: () => import('./commands/append.js'),
+  pile: () => import('./commands/pile.js'),
+  'shuffle-store': () => import('./commands/shuffle-store.js'),
 };
 
 /** Undefined: the word is none of them. */

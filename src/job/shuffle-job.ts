@@ -23,7 +23,7 @@ import { JobProgress } from './job-progress.js';
 import type { JobWork } from './job-work.js';
 import { openWork } from './open-work.js';
 import { fitPass2 } from './passes/fit-pass2.js';
-import type { JobContext } from './passes/job-context.js';
+import type { JobContext, ScatteredPiles } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
 import { layOutOutput } from './passes/lay-out-output.js';
 import { scatterInputs } from './passes/scatter-inputs.js';
@@ -33,7 +33,22 @@ import type { JobPlan } from './prepare/job-plan.js';
 import { type PreparedJob, prepareJob } from './prepare/prepare-job.js';
 import type { ShuffleOptions, ShuffleReport } from './prepare/shuffle-options.js';
 
-export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
+export function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
+  return runJob(options, { prepare: (releases) => prepareJob(options, tuning, releases), gatherPiles: scatterInputs });
+}
+
+/** Where the piles of a job come from. */
+export interface PileSource {
+  /** @param releases gets what is to be done when the job ends. */
+  prepare(releases: Release[]): Promise<PreparedJob>;
+  /** Pass 1, or what stands in its place. */
+  gatherPiles(job: JobContext): Promise<ScatteredPiles>;
+}
+
+export async function runJob(
+  options: Pick<ShuffleOptions, 'signal' | 'onWarning' | 'onProfile'>,
+  source: PileSource,
+): Promise<ShuffleReport> {
   const began = performance.now();
   if (options.signal?.aborted === true) throw new AbortedError();
   // The job has ended: a function of the caller that fails changes nothing of that.
@@ -46,13 +61,13 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
     tell(() => options.onWarning?.(error instanceof Error ? error.message : String(error)));
   const profile = new ProfileLog();
   const done = await releasingAll(async (releases) => {
-    const prepared = await prepareJob(options, tuning, releases);
+    const prepared = await source.prepare(releases);
     const stop = new JobStop(prepared.control, prepared.request.signal);
     releases.push(() => stop.release());
     const work = await openWork(prepared, releases);
     // Threads end before it is decided what stays on disk: they have files open, and may still write.
     const result = await releasingAll(
-      (threads) => carryOut(prepared, work, stop, profile, threads),
+      (threads) => carryOut(prepared, source, work, stop, profile, threads),
       warnOfLeftover,
     ).catch(async (thrown: unknown) => {
       // A stream cannot be taken back.
@@ -70,7 +85,14 @@ export async function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Pr
   return report;
 }
 
-async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, profile: ProfileLog, releases: Release[]) {
+async function carryOut(
+  prepared: PreparedJob,
+  source: PileSource,
+  work: JobWork,
+  stop: JobStop,
+  profile: ProfileLog,
+  releases: Release[],
+) {
   const { request, inputs, plan, control, before } = prepared;
   const { output, kept } = work;
   const progress = new JobProgress(control, stop, request.onProgress);
@@ -92,11 +114,12 @@ async function carryOut(prepared: PreparedJob, work: JobWork, stop: JobStop, pro
     stop,
     pool,
     attempt,
+    keepsPiles: prepared.storedPiles !== undefined,
     kept,
   };
   profile.pass1Begins();
 
-  const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
+  const pass1 = await progress.during('scatter', plan.inputBytes, () => source.gatherPiles(job));
   const scattered = pass1.value;
   const { records, bytes } = scattered;
   const layout = layOutOutput(request, scattered);
@@ -164,14 +187,15 @@ function openPool(plan: JobPlan, jobName: string, profile: ProfileLog): Promise<
   return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName, profile.add);
 }
 
-function shareOf({ request, inputIds, plan, control }: PreparedJob, work: JobWork): JobShare {
+function shareOf({ request, inputIds, plan, control, storedPiles }: PreparedJob, work: JobWork): JobShare {
   const { memory } = plan;
   const { pileCount, stripeCount } = memory;
   const { tempPlaces, indexDirectory } = work;
   return {
     jobName: randomUUID(),
     control: control.buffer,
-    layout: { pileCount, stripeCount, tempPlaces, indexDirectory },
+    layout: storedPiles ?? { pileCount, stripeCount, tempPlaces, indexDirectory },
+    splitPlaces: { tempPlaces, indexDirectory },
     ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
     keepsPileSets: work.kept !== undefined,
     tempZstdLevel: request.tempZstdLevel,
@@ -183,7 +207,7 @@ function shareOf({ request, inputIds, plan, control }: PreparedJob, work: JobWor
     outputBytes: memory.outputBytes,
     arenaBytes: memory.pass1ArenaBytes,
     maxRecordBytes: request.maxRecordBytes,
-    tiesByBytes: inputIds !== undefined,
+    tiesByBytes: inputIds !== undefined || storedPiles !== undefined,
     memoryNeed: plan.memoryNeed,
     isProfiled: request.isProfiled,
   };

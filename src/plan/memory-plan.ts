@@ -179,7 +179,7 @@ function workersForLayout(layout: PileLayout, need: MemoryNeed): number {
   const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
     throw new UsageError(
-      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles of the unfinished job: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with --memory`,
+      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles that are laid out already: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with --memory`,
       'ERR_MEMORY_BUDGET',
     );
   }

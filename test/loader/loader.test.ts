@@ -2,7 +2,7 @@
  * What loaders give, against the order that the twin computes: all epochs, ranks and ways to split, batches, positions
  * to go on from, piles too large for memory, and records too long for a copy.
  */
-import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { deriveEpochKey } from '#src/key-derivation.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { pileSetDirectoryOf } from '#src/store/store-files.js';
+import { openSnapshot } from '#src/store/store-snapshot.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -176,9 +177,9 @@ describe('state and resume', () => {
   it('refuse a state of the store that is gone', async () => {
     const path = await makeIt();
     const state = openStore(path).epoch(0).state();
-    await commitManifest(realpathSync(path), ({ commits, oldest }) => ({ commits, oldest, removed: [] }));
+    await commitManifest(openSnapshot(path), ({ commits, oldest }) => ({ commits, oldest, removed: [] }));
     await expect(given(openStore(path).resume(state))).resolves.toHaveLength(RECORDS);
-    await commitManifest(realpathSync(path), ({ oldest }) => ({ commits: [], oldest, removed: [] }));
+    await commitManifest(openSnapshot(path), ({ oldest }) => ({ commits: [], oldest, removed: [] }));
     expect(() => openStore(path).resume(state)).toThrow('no more: they were expired');
   });
 

@@ -17,6 +17,7 @@ import {
   machineOptionsOf,
 } from '../options/machine-options.js';
 import { parseCommand } from '../options/parse-command.js';
+import { declareStoreArgument } from '../options/store-options.js';
 import {
   declareProgressOption,
   declareQuietOption,
@@ -112,11 +113,11 @@ function requireSame(state: object, typed: object): void {
 function declareCommand(): Command {
   const whole = (option: string) => (text: string) => parseWhole(text, option);
   const count = (option: string) => (text: string) => parseCount(text, option);
-  const command = new Command('pileshuf stream')
-    .description(
-      'Writes the records of a pile store in random order, epoch after epoch, as a training program reads them.',
-    )
-    .argument('<STORE>', 'directory of the store')
+  const command = new Command('pileshuf stream').description(
+    'Writes the records of a pile store in random order, epoch after epoch, as a training program reads them.',
+  );
+  declareStoreArgument(command, 'directory of the store');
+  command
     .option('-o, --output <PATH>', 'standard output: - (default)')
     .option('--epochs <N>', 'end behind epoch N - 1 (default: behind the first one)', count('--epochs'))
     .option('--epoch <N>', 'begin with epoch N (default: 0, the global shuffle)', whole('--epoch'))

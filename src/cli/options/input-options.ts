@@ -14,17 +14,20 @@ export function declareInputArgument(command: Command): void {
   command.argument('[inputs...]', 'files, directories, quoted globs, or - for standard input');
 }
 
+export function declareDecompressOption(command: Command): void {
+  command.option(
+    '--decompress-program <CMD>',
+    "give every input to CMD, such as 'xz -dc', and take what it writes",
+    parseDecompressProgram,
+  );
+}
+
 /** @param inputLists gets the lists, in the order typed. */
-export function declareInputOptions(command: Command, inputLists: InputList[]): void {
+export function declareListOptions(command: Command, inputLists: InputList[]): void {
   const addList = (option: InputList['option']) => (text: string) => {
     inputLists.push({ option, path: parsePath(text, option) });
   };
   command
-    .option(
-      '--decompress-program <CMD>',
-      "give every input to CMD, such as 'xz -dc', and take what it writes",
-      parseDecompressProgram,
-    )
     .option('--files-from <FILE>', 'read names of inputs, one a line; - is standard input', addList('--files-from'))
     .option('--files0-from <FILE>', 'the same with names that end in NUL', addList('--files0-from'));
 }

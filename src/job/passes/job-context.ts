@@ -21,6 +21,8 @@ export interface JobContext
   readonly onTaskProfile: OnProfile;
   /** Unlike that of any other run of this job: part of the names of its temp files. */
   readonly attempt: string;
+  /** Whether the piles are not the job's own, and stay. */
+  readonly keepsPiles: boolean;
   /** Undefined: nothing of this job outlives it. */
   readonly kept: KeptWork | undefined;
 }

@@ -28,7 +28,8 @@ export class StripeRemoval {
       const stripe = stripeOfPile(layout, pile);
       const left = (this.#pilesLeft[stripe] ?? 0) - 1;
       this.#pilesLeft[stripe] = left;
-      if (left === 0 && this.#job.kept?.keepsStripes !== true) this.#remove(stripe);
+      const { keepsPiles, kept } = this.#job;
+      if (left === 0 && !keepsPiles && kept?.keepsStripes !== true) this.#remove(stripe);
     }
   }
 

@@ -42,10 +42,18 @@ export interface StreamPlaces {
   readonly paths: undefined;
 }
 
+/** What the places of a job depend on. */
+export interface NamedInputs extends Pick<JobInputs, 'directories'> {
+  readonly inputs: readonly { readonly path: string }[];
+}
+
 export type JobPlaces = FilesPlaces | StreamPlaces;
 
-/** @throws UsageError for every reason why the output or the temp data must not go there. */
-export function choosePlaces(request: JobRequest, { inputs, directories }: JobInputs): JobPlaces {
+/**
+ * @param inputs whose names may say how shards are named.
+ * @throws UsageError for every reason why the output or the temp data must not go there.
+ */
+export function choosePlaces(request: JobRequest, { inputs, directories }: NamedInputs): JobPlaces {
   const naming =
     request.shards === undefined ? undefined : { prefix: request.shardPrefix, extension: extensionOf(request, inputs) };
   const output = resolveOutput(request.output, naming, request.force);
@@ -60,7 +68,7 @@ export function choosePlaces(request: JobRequest, { inputs, directories }: JobIn
 }
 
 /** Of shards. */
-function extensionOf({ compression }: JobRequest, inputs: JobInputs['inputs']): string {
+function extensionOf({ compression }: JobRequest, inputs: NamedInputs['inputs']): string {
   const extension = commonExtension(inputs.map((input) => input.path));
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }

@@ -9,6 +9,7 @@ import { readOpenFileLimit } from '../../io/open-file-limit.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
 import { deriveDrawSeed } from '../../key-derivation.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../../plan/memory-plan.js';
+import type { PileLayout } from '../../plan/pile-division.js';
 import { planSplitBytes, planSplits, type Split } from '../../plan/splits.js';
 import { estimateInputs } from './estimate.js';
 import type { JobInput } from './job-inputs.js';
@@ -44,7 +45,7 @@ export interface DiskNeed {
 }
 
 /** A job of this much is done before two threads have started. */
-const INLINE_BYTES = 8 * 2 ** 20;
+export const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
 /** Text is usually compressed to a fourth; only for warnings. */
 const USUAL_RATIO = 4;
@@ -73,12 +74,33 @@ export async function planJob(
   const planned = planWork(request, inputs, tempPlaces, isAskedFor, layout, tuning);
   const isEnough = isAskedFor || !mayBeResumable || planned.expected.tempBytes < RESUMABLE_FROM_BYTES;
   const work = isEnough ? planned : planWork(request, inputs, tempPlaces, true, layout, tuning);
+  const splits = takeSplits(await planSplitsOf(work, request, inputs), layout);
   const { splitBytes, decodedBytes, ...rest } = work;
-  const { framing, signal } = request;
-  const plannedInputs = await describeInputs(inputs, decodedBytes, framing && framingOf(framing), splitBytes, signal);
-  const splits = takeSplits(planSplits(plannedInputs, splitBytes), layout);
   const needsLayout = rest.isResumable && rest.memory.ramPoolBytes === 0;
   return { ...rest, splits, layout: needsLayout ? layoutOf(rest.memory, splitBytes, splits, layout) : undefined };
+}
+
+/** Plans pass 1 alone, of which all goes to piles that are laid out already. @throws AbortedError */
+export async function planPass1(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  tempPlaces: TempPlaces,
+  layout: PileLayout,
+  tuning: Tuning,
+): Promise<JobPlan> {
+  const work = planWork(request, inputs, tempPlaces, true, layout, tuning);
+  const splits = [...(await planSplitsOf(work, request, inputs))];
+  const { splitBytes, decodedBytes, ...rest } = work;
+  return { ...rest, splits, layout: undefined };
+}
+
+async function planSplitsOf(
+  { splitBytes, decodedBytes }: WorkPlan,
+  { framing, signal }: JobRequest,
+  inputs: readonly JobInput[],
+): Promise<Iterable<Split>> {
+  const planned = await describeInputs(inputs, decodedBytes, framing && framingOf(framing), splitBytes, signal);
+  return planSplits(planned, splitBytes);
 }
 
 /** What memory will be planned for, as far as it is known before headers are read: for advice in messages. */
@@ -119,7 +141,7 @@ function planWork(
   inputs: readonly JobInput[],
   tempPlaces: TempPlaces,
   isResumable: boolean,
-  layout: WorkLayout | undefined,
+  layout: (PileLayout & { readonly splitBytes?: number }) | undefined,
   tuning: Tuning,
 ): WorkPlan {
   const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));

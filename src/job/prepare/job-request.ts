@@ -179,8 +179,8 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: ShuffleOptions): number {
   return totalBytes;
 }
 
-/** @param option as the command calls it; the library's field is named alike. */
-function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
+/** @param option as the command calls it; the library's field is named alike. @throws UsageError */
+export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
 }

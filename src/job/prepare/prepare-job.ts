@@ -7,6 +7,7 @@ import { inputName } from '../../io/input-source.js';
 import { type GateNumber, JobControl, UNGATED } from '../../io/job-control.js';
 import { hearSignalsAt } from '../../io/pause.js';
 import { requireReplaceable } from '../../output/output-place.js';
+import type { StoreLayout } from '../../pile-store/store-layout.js';
 import type { Tuning } from '../../plan/memory-plan.js';
 import { memoryForDecoder } from '../../plan/record-memory.js';
 import type { Release } from '../../release-all.js';
@@ -38,6 +39,8 @@ export interface PreparedJob {
   readonly tempPlaces: TempPlaces;
   readonly plan: JobPlan;
   readonly control: JobControl;
+  /** Where piles lie that are there already, for others, too; undefined: the job makes its own. */
+  readonly storedPiles: StoreLayout | undefined;
 }
 
 /**
@@ -90,12 +93,31 @@ export async function prepareJob(options: ShuffleOptions, tuning: Tuning, releas
   // What a job that goes on still needs is less than it can be known; a full disk is no loss to it.
   if (before === undefined) checkDisks(request, plan, places, gates);
   if (isLarge(plan) && !plan.isResumable) warnOfStream(request, places, inputs);
-  const permits = plan.inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
-  const control = JobControl.create(permits, plan.memory.pass1SpareBytes);
-  return { request, inputs, inputIds, firstHeader, inputGates, site, before, outputGate, tempPlaces, plan, control };
+  const control = createControl(plan, gates);
+  const storedPiles = undefined;
+  return {
+    request,
+    inputs,
+    inputIds,
+    firstHeader,
+    inputGates,
+    site,
+    before,
+    outputGate,
+    tempPlaces,
+    plan,
+    control,
+    storedPiles,
+  };
 }
 
-async function gatesOfInputs(
+export function createControl({ inline, memory }: JobPlan, gates: DeviceGates): JobControl {
+  const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
+  return JobControl.create(permits, memory.pass1SpareBytes);
+}
+
+/** Of each input; streams have none. @throws AbortedError */
+export async function gatesOfInputs(
   inputs: readonly JobInput[],
   gates: DeviceGates,
   signal: AbortSignal | undefined,
@@ -108,7 +130,8 @@ async function gatesOfInputs(
   return inputGates;
 }
 
-async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
+/** @param releases gets what is to be done when the job ends. @throws UsageError as of `findStart` */
+export async function findSite(request: JobRequest, places: JobPlaces, releases: Release[]): Promise<JobSite> {
   if (places.kind === 'stream') return { kind: 'stream', places };
   const start = await findStart(request, places);
   releases.push(() => start.directory.release());

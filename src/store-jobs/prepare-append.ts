@@ -1,0 +1,95 @@
+/**
+ * Everything that is decided and checked before a store gets the first byte of its inputs. Nothing is made before all
+ * inputs were found but, in the end, the store.
+ */
+import { UsageError } from '../errors.js';
+import type { GateNumber, JobControl } from '../io/job-control.js';
+import { DeviceGates } from '../job/prepare/device-gates.js';
+import { estimateInputs } from '../job/prepare/estimate.js';
+import { requireWholeRecords } from '../job/prepare/input-headers.js';
+import { chooseInputIds } from '../job/prepare/input-ids.js';
+import { type JobInput, listInputs } from '../job/prepare/job-inputs.js';
+import { type JobPlan, planPass1 } from '../job/prepare/job-plan.js';
+import { completeRequest, type JobRequest, requireWhole } from '../job/prepare/job-request.js';
+import { createControl, gatesOfInputs } from '../job/prepare/prepare-job.js';
+import { TempPlaces } from '../job/prepare/temp-places.js';
+import { deriveDrawSeed } from '../key-derivation.js';
+import { requireOutside } from '../output/output-place.js';
+import { MOST_PILES, type StoreLayout } from '../pile-store/store-layout.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
+import { openOrCreateStore } from '../store/create-store.js';
+import { generationOfToday, requireGeneration } from '../store/generation.js';
+import { requireIdsFree } from '../store/input-ids.js';
+import { pileSetDirectoryOf } from '../store/store-files.js';
+import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import type { AppendOptions } from './store-options.js';
+
+export interface PreparedAppend {
+  /** With the seed of the store. */
+  readonly request: JobRequest;
+  readonly snapshot: StoreSnapshot;
+  readonly inputs: readonly JobInput[];
+  readonly inputIds: readonly string[];
+  readonly generation: string;
+  readonly replace: boolean;
+  readonly inputGates: readonly GateNumber[];
+  readonly layout: StoreLayout;
+  readonly plan: JobPlan;
+  readonly control: JobControl;
+}
+
+/** A store is made for more than what it is begun with. */
+const EXPECTED_GROWTH = 4;
+
+/** @throws UsageError, InputError and SystemError for all that is wrong from the start. */
+export async function prepareAppend(
+  storeDirectory: string,
+  options: AppendOptions,
+  tuning: Tuning,
+): Promise<PreparedAppend> {
+  const { generation = generationOfToday(), replace = false, piles, expectedBytes, ...asked } = options;
+  requireGeneration(generation);
+  if (piles !== undefined) requireWhole('--piles', piles, 1, MOST_PILES);
+  if (expectedBytes !== undefined) requireWhole('--expected-bytes', expectedBytes, 1);
+  const named = completeRequest({ ...asked, inputIds: asked.inputIds ?? 'path' });
+  refuseHeaders(named);
+  const { inputs, directories } = await listInputs(
+    named.inputs,
+    named.onWarning,
+    named.decompressProgram,
+    named.signal,
+  );
+  requireOutside(storeDirectory, 'the pile store', directories);
+  requireWholeRecords(inputs, named.framing);
+  const inputIds = chooseInputIds(named.inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
+  const { recordBytes } = estimateInputs(inputs, named.framing, deriveDrawSeed(named.seed));
+  const snapshot = await openOrCreateStore(
+    storeDirectory,
+    { seed: options.seed, pileCount: piles },
+    { pileCount: expectedBytes === undefined ? pilesForInputs(recordBytes) : pilesForBytes(expectedBytes) },
+  );
+  requireIdsFree(snapshot, inputIds, replace);
+  const request = { ...named, seed: snapshot.settings.seed };
+  const gates = new DeviceGates(request.ioLimits);
+  const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
+  const place = new TempPlaces([pileSetDirectory], gates);
+  const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), place.rotate);
+  const inputGates = await gatesOfInputs(inputs, gates, request.signal);
+  const plan = await planPass1(request, inputs, place, layout, tuning);
+  const control = createControl(plan, gates);
+  return { request, snapshot, inputs, inputIds, generation, replace, inputGates, layout, plan, control };
+}
+
+/** Of a store that begins with these. */
+function pilesForInputs(recordBytes: number): number {
+  return Math.max(DEFAULT_STORE_PILES, pilesForBytes(EXPECTED_GROWTH * recordBytes));
+}
+
+/** They would have to stand before the records of every output that is made of the store. */
+function refuseHeaders({ header }: JobRequest): void {
+  if (header === undefined) return;
+  throw new UsageError(
+    'a pile store keeps records alone, and these inputs have headers (--header, --skip-bytes, --npy or --webdataset); give inputs without, or shuffle them with pileshuf alone',
+  );
+}

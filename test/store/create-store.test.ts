@@ -1,0 +1,101 @@
+/**
+ * Making and opening stores: one of two creators wins, a killed one is gone on with, and nothing else is ever taken for a
+ * store.
+ */
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { openOrCreateStore } from '#src/store/create-store.js';
+import { nameOfManifest } from '#src/store/store-files.js';
+import { openSnapshot } from '#src/store/store-snapshot.js';
+import { interrupted } from '../fixtures/interrupted-file-calls.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const store = () => directory.path('store');
+const create = (asked: { seed?: string; pileCount?: number } = {}) =>
+  openOrCreateStore(store(), asked, { pileCount: 7 });
+const refusal = (code: string, message: RegExp) =>
+  expect.objectContaining({ code, message: expect.stringMatching(message) });
+
+describe('openOrCreateStore', () => {
+  it('makes a store with what is asked for, or what it is given otherwise', async () => {
+    const { settings, manifest } = await create({ seed: '42' });
+    expect(settings).toMatchObject({ seed: '42', pileCount: 7 });
+    expect(manifest).toMatchObject({ storeId: settings.id, number: 1, oldest: 1, commits: [], removed: [] });
+    expect(await create()).toEqual({ directory: store(), settings, manifest });
+    expect(await create({ seed: '42', pileCount: 7 })).toEqual({ directory: store(), settings, manifest });
+  });
+
+  it('makes one in an empty directory, and draws a seed', async () => {
+    mkdirSync(store());
+    const { settings } = await create({ pileCount: 3 });
+    expect(settings).toMatchObject({ seed: expect.stringMatching(/^[0-9a-f]{16}$/), pileCount: 3 });
+  });
+
+  it('gives its files the mode that the umask gives', async () => {
+    const former = process.umask(0o002);
+    try {
+      await create();
+    } finally {
+      process.umask(former);
+    }
+    const modeOf = (name: string) => statSync(directory.path('store', name)).mode & 0o777;
+    expect(['.', 'manifests', 'pile-sets'].map(modeOf)).toEqual([0o775, 0o775, 0o775]);
+    expect(['store', `manifests/${nameOfManifest(1)}`].map(modeOf)).toEqual([0o664, 0o664]);
+  });
+
+  it.each([
+    [{ seed: '43' }, /^the pile store .* has the seed "42", expected "43"; give the same, or none, .*$/],
+    [{ pileCount: 8 }, /^the pile store .* has a number of piles of 7, expected 8; .*$/],
+  ])('refuses %o of a store that has something else', async (asked, message) => {
+    await create({ seed: '42' });
+    await expect(create(asked)).rejects.toEqual(refusal('ERR_STORE_DIFFERS', message));
+  });
+
+  it('refuses a directory with something else in it, and changes nothing there', async () => {
+    mkdirSync(store());
+    writeFileSync(directory.path('store', 'a.txt'), '');
+    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /is no pile store: it holds a\.txt; name an empty/));
+    expect(readdirSync(store())).toEqual(['a.txt']);
+  });
+
+  it('refuses a file', async () => {
+    writeFileSync(store(), '');
+    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /is not a directory/));
+  });
+
+  it('refuses a store that has lost its settings', async () => {
+    await create();
+    rmSync(directory.path('store', 'store'));
+    writeFileSync(directory.path('store', 'manifests', nameOfManifest(2)), '');
+    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /has lost its file store; restore it/));
+  });
+
+  it('tells of a place where it may not be made', async () => {
+    const path = directory.path('missing', 'store');
+    const failure = expect.objectContaining({
+      message: expect.stringContaining(`the directory ${path}: no such file`),
+    });
+    await expect(openOrCreateStore(path, {}, { pileCount: 1 })).rejects.toEqual(failure);
+  });
+
+  it('gives the same store to all that make it at the same time', async () => {
+    const snapshots = await Promise.all(Array.from({ length: 8 }, () => create()));
+    expect(new Set(snapshots.map(({ settings }) => JSON.stringify(settings))).size).toBe(1);
+    for (const { settings, manifest } of snapshots) expect(manifest.storeId).toBe(settings.id);
+  });
+
+  it.each(['fails', 'ends'] as const)('is gone on with when any of its calls %s', async (how) => {
+    let count = 0;
+    for (let number = 1; ; number += 1) {
+      const { isReached } = await interrupted(how, number, () => create());
+      if (!isReached) break;
+      count += 1;
+      const { settings, manifest } = await create({ pileCount: 7 });
+      expect(manifest.storeId).toBe(settings.id);
+      expect(openSnapshot(store()).settings).toEqual(settings);
+      rmSync(store(), { recursive: true });
+    }
+    expect(count).toBeGreaterThan(8);
+  });
+});
