@@ -43,6 +43,12 @@ export interface PortionOrdererParts {
 const COPY_BYTES = 2 ** 18;
 /** Ends of records copied at one time. */
 const COPY_RECORDS = 2 ** 14;
+/**
+ * What is copied lies at the same place in a word as where it is going: into shared memory V8 copies whole words then,
+ * and single bytes otherwise, at a fourth of the speed.
+ */
+const WORD_BYTES = 8;
+const END_BYTES = 4;
 /** Read at one time where a range of keys is picked out. */
 const PIECE_BYTES = 2 ** 20;
 
@@ -64,8 +70,8 @@ export class PortionOrderer {
     this.#parts = parts;
     this.#run = parts.arena.kernel.run;
     const layout = new ArenaLayout();
-    this.#copy = layout.take(COPY_BYTES + SLACK_BYTES, 4096);
-    this.#ends = layout.take(4 * COPY_RECORDS);
+    this.#copy = layout.take(WORD_BYTES + COPY_BYTES + SLACK_BYTES, 4096);
+    this.#ends = layout.take(WORD_BYTES + END_BYTES * COPY_RECORDS);
     this.#stored = layout.take(0, 4096);
   }
 
@@ -181,15 +187,17 @@ export class PortionOrderer {
   ): number {
     const run = this.#run;
     const { bytes } = this.#parts.arena.kernel;
-    const ends = new Uint32Array(bytes.buffer, this.#ends, COPY_RECORDS);
+    const endsFrom = (address: number, length: number) => new Uint32Array(bytes.buffer, address, length);
     let byteLength = 0;
     for (let done = 0; done < count; ) {
       const next = index + done * step;
       const wanted = Math.min(count - done, COPY_RECORDS);
-      const copied = run.gatherEvery(next, step, wanted, this.#copy, COPY_BYTES, this.#ends, byteLength) >>> 0;
+      const to = this.#copy + (byteLength % WORD_BYTES);
+      const ends = this.#ends + ((END_BYTES * done) % WORD_BYTES);
+      const copied = run.gatherEvery(next, step, wanted, to, COPY_BYTES, ends, byteLength) >>> 0;
       if (copied > 0) {
         const gathered = run.gatheredByteLength() >>> 0;
-        copyTo(bytes.subarray(this.#copy, this.#copy + gathered), ends.subarray(0, copied), byteLength, done);
+        copyTo(bytes.subarray(to, to + gathered), endsFrom(ends, copied), byteLength, done);
         byteLength += gathered;
         done += copied;
         continue;
@@ -198,8 +206,8 @@ export class PortionOrderer {
       const address = run.recordAddress(next) >>> 0;
       const recordBytes = run.recordByteLength(next) >>> 0;
       run.hashInPlace(next);
-      ends[0] = byteLength + recordBytes;
-      copyTo(bytes.subarray(address, address + recordBytes), ends.subarray(0, 1), byteLength, done);
+      const end = Uint32Array.of(byteLength + recordBytes);
+      copyTo(bytes.subarray(address, address + recordBytes), end, byteLength, done);
       byteLength += recordBytes;
       done += 1;
     }
