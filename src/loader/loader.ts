@@ -5,7 +5,7 @@
 import { AbortedError, UsageError } from '../errors.js';
 import { requireBatchSize } from './loader-options.js';
 import { type LoaderSettings, type LoaderState, stateOf } from './loader-state.js';
-import { PortionReader } from './portion-reader.js';
+import { newBuffers, type PortionBuffers, PortionReader } from './portion-reader.js';
 import { shareOfRank } from './rank-share.js';
 import type { RecordBatch } from './record-batch.js';
 import { RecordCursor } from './record-cursor.js';
@@ -30,6 +30,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
   readonly #settings: LoaderSettings;
   readonly #prefetchPiles: number;
   readonly #position: Position;
+  #buffers: PortionBuffers = [];
   #isRead = false;
 
   /** Use `openStore`. */
@@ -120,7 +121,10 @@ export class Loader implements AsyncIterable<Uint8Array> {
     if (this.#view.limits.signal?.aborted === true) throw new AbortedError('incomplete');
     const { epoch, record } = this.#position;
     const part = { ...this.#settings, epoch, from: record, prefetchPiles: this.#prefetchPiles };
-    return new RecordCursor(await PortionReader.open(this.#view, part), epoch);
+    // Those of the epoch before, unless it was left: then something may still be on its way into them.
+    const isWhole = this.#buffers.length === this.#prefetchPiles + 1;
+    if (!isWhole) this.#buffers = newBuffers(this.#prefetchPiles);
+    return new RecordCursor(await PortionReader.open(this.#view, part, this.#buffers), epoch);
   }
 }
 

@@ -27,6 +27,14 @@ export interface EpochPart extends LoaderSettings {
   readonly prefetchPiles: number;
 }
 
+/** Where portions go; undefined: one that is made when it is needed. */
+export type PortionBuffers = (SharedArrayBuffer | undefined)[];
+
+/** For the portions that are loaded ahead, and the one that is consumed. */
+export function newBuffers(prefetchPiles: number): PortionBuffers {
+  return Array.from({ length: prefetchPiles + 1 }, () => undefined);
+}
+
 export class PortionReader {
   readonly #view: StoreView;
   readonly #totals: PileTallies;
@@ -34,11 +42,11 @@ export class PortionReader {
   readonly #visits: Iterator<PortionVisit, void>;
   /** In the order in which they are consumed. */
   readonly #loading: Promise<LoadResult>[] = [];
-  /** Of the portions that may be loaded now. */
-  readonly #buffers: (SharedArrayBuffer | undefined)[];
+  /** Those that nothing is loaded into, nor consumed from; all of them, when all portions were consumed. */
+  readonly #buffers: PortionBuffers;
   #consumed: SharedArrayBuffer | undefined;
 
-  private constructor(view: StoreView, totals: PileTallies, part: EpochPart) {
+  private constructor(view: StoreView, totals: PileTallies, part: EpochPart, buffers: PortionBuffers) {
     const { settings } = view.snapshot;
     const order = orderOfEpoch(settings.seed, part.epoch, part.reshuffle, settings.pileCount);
     const memory = {
@@ -53,11 +61,11 @@ export class PortionReader {
     this.#totals = totals;
     this.#epochKey = order.epochKey;
     this.#visits = visitsOf({ piles: order.piles, records: totals.records, rangeCountOf }, share, part.from);
-    this.#buffers = Array.from({ length: part.prefetchPiles + 1 }, () => undefined);
+    this.#buffers = buffers;
   }
 
-  static async open(view: StoreView, part: EpochPart): Promise<PortionReader> {
-    return new PortionReader(view, await view.totals(), part);
+  static async open(view: StoreView, part: EpochPart, buffers: PortionBuffers): Promise<PortionReader> {
+    return new PortionReader(view, await view.totals(), part, buffers);
   }
 
   /** The next portion that has records; undefined behind the last one. That before is gone then. */

@@ -16,6 +16,7 @@ import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fix
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
+const NOTHING = new Uint8Array();
 const text = (record: Uint8Array) => Buffer.from(record).toString();
 
 const contents: StoreContents = {
@@ -219,7 +220,7 @@ describe('batches', () => {
       for await (const batch of loader.batches(size)) {
         lengths.push(batch.length);
         const records = [...batch].map(text);
-        expect(records.map((_, i) => text(batch.at(i) ?? new Uint8Array()))).toEqual(records);
+        expect(records.map((_, i) => text(batch.at(i) ?? NOTHING))).toEqual(records);
         expect(text(batch.bytes)).toBe(records.join(''));
         let end = 0;
         expect([...batch.ends]).toEqual(records.map((record) => (end += Buffer.byteLength(record))));
@@ -264,6 +265,44 @@ describe('batches', () => {
       if (more.length === 2) break;
     }
     expect(more).toEqual([3, 3]);
+  });
+});
+
+describe('several loaders of one store', () => {
+  it.each([
+    ['on the calling thread', 0],
+    ['on threads', 9 * 2 ** 20],
+  ])('are read side by side, %s', async (_, longBytes) => {
+    const path = directory.path('side');
+    const inputs = { a: someRecords('a', 300), long: ['y'.repeat(longBytes)] };
+    await makeStore(path, { ...contents, inputs });
+    const store = openStore(path, { workers: 2 });
+    const alone = await Promise.all([0, 1, 1].map((epoch) => given(openStore(path).epoch(epoch))));
+    const loaders = [store.epoch(0), store.epoch(1, { prefetchPiles: 0 }), store.epoch(1)];
+    const iterators = loaders.map((loader) => loader[Symbol.asyncIterator]());
+    const texts: string[][] = [[], [], []];
+    for (let i = 0; i < 301; i++) {
+      for (const [k, iterator] of iterators.entries()) texts[k]?.push(text((await iterator.next()).value ?? NOTHING));
+    }
+    expect(texts).toEqual(alone);
+    await store.close();
+  });
+});
+
+describe('memory', () => {
+  it('is that of the piles loaded ahead and one more, epoch after epoch', async () => {
+    const path = directory.path('even');
+    const records = Array.from({ length: 4000 }, (_, i) => `${String(i).padStart(90)}\n`);
+    await makeStore(path, { seed: 'even', pileCount: 40, inputs: { a: records } });
+    for (const prefetchPiles of [0, 1, 4]) {
+      const buffers = new Set<ArrayBufferLike>();
+      for await (const { bytes, epoch } of openStore(path).epoch(0, { prefetchPiles }).steps(60)) {
+        buffers.add(bytes.buffer);
+        if (epoch === 3) break;
+      }
+      // Some grow when a larger pile comes, and batches of two piles are put together in memory of their own.
+      expect(buffers.size).toBeLessThanOrEqual(2 * (prefetchPiles + 1) + 6);
+    }
   });
 });
 
