@@ -21,6 +21,9 @@ export type Subcommand = (argv: readonly string[], context: SubcommandContext) =
 const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcommand }>>> = {
   stream: () => import('./commands/stream.js'),
   append: () => import('./commands/append.js'),
+  expire: () => import('./commands/expire.js'),
+  gc: () => import('./commands/gc.js'),
+  inspect: () => import('./commands/inspect.js'),
   pile: () => import('./commands/pile.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
 };

@@ -15,6 +15,8 @@ const SMALLEST_BUFFER_BYTES = 4 * KIB;
 const GOOD_BUFFER_BYTES = 32 * KIB;
 const LARGEST_BUFFER_BYTES = 256 * KIB;
 const DEFAULT_BYTES = 64 * MIB;
+/** The rest is for a long record. */
+const BUFFERS_SHARE = 3 / 4;
 
 export interface WriterMemory {
   readonly bufferBytes: number;
@@ -37,7 +39,8 @@ export function planWriterMemory(pileCount: number, memoryBytes: number | undefi
   const goodBytes = pass1Arena({ pileCount, bufferBytes: GOOD_BUFFER_BYTES, readBytes: WINDOW_BYTES });
   const arenaBytes = memoryBytes ?? Math.max(DEFAULT_BYTES, goodBytes);
   const windowBytes = arenaBytes < goodBytes ? SMALLEST_WINDOW_BYTES : WINDOW_BYTES;
-  const forBuffers = arenaBytes - pass1Arena({ pileCount: 0, bufferBytes: 0, readBytes: windowBytes });
+  const besideBuffers = pass1Arena({ pileCount: 0, bufferBytes: 0, readBytes: windowBytes });
+  const forBuffers = Math.max(leastBytes - besideBuffers, (arenaBytes - besideBuffers) * BUFFERS_SHARE);
   const affordable = Math.floor((forBuffers / pileCount - SLACK_BYTES - TALLY_BYTES) / SMALLEST_BUFFER_BYTES);
   return {
     bufferBytes:

@@ -1,19 +1,14 @@
 /**
  * What a store holds, in numbers, compared with what its indexes and files say.
  */
-import { VerificationError } from '../errors.js';
-import { UNGATED } from '../io/job-control.js';
-import { listNames, statPath } from '../io/paths.js';
+import { listNames } from '../io/paths.js';
 import { checksumTextOf } from '../output/output-target.js';
-import { readPileTallies } from '../pile-store/read-pile-set-index.js';
-import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-store/store-layout.js';
-import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { ownerOfAttempt } from '../store/attempt.js';
 import { generationsOf } from '../store/expire.js';
 import { type GenerationSummary, summaryOf } from '../store/generation-summary.js';
-import type { StoreCommit } from '../store/manifest.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
-import { layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
+import { openSnapshot } from '../store/store-snapshot.js';
+import { measurePiles } from './measure-piles.js';
 import { verifyStore } from './verify-store.js';
 
 export interface InspectOptions {
@@ -92,41 +87,3 @@ export async function inspectStore(storeDirectory: string, options: InspectOptio
     verified,
   };
 }
-
-/** @returns of each pile, the bytes that loading it takes. */
-function measurePiles(snapshot: StoreSnapshot): Float64Array {
-  const layout = layoutOf(snapshot, UNGATED, false);
-  const storedBytes = new Float64Array(layout.pileCount);
-  for (const commit of snapshot.manifest.commits) addTallies(commit, layout, storedBytes);
-  return storedBytes;
-}
-
-/** @throws VerificationError when the pile sets of a commit are not what it says. */
-function addTallies(commit: StoreCommit, layout: StoreLayout, storedBytes: Float64Array): void {
-  let [records, bytes, checksum] = [0, 0, 0n];
-  for (const { name, diskBytes } of commit.pileSets) {
-    const tallies = readPileTallies({ path: indexFilePath(layout, name), role: 'store' });
-    for (const [pile, count] of tallies.records.entries()) {
-      const recordBytes = tallies.recordBytes[pile] ?? 0;
-      records += count;
-      bytes += recordBytes;
-      checksum = BigInt.asUintN(64, checksum + (tallies.checksums[pile] ?? 0n));
-      storedBytes[pile] = (storedBytes[pile] ?? 0) + recordBytes + STORED_HEADER_BYTES * count;
-    }
-    requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);
-  }
-  const found = `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
-  const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;
-  if (found === told) return;
-  throw new VerificationError(
-    `the indexes of commit ${commit.name} (generation ${commit.generation}) tell of ${found}, expected ${told}; ${ADVICE}`,
-  );
-}
-
-function requireDataFile(path: string, diskBytes: number): void {
-  const byteLength = Number(statPath(path, 'store')?.size ?? 0);
-  if (byteLength === diskBytes) return;
-  throw new VerificationError(`${path} has ${byteLength} bytes, expected ${diskBytes}; ${ADVICE}`);
-}
-
-const ADVICE = 'check the disk, and restore the store from a copy, or replace what was written there';

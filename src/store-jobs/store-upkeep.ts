@@ -4,6 +4,7 @@
 import { UsageError } from '../errors.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import { type ExpiryRule, expireGenerations } from '../store/expire.js';
+import { timeOfDate } from '../store/generation.js';
 import { type GenerationSummary, summaryOf } from '../store/generation-summary.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 
@@ -15,9 +16,12 @@ export interface GarbageOptions {
   readonly graceMilliseconds?: number | undefined;
 }
 
-/** Which generations go: those from before a time, those older than so long, or all but the last ones. */
+/**
+ * Which generations go: those from before a date or a date with a time, as generations may be called; those older than
+ * so long; or all but the last ones.
+ */
 export type ExpireRule =
-  | { readonly before: Date }
+  | { readonly before: string }
   | { readonly keepMilliseconds: number }
   | { readonly keepLast: number };
 
@@ -64,7 +68,13 @@ function expiryOf(rule: ExpireRule): ExpiryRule {
     if (Number.isSafeInteger(rule.keepLast) && rule.keepLast >= 0) return rule;
     throw new UsageError(`keepLast ${rule.keepLast}: expected a whole number of 0 or more`);
   }
-  const before = 'before' in rule ? rule.before.getTime() : Date.now() - rule.keepMilliseconds;
-  if (Number.isNaN(before)) throw new UsageError('expected a time before which generations expire');
-  return { before };
+  if ('keepMilliseconds' in rule) {
+    if (rule.keepMilliseconds >= 0) return { before: Date.now() - rule.keepMilliseconds };
+    throw new UsageError(`keepMilliseconds ${rule.keepMilliseconds}: expected 0 or more`);
+  }
+  const before = timeOfDate(rule.before);
+  if (before !== undefined) return { before };
+  throw new UsageError(
+    `no generation is from before ${rule.before}: expected a date as 2026-11-01, or with a time as 2026-11-01T06:00Z`,
+  );
 }
