@@ -29,6 +29,12 @@ export type {
   ShuffleReport,
 } from './job/prepare/shuffle-options.js';
 export { shuffle } from './job/shuffle.js';
+export type { BatchOptions, Loader } from './loader/loader.js';
+export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
+export type { LoaderState } from './loader/loader-state.js';
+export { type OpenedStore, openStore } from './loader/open-store.js';
+export type { RecordBatch } from './loader/record-batch.js';
+export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';

@@ -19,6 +19,7 @@ export interface SubcommandContext {
 export type Subcommand = (argv: readonly string[], context: SubcommandContext) => Promise<void>;
 
 const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcommand }>>> = {
+  stream: () => import('./commands/stream.js'),
   append: () => import('./commands/append.js'),
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),

@@ -3,6 +3,7 @@
  */
 import type { Piscina } from 'piscina';
 import type { CountTask } from '../../../workers/count-byte.js';
+import type { LoadResult, LoadTask } from '../../../workers/load-portion.js';
 import type { MeasureResult, MeasureTask } from '../../../workers/measure-cut.js';
 import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
@@ -20,6 +21,7 @@ export interface TaskPool {
   measure(task: MeasureTask): Promise<MeasureResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readBack(task: ReadBackTask): Promise<ReadBackResult>;
+  load(task: LoadTask): Promise<LoadResult>;
   readonly threadCount: number;
   /** Ends the threads. Safe to call twice. */
   destroy(): Promise<void>;
@@ -93,6 +95,7 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     measure: (task) => run('measure', task),
     shuffle: (task) => run('shuffle', task),
     readBack: (task) => run('readBack', task),
+    load: (task) => run('load', task),
     destroy: () => {
       destroyed ??= isLoaded().then(() => piscina.destroy());
       return destroyed;
@@ -157,6 +160,7 @@ async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPo
     measure: (task) => inTurn(() => tasks.measure(task)),
     shuffle: (task) => inTurn(() => tasks.shuffle(task)),
     readBack: (task) => inTurn(() => tasks.readBack(task)),
+    load: (task) => inTurn(() => tasks.load(task)),
     destroy: async () => {
       await last;
       tasks.forgetJob(jobName);
