@@ -24,6 +24,7 @@ const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcomm
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),
   inspect: () => import('./commands/inspect.js'),
+  index: () => import('./commands/index.js'),
   pile: () => import('./commands/pile.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
 };
