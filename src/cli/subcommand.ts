@@ -27,6 +27,9 @@ const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcomm
   'shuffle-store': () => import('./commands/shuffle-store.js'),
 };
 
+/** In the order of the alphabet. */
+export const subcommandNames: readonly string[] = Object.keys(subcommands).sort();
+
 /** Undefined: the word is none of them. */
 export async function findSubcommand(word: string | undefined): Promise<Subcommand | undefined> {
   if (word === undefined || !Object.hasOwn(subcommands, word)) return undefined;
