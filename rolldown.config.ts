@@ -20,7 +20,17 @@ export default defineConfig({
   },
   platform: 'node',
   external: /^[^./]/,
-  output: { dir: 'dist/bundle', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'part-[hash].js' },
+  output: {
+    dir: 'dist/bundle',
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'part-[hash].js',
+    // What the commands share is one file; else it would be as many as there are sets of commands that share something.
+    advancedChunks: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: 'cli', test: /dist\/src\/cli\/(?!commands\/|run-command)/ }],
+    },
+  },
   plugins: [
     {
       name: 'copy',

@@ -9,12 +9,7 @@ export function thenAlways<T>(work: () => T, after: () => void): T {
   try {
     result = work();
   } catch (error) {
-    try {
-      after();
-    } catch (failure) {
-      attach(error, failure);
-    }
-    throw error;
+    throw afterFailure(error, after);
   }
   after();
   return result;
@@ -34,6 +29,16 @@ export async function thenAlwaysAsync<T>(work: () => Promise<T>, after: () => vo
   }
   await after();
   return result;
+}
+
+/** Does what must be done after work that failed. @returns the error of the work, to be thrown. */
+export function afterFailure(error: unknown, after: () => void): unknown {
+  try {
+    after();
+  } catch (failure) {
+    attach(error, failure);
+  }
+  return error;
 }
 
 function attach(error: unknown, failure: unknown): void {

@@ -31,3 +31,12 @@ export async function outcomeOf<T>(job: ReadShare, kind: TaskKind, task: () => P
     return { error: encodeError(error) };
   }
 }
+
+/** The same for what is no task of a job, and never measured. */
+export async function unmeasuredOutcomeOf<T>(task: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { result: await task(), profile: undefined };
+  } catch (error) {
+    return { error: encodeError(error) };
+  }
+}

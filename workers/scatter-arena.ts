@@ -21,17 +21,20 @@ export interface ScatterSizes {
   readonly keyScale: bigint;
 }
 
+/** Where full buffers go. */
+export type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
+
 export class ScatterArena implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
   readonly #arena: Arena;
-  readonly #writer: PileSetWriter;
+  readonly #writer: PileSetSink;
   readonly #pileCount: number;
   readonly #tallies: number;
   readonly #buffers: number;
   readonly #strideBytes: number;
 
-  constructor(arena: Arena, writer: PileSetWriter, sizes: ScatterSizes) {
+  constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
     const { pileCount, bufferBytes } = sizes;
     const layout = new ArenaLayout(sizes.startAddress);
     this.#arena = arena;
@@ -51,6 +54,19 @@ export class ScatterArena implements RecordTaker {
     };
   }
 
+  /** What was scattered on each pile so far. */
+  tallies(): PileTally[] {
+    const { view } = this.#arena.kernel;
+    return Array.from({ length: this.#pileCount }, (_, pile) => {
+      const at = this.#tallies + pile * TALLY_BYTES;
+      return {
+        records: Number(view.getBigUint64(at + 8, true)),
+        recordBytes: Number(view.getBigUint64(at + 16, true)),
+        checksum: view.getBigUint64(at + 24, true),
+      };
+    });
+  }
+
   /** As `RecordTaker` says: each record goes to its pile. */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number {
     const { run } = this.#arena.kernel;
@@ -63,18 +79,12 @@ export class ScatterArena implements RecordTaker {
    * @param report what its index is to keep for the job, any JSON value.
    */
   commit(report: unknown): { readonly pileSet: PileSet; readonly tallies: readonly PileTally[] } {
-    const { view } = this.#arena.kernel;
-    const tallies: PileTally[] = [];
+    const { kernel } = this.#arena;
     for (let pile = 0; pile < this.#pileCount; pile++) {
-      const at = this.#tallies + pile * TALLY_BYTES;
-      const fill = view.getUint32(at, true);
-      if (fill > 0) this.#arena.kernel.flush(pile, fill);
-      tallies.push({
-        records: Number(view.getBigUint64(at + 8, true)),
-        recordBytes: Number(view.getBigUint64(at + 16, true)),
-        checksum: view.getBigUint64(at + 24, true),
-      });
+      const fill = kernel.view.getUint32(this.#tallies + pile * TALLY_BYTES, true);
+      if (fill > 0) kernel.flush(pile, fill);
     }
+    const tallies = this.tallies();
     return { pileSet: this.#writer.commit(tallies, report), tallies };
   }
 }

@@ -16,6 +16,7 @@ async function taskNamed<Name extends TaskName>(name: Name): Promise<Tasks[Name]
 
 const tasks = {
   count: taskNamed('count'),
+  load: taskNamed('load'),
   measure: taskNamed('measure'),
   note: taskNamed('note'),
   readBack: taskNamed('readBack'),

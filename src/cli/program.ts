@@ -20,6 +20,7 @@ import { declareOutputOptions } from './options/output-options.js';
 import { parseCommand } from './options/parse-command.js';
 import { declareRecordOptions } from './options/record-options.js';
 import { declareProgressOption, declareQuietOption } from './options/talk-options.js';
+import { subcommandNames } from './subcommand.js';
 
 export type Invocation =
   | ({ readonly kind: 'shuffle' } & CommandLine)
@@ -46,6 +47,11 @@ export function asksForJson(argv: readonly string[]): boolean {
   const styles = options.map((word, index) => (word === '--progress' ? `--progress=${options[index + 1]}` : word));
   return styles.findLast((word) => word.startsWith('--progress=')) === '--progress=json';
 }
+
+const commandsHelp = `
+Commands of their own, each with --help (an input of such a name is ./NAME):
+  ${subcommandNames.join(', ')}
+`;
 
 function declareCommand(inputLists: InputList[], readTotalMemoryBytes: () => number): Command {
   const command = new Command('pileshuf').description(
@@ -75,7 +81,9 @@ function declareCommand(inputLists: InputList[], readTotalMemoryBytes: () => num
     parsePath(text, '--profile'),
   );
   declareQuietOption(command);
-  return command.version(readVersion(), '--version', 'print the version').addHelpText('after', helpEpilogue);
+  return command
+    .version(readVersion(), '--version', 'print the version')
+    .addHelpText('after', commandsHelp + helpEpilogue);
 }
 
 function readVersion(): string {

@@ -19,11 +19,18 @@ export interface SubcommandContext {
 export type Subcommand = (argv: readonly string[], context: SubcommandContext) => Promise<void>;
 
 const subcommands: Readonly<Record<string, () => Promise<{ readonly run: Subcommand }>>> = {
+  stream: () => import('./commands/stream.js'),
   append: () => import('./commands/append.js'),
+  expire: () => import('./commands/expire.js'),
+  gc: () => import('./commands/gc.js'),
+  inspect: () => import('./commands/inspect.js'),
   index: () => import('./commands/index.js'),
   pile: () => import('./commands/pile.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
 };
+
+/** In the order of the alphabet. */
+export const subcommandNames: readonly string[] = Object.keys(subcommands).sort();
 
 /** Undefined: the word is none of them. */
 export async function findSubcommand(word: string | undefined): Promise<Subcommand | undefined> {

@@ -2,14 +2,15 @@
  * Everything that is decided and checked before a store gets the first byte of its inputs. Nothing is made before all
  * inputs were found but, in the end, the store.
  */
-import { UsageError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
 import { DeviceGates } from '../job/prepare/device-gates.js';
 import { estimateInputs } from '../job/prepare/estimate.js';
+import { findShortages } from '../job/prepare/free-space.js';
 import { requireWholeRecords } from '../job/prepare/input-headers.js';
 import { chooseInputIds } from '../job/prepare/input-ids.js';
 import { type JobInput, listInputs } from '../job/prepare/job-inputs.js';
-import { type JobPlan, planPass1 } from '../job/prepare/job-plan.js';
+import { type DiskNeed, type JobPlan, planPass1 } from '../job/prepare/job-plan.js';
 import { completeRequest, type JobRequest, requireWhole } from '../job/prepare/job-request.js';
 import { createControl, gatesOfInputs } from '../job/prepare/prepare-job.js';
 import { TempPlaces } from '../job/prepare/temp-places.js';
@@ -77,8 +78,22 @@ export async function prepareAppend(
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), place.rotate);
   const inputGates = await gatesOfInputs(inputs, gates, request.signal);
   const plan = await planPass1(request, inputs, place, layout, tuning);
+  requireSpace(plan, pileSetDirectory, gates, request.onWarning);
   const control = createControl(plan, gates);
   return { request, snapshot, inputs, inputIds, generation, replace, inputGates, layout, plan, control };
+}
+
+/** @throws SystemError ERR_NO_SPACE when it is sure that the disk does not hold it all. */
+function requireSpace(plan: JobPlan, directory: string, gates: DeviceGates, onWarning: JobRequest['onWarning']): void {
+  const shortageOf = ({ tempBytes }: DiskNeed) =>
+    findShortages([{ directory, byteLength: tempBytes, what: 'the pile store' }], 1, gates)[0];
+  const sure = shortageOf(plan.least);
+  if (sure !== undefined) {
+    throw new SystemError('ERR_NO_SPACE', `not enough space ${sure.description}; ${sure.advice}`);
+  }
+  const likely = shortageOf(plan.expected);
+  if (likely === undefined) return;
+  onWarning(`by a sample of the inputs, there may not be enough space ${likely.description}; ${likely.advice}`);
 }
 
 /** Of a store that begins with these. */

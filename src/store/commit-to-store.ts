@@ -1,7 +1,7 @@
 /**
  * Makes pile sets part of a store: their files are made durable, then the next manifest names them.
  */
-import { SystemError, UsageError } from '../errors.js';
+import { SystemError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { type JobControl, UNGATED } from '../io/job-control.js';
 import { statPath } from '../io/paths.js';
@@ -50,8 +50,7 @@ export async function commitToStore(
   await syncPileSets(pileSets, layout, control);
   await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
   control.throwIfAborted();
-  return commitManifest(snapshot.directory, (state) => {
-    requireSameStore(snapshot, state);
+  return commitManifest(snapshot, (state) => {
     requireThere(commit, state, layout);
     return withCommit(
       state,
@@ -75,11 +74,6 @@ function withCommit(
     removed: replacedPileSets.length === 0 ? removed : [...removed, { time: now, pileSets: replacedPileSets }],
     oldest,
   };
-}
-
-function requireSameStore({ directory, settings }: StoreSnapshot, { storeId }: StoreManifest): void {
-  if (storeId === settings.id) return;
-  throw new UsageError(`the pile store ${directory} was replaced by another one meanwhile; begin again`, 'ERR_STORE');
 }
 
 /**

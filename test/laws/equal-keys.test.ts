@@ -1,7 +1,7 @@
 /** Records of equal keys, which chance gives to none of the other tests: here all inputs have the same key. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { type ShuffleOptions, shuffle } from '#src/index.js';
+import { appendToStore, type ShuffleOptions, shuffle, shuffleStore } from '#src/index.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 vi.mock(import('#src/key-derivation.js'), async (importOriginal) => ({
@@ -16,13 +16,26 @@ const INPUTS = ['one', 'two', 'six'].map((word) =>
   Array.from({ length: 50 }, (_, i) => `${i + 10} ${word}\n`).join(''),
 );
 
-async function orderOf(inputs: readonly string[], options: Partial<ShuffleOptions>): Promise<string[]> {
-  const paths = inputs.map((text, i) => {
+function write(inputs: readonly string[]): string[] {
+  return inputs.map((text, i) => {
     writeFileSync(directory.path(`in-${i}`), text);
     return directory.path(`in-${i}`);
   });
-  await shuffle({ inputs: paths, output: directory.path('out'), force: true, ...options }, { inline: true });
-  return readFileSync(directory.path('out'), 'latin1').split('\n').slice(0, -1);
+}
+
+const output = () => directory.path('out');
+const recordsOfOutput = () => readFileSync(output(), 'latin1').split('\n').slice(0, -1);
+
+async function orderOf(inputs: readonly string[], options: Partial<ShuffleOptions>): Promise<string[]> {
+  await shuffle({ inputs: write(inputs), output: output(), force: true, ...options }, { inline: true });
+  return recordsOfOutput();
+}
+
+async function orderOfStore(name: string, inputs: readonly string[]): Promise<string[]> {
+  const store = directory.path(name);
+  for (const path of write(inputs)) await appendToStore(store, { inputs: [path], seed: 's' }, { inline: true });
+  await shuffleStore(store, { output: output(), force: true }, { inline: true });
+  return recordsOfOutput();
 }
 
 /** The words of each three records of one key. */
@@ -41,5 +54,11 @@ describe('records of equal keys', () => {
     const order = await orderOf(INPUTS, { inputIds: ['a', 'b', 'c'] });
     expect(wordsOfTies(order)).toEqual(new Set(['one six two']));
     expect(await orderOf(INPUTS.toReversed(), { inputIds: 'name' })).toEqual(order);
+  });
+
+  it('come in the order of their bytes in stores, whatever was added first', async () => {
+    const order = await orderOfStore('store', INPUTS);
+    expect(wordsOfTies(order)).toEqual(new Set(['one six two']));
+    expect(await orderOfStore('other', INPUTS.toReversed())).toEqual(order);
   });
 });

@@ -50,12 +50,7 @@ export const run: Subcommand = async (argv, { signal, stderr, tuning, reportTo }
   const parsed = parseCommand<Values>(declareCommand(), argv);
   if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
   const { operands, values } = parsed;
-  const [store = '', input = '-', ...others] = operands;
-  if (others.length > 0) {
-    throw new UsageError(
-      `one id is that of one input, and ${operands.length - 1} are given; give one, or all of them to pileshuf append`,
-    );
-  }
+  const [store = '', input = '-'] = operands;
   if (input === '') throw new UsageError('the input is an empty string; expected a path, or - for standard input');
   const records = recordOptionsOf(values);
   const reporter = createReporter(talkOptionsOf(values), stderr);

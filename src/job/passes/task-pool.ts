@@ -3,6 +3,7 @@
  */
 import type { Piscina } from 'piscina';
 import type { CountTask } from '../../../workers/count-byte.js';
+import type { LoadResult, LoadTask } from '../../../workers/load-portion.js';
 import type { MeasureResult, MeasureTask } from '../../../workers/measure-cut.js';
 import type { NoteResult, NoteTask } from '../../../workers/note-records.js';
 import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
@@ -22,6 +23,7 @@ export interface TaskPool {
   note(task: NoteTask): Promise<NoteResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readBack(task: ReadBackTask): Promise<ReadBackResult>;
+  load(task: LoadTask): Promise<LoadResult>;
   readonly threadCount: number;
   /** Ends the threads. Safe to call twice. */
   destroy(): Promise<void>;
@@ -96,6 +98,7 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     note: (task) => run('note', task),
     shuffle: (task) => run('shuffle', task),
     readBack: (task) => run('readBack', task),
+    load: (task) => run('load', task),
     destroy: () => {
       destroyed ??= isLoaded().then(() => piscina.destroy());
       return destroyed;
@@ -161,6 +164,7 @@ async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPo
     note: (task) => inTurn(() => tasks.note(task)),
     shuffle: (task) => inTurn(() => tasks.shuffle(task)),
     readBack: (task) => inTurn(() => tasks.readBack(task)),
+    load: (task) => inTurn(() => tasks.load(task)),
     destroy: async () => {
       await last;
       tasks.forgetJob(jobName);

@@ -9,8 +9,14 @@ import type { DeviceGates } from './device-gates.js';
 export interface SpaceNeed {
   readonly directory: string;
   readonly byteLength: number;
-  readonly what: 'temp data' | 'output';
+  readonly what: 'temp data' | 'output' | 'the pile store';
 }
+
+const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
+  'temp data': 'temp',
+  output: 'output',
+  'the pile store': 'store',
+};
 
 /** One device on which there is too little space. */
 export interface Shortage {
@@ -26,7 +32,7 @@ export interface Shortage {
 export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
   const needsOfDevice = new Map<string, SpaceNeed[]>();
   for (const need of needs) {
-    const { id } = gates.deviceOf(need.directory, need.what === 'output' ? 'output' : 'temp');
+    const { id } = gates.deviceOf(need.directory, ROLE_OF[need.what]);
     needsOfDevice.set(id, [...(needsOfDevice.get(id) ?? []), need]);
   }
   return [...needsOfDevice.values()].flatMap((together) => {
@@ -34,9 +40,9 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
     const purposes = [...new Set(together.map((need) => need.what))];
     const bytesFor = (what: SpaceNeed['what']) =>
       together.reduce((sum, need) => (need.what === what ? sum + need.byteLength : sum), 0);
-    const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output')];
+    const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output') + bytesFor('the pile store')];
     const neededBytes = tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount);
-    const freeBytes = freeBytesOf(directory, purposes.includes('output') ? 'output' : 'temp');
+    const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
     if (freeBytes === undefined || neededBytes <= freeBytes) return [];
     return {
       description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,

@@ -1,0 +1,34 @@
+/**
+ * One state of a store as loaders read it: its pile sets, and what each pile holds, which is read when it is needed.
+ */
+import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
+import type { PileTallies } from '../pile-store/read-pile-set-index.js';
+import { pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import type { LoaderLimits } from './loader-options.js';
+import type { LoaderThreads } from './loader-threads.js';
+import { readStoreTotals } from './store-totals.js';
+
+export class StoreView {
+  readonly snapshot: StoreSnapshot;
+  readonly threads: LoaderThreads;
+  readonly limits: LoaderLimits;
+  readonly pileSets: readonly StoredPileSet[];
+  /** How many there are in an epoch, for all ranks. */
+  readonly records: number;
+  #totals: Promise<PileTallies> | undefined;
+
+  constructor(snapshot: StoreSnapshot, threads: LoaderThreads, limits: LoaderLimits) {
+    this.snapshot = snapshot;
+    this.threads = threads;
+    this.limits = limits;
+    this.pileSets = pileSetsOf(snapshot, threads.layout);
+    this.records = snapshot.manifest.commits.reduce((sum, { records }) => sum + records, 0);
+  }
+
+  /** Read once; the threads start meanwhile. */
+  totals(): Promise<PileTallies> {
+    this.threads.start();
+    this.#totals ??= readStoreTotals(this.snapshot, this.pileSets, this.limits.signal);
+    return this.#totals;
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * What is done with stores that touches no record: generations expire, and what is not needed any more is deleted.
+ */
+import { UsageError } from '../errors.js';
+import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
+import { type ExpiryRule, expireGenerations } from '../store/expire.js';
+import { timeOfDate } from '../store/generation.js';
+import { type GenerationSummary, summaryOf } from '../store/generation-summary.js';
+import { openSnapshot } from '../store/store-snapshot.js';
+
+export interface GarbageOptions {
+  /**
+   * How long, in milliseconds, what was taken out of the store is kept for those who began to read before, and what was
+   * left by writers that cannot be seen from here. Default: a day.
+   */
+  readonly graceMilliseconds?: number | undefined;
+}
+
+/**
+ * Which generations go: those from before a date or a date with a time, as generations may be called; those older than
+ * so long; or all but the last ones.
+ */
+export type ExpireRule =
+  | { readonly before: string }
+  | { readonly keepMilliseconds: number }
+  | { readonly keepLast: number };
+
+export interface ExpireReport {
+  /** Those that went, oldest first. */
+  readonly expired: readonly GenerationSummary[];
+  /** What was deleted: what went earlier. */
+  readonly deleted: CollectedGarbage;
+}
+
+/**
+ * Takes generations out of a store, at once. Their files are deleted by a later call, or by `collectStore`, when the
+ * grace is over; those for which it is over are deleted now.
+ * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError
+ */
+export async function expireStore(
+  storeDirectory: string,
+  rule: ExpireRule,
+  options: GarbageOptions = {},
+): Promise<ExpireReport> {
+  const snapshot = openSnapshot(storeDirectory);
+  const grace = graceOf(options);
+  const expired = await expireGenerations(snapshot, expiryOf(rule));
+  const deleted = await collectGarbage(snapshot, grace);
+  return { expired: expired.map(summaryOf), deleted };
+}
+
+/**
+ * Deletes what a store does not need any more: pile sets that were taken out of it, what writers left that did not come
+ * to their end, and old manifests. Others may read and write it meanwhile.
+ * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError
+ */
+export async function collectStore(storeDirectory: string, options: GarbageOptions = {}): Promise<CollectedGarbage> {
+  return await collectGarbage(openSnapshot(storeDirectory), graceOf(options));
+}
+
+function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
+  if (graceMilliseconds === undefined || graceMilliseconds >= 0) return graceMilliseconds;
+  throw new UsageError(`graceMilliseconds ${graceMilliseconds}: expected 0 or more`);
+}
+
+function expiryOf(rule: ExpireRule): ExpiryRule {
+  if ('keepLast' in rule) {
+    if (Number.isSafeInteger(rule.keepLast) && rule.keepLast >= 0) return rule;
+    throw new UsageError(`keepLast ${rule.keepLast}: expected a whole number of 0 or more`);
+  }
+  if ('keepMilliseconds' in rule) {
+    if (rule.keepMilliseconds >= 0) return { before: Date.now() - rule.keepMilliseconds };
+    throw new UsageError(`keepMilliseconds ${rule.keepMilliseconds}: expected 0 or more`);
+  }
+  const before = timeOfDate(rule.before);
+  if (before !== undefined) return { before };
+  throw new UsageError(
+    `no generation is from before ${rule.before}: expected a date as 2026-11-01, or with a time as 2026-11-01T06:00Z`,
+  );
+}

@@ -1,0 +1,4 @@
+/** Every call of append-faults.ts. */
+import { testAppendFaults } from './append-faults.js';
+
+testAppendFaults(1);

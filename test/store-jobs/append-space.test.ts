@@ -1,0 +1,50 @@
+/** A disk that does not hold what is to be appended: said before anything is written, where it is known. */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { appendToStore, shuffleStore } from '#src/index.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const LINES = Array.from({ length: 60_000 }, (_, i) => `${i * 7919} of a line that is longer than its number\n`).join(
+  '',
+);
+
+describe.skipIf(reasonNotToMount !== undefined)(`a store on a small disk ${reasonNotToMount ?? ''}`, () => {
+  const directory = useTestDirectory();
+  const mountTmpfs = useMounts();
+  let store = '';
+
+  beforeEach(async () => {
+    store = `${mountTmpfs(directory.path('disk'), 'size=1m')}/store`;
+    writeFileSync(directory.path('few'), 'a\nb\n');
+    await appendToStore(store, { inputs: [directory.path('few')], piles: 2, seed: 's' }, { inline: true });
+  });
+
+  async function expectAsBefore(): Promise<void> {
+    const output = directory.path('out');
+    expect(await shuffleStore(store, { output, force: true }, { inline: true })).toMatchObject({ records: 2 });
+  }
+
+  it('refuses plain inputs that cannot fit', async () => {
+    writeFileSync(directory.path('large'), LINES);
+    await expect(appendToStore(store, { inputs: [directory.path('large')] }, { inline: true })).rejects.toMatchObject({
+      code: 'ERR_NO_SPACE',
+      message: expect.stringMatching(
+        /^not enough space for the pile store on the device of .*: about \d+ MiB are needed and \d MiB are free; free some space$/,
+      ),
+    });
+    await expectAsBefore();
+  });
+
+  it('warns of compressed ones, and stays as it was when they do not fit', async () => {
+    writeFileSync(directory.path('large.gz'), gzipSync(LINES));
+    const warnings: string[] = [];
+    const options = { inputs: [directory.path('large.gz')], onWarning: (line: string) => warnings.push(line) };
+    await expect(appendToStore(store, options, { inline: true })).rejects.toMatchObject({ code: 'ERR_NO_SPACE' });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^by a sample of the inputs, there may not be enough space for the/),
+    ]);
+    await expectAsBefore();
+  });
+});

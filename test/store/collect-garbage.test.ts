@@ -1,0 +1,131 @@
+/**
+ * Collecting what a store does not need: what was removed when its grace is over, what the dead left at once, what nobody
+ * can judge when it is old; and nothing of those who still write.
+ */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { collectStore, expireStore, openPileWriter } from '#src/index.js';
+import { type FileOwner, formatOwnerName } from '#src/io/owner-name.js';
+import { identifyThisProcess } from '#src/io/process-identity.js';
+import { listManifests } from '#src/store/manifest.js';
+import { openSnapshot } from '#src/store/store-snapshot.js';
+import { contentOf, expectedContent } from '../fixtures/store-content.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { inputsOf, SEED, writeInput, writeInputs } from '../fixtures/written-store.js';
+
+const directory = useTestDirectory();
+const store = () => directory.path('store');
+const HOUR = 3_600_000;
+const { pid: endedPid } = spawnSync(process.execPath, ['-e', '']);
+const files = () => readdirSync(directory.path('store', 'pile-sets')).sort();
+const collect = (graceMilliseconds?: number) => collectStore(store(), { graceMilliseconds });
+
+/** Files of an attempt, as if they were written so long ago. */
+function plantAttempt(owner: Partial<FileOwner> | undefined, hoursAgo: number): string[] {
+  const token = '00112233445566ff';
+  const mark = formatOwnerName('writing', { ...identifyThisProcess(), threadId: 0, token, ...owner });
+  const names = [`set-000000-${token}.0.pile`, `set-000007-${token}.index`, ...(owner === undefined ? [] : [mark])];
+  const time = new Date(Date.now() - hoursAgo * HOUR);
+  for (const name of names) {
+    writeFileSync(directory.path('store', 'pile-sets', name), 'data');
+    utimesSync(directory.path('store', 'pile-sets', name), time, time);
+  }
+  return names.toSorted();
+}
+
+describe('collectStore', () => {
+  it('deletes what expired when the grace is over, and not before', async () => {
+    await writeInputs(store(), ['a', 'b'], '2026-10-01');
+    await writeInputs(store(), ['c'], '2026-11-01');
+    const former = openSnapshot(store());
+    await expireStore(store(), { keepLast: 1 });
+    // Whoever began to read before reads on.
+    expect(await collect()).toEqual({ pileSets: 0, bytes: 0, manifests: 0 });
+    expect(contentOf(former)).toEqual(expectedContent(SEED, inputsOf(['a', 'b', 'c'])));
+    expect(openSnapshot(store(), former.manifest.number)).toEqual(former);
+    expect(await collect(0)).toEqual({ pileSets: 2, bytes: expect.any(Number), manifests: expect.any(Number) });
+    expect(files()).toHaveLength(2);
+    expect(openSnapshot(store()).manifest.removed).toEqual([]);
+    expect(contentOf(store())).toEqual(expectedContent(SEED, inputsOf(['c'])));
+    expect(() => openSnapshot(store(), former.manifest.number)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_STORE',
+        message: expect.stringMatching(/does not have its state 4 any more/),
+      }),
+    );
+  });
+
+  it('comes to an end: once more there is nothing to do', async () => {
+    for (const id of ['a', 'b', 'c', 'd']) await writeInput(store(), 'same', [id], { replace: true });
+    expect(await collect(0)).toMatchObject({ pileSets: 3 });
+    const manifests = listManifests(store());
+    expect(await collect(0)).toEqual({ pileSets: 0, bytes: 0, manifests: 0 });
+    expect(listManifests(store())).toEqual(manifests);
+    expect(manifests).toHaveLength(2);
+  });
+
+  it('leaves writers alone that are at work, whatever the grace', async () => {
+    const writer = await openPileWriter(store(), { inputId: 'a', seed: SEED, piles: 3, memoryBytes: 500_000 });
+    const records = Array.from({ length: 50_000 }, (_, i) => `record ${i}\n`);
+    for (const record of records) writer.write(record);
+    expect(files()).toHaveLength(2);
+    expect(await collect(0)).toMatchObject({ pileSets: 0 });
+    await writer.commit();
+    expect(await collect(0)).toMatchObject({ pileSets: 0 });
+    expect(contentOf(store())).toEqual(expectedContent(SEED, { a: records }));
+  });
+
+  it.each([
+    ['a process that ended', { pid: endedPid }, 0],
+    ['an earlier start of this machine', { bootId: '00000000-0000-4000-8000-000000000000' }, 0],
+    ['another machine, long ago', { host: 'elsewhere' }, 25],
+    ['another container, long ago', { pidNamespace: '1' }, 25],
+    ['nobody knows whom, long ago', undefined, 25],
+  ])('deletes what was left by %s', async (_, owner, hoursAgo) => {
+    await writeInputs(store(), ['a'], 'g');
+    const before = files();
+    plantAttempt(owner, hoursAgo);
+    expect(await collect()).toMatchObject({ pileSets: 2, bytes: 8 });
+    expect(files()).toEqual(before);
+    expect(openSnapshot(store()).manifest.removed).toEqual([]);
+  });
+
+  it.each([
+    ['another machine', { host: 'elsewhere' }],
+    ['another container', { pidNamespace: '1' }],
+    ['another thread', { threadId: 1 }],
+    ['nobody knows whom', undefined],
+  ])('keeps for the grace what may be written by %s', async (_, owner) => {
+    await writeInputs(store(), ['a'], 'g');
+    const before = files();
+    const planted = plantAttempt(owner, 23);
+    expect(await collect()).toMatchObject({ pileSets: 0 });
+    expect(files()).toEqual([...before, ...planted].sort());
+    expect(await collect(22 * HOUR)).toMatchObject({ pileSets: 2 });
+    expect(files()).toEqual(before);
+  });
+
+  it('takes the mark of a writer that was killed when it had committed, and nothing else', async () => {
+    await writeInputs(store(), ['a'], 'g');
+    const [commit] = openSnapshot(store()).manifest.commits;
+    const before = files();
+    const mark = { ...identifyThisProcess(), pid: endedPid, threadId: 0, token: commit?.name ?? '' };
+    writeFileSync(directory.path('store', 'pile-sets', formatOwnerName('writing', mark)), '');
+    expect(await collect(0)).toMatchObject({ pileSets: 0 });
+    expect(files()).toEqual(before);
+  });
+
+  it('leaves what is not its own, and deletes what is left of manifests that were not made', async () => {
+    await writeInputs(store(), ['a'], 'g');
+    const attempt = directory.path('store', 'manifests', '000000000009.0123456789abcdef.attempt');
+    writeFileSync(attempt, '');
+    writeFileSync(directory.path('store', 'pile-sets', 'README'), '');
+    await collect(0);
+    expect(readdirSync(directory.path('store', 'manifests'))).toContain('000000000009.0123456789abcdef.attempt');
+    utimesSync(attempt, 0, 0);
+    await collect(0);
+    expect(readdirSync(directory.path('store', 'manifests'))).not.toContain('000000000009.0123456789abcdef.attempt');
+    expect(files()).toContain('README');
+  });
+});

@@ -1,0 +1,4 @@
+/** Every fourth call; `*.slow.ts` has all. */
+import { testInterruptedStores } from './interrupted-stores.js';
+
+testInterruptedStores(4);
