@@ -24,7 +24,7 @@ const atOnce = 256;
 
 const { values } = parseArgs({
   options: {
-    lines: { type: 'string', default: '4000000' },
+    lines: { type: 'string', default: '2000000' },
     gets: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '5' },
     work: { type: 'string', default: path.join(import.meta.dirname, 'work') },

@@ -54,8 +54,18 @@ export class PlainBytes implements RecordBytes {
   }
 }
 
-/** What is decoded at one time: each takes as much memory as its span holds, 64 MiB at most. */
-const DECODED_AT_ONCE = 2;
+/**
+ * Spans are decoded one at a time in a thread, whatever file they are of: each takes as much memory as it holds, 64 MiB
+ * at most, and what one decoder hands over lies in memory that another may move.
+ */
+let lastDecoded: Promise<unknown> = Promise.resolve();
+
+function inTurn<T>(decode: () => Promise<T>): Promise<T> {
+  const done = lastDecoded.then(decode);
+  lastDecoded = done.catch(() => {});
+  return done;
+}
+
 /** Read at a time. */
 const PIECE_BYTES = 256 * 1024;
 
@@ -69,8 +79,6 @@ export class DecodedBytes implements RecordBytes {
   /** By where they begin; those under way among them. */
   readonly #underWay = new Map<number, Promise<Uint8Array>>();
   readonly #decoded: RecentlyUsed<number, Uint8Array>;
-  readonly #waiting: (() => void)[] = [];
-  #decodingCount = 0;
 
   /** @param keptBytes of decoded spans that were used last. */
   constructor(file: OpenFile, codec: Codec, spanAt: (position: number) => Span, keptBytes: number) {
@@ -100,21 +108,10 @@ export class DecodedBytes implements RecordBytes {
     if (kept !== undefined) return kept;
     let decoding = this.#underWay.get(key);
     if (decoding === undefined) {
-      decoding = this.#inTurn(() => this.#decode(span)).finally(() => this.#underWay.delete(key));
+      decoding = inTurn(() => this.#decode(span)).finally(() => this.#underWay.delete(key));
       this.#underWay.set(key, decoding);
     }
     return decoding;
-  }
-
-  async #inTurn(decode: () => Promise<Uint8Array>): Promise<Uint8Array> {
-    while (this.#decodingCount >= DECODED_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#decodingCount += 1;
-    try {
-      return await decode();
-    } finally {
-      this.#decodingCount -= 1;
-      this.#waiting.shift()?.();
-    }
   }
 
   async #decode(span: Span): Promise<Uint8Array> {

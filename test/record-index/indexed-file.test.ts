@@ -128,7 +128,8 @@ describe('an indexed file', () => {
 
   it('takes many calls at a time, and closes when they are done', async () => {
     const expected = lines(3000);
-    for (const content of [Buffer.from(expected.join('')), bgzfOf(Buffer.from(expected.join('')), [9000])]) {
+    const bytes = Buffer.from(expected.join(''));
+    for (const content of [bytes, bgzfOf(bytes, [9000]), zstdOf(bytes, [40_000])]) {
       await index(content);
       const records = openIndexed(file(), { keptBytes: 0 });
       const asked = expected.map((_, i) => records.get((i * 7) % 3000));
