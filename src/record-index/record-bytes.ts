@@ -16,7 +16,7 @@ export interface RecordBytes {
 /** Bytes that are in the page cache are there in some microseconds; a device takes longer. */
 const SLOW_MILLISECONDS = 0.1;
 /** How many reads are made on other threads after one that was slow. */
-const READS_AFTER_SLOW = 64;
+const READS_AFTER_SLOW = 16;
 
 /**
  * Reads of bytes in the page cache are made at once, since to hand one to another thread takes several times as long as
