@@ -55,6 +55,16 @@ describe('appendToStore', () => {
     await expect(append({ inputIds: ['0'] })).rejects.toMatchObject({ code: 'ERR_INPUT_ID_TAKEN' });
   });
 
+  it('loses nothing, and takes no id twice, when several append at the same time', async () => {
+    await append();
+    const ids = ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'd'];
+    const outcomes = await Promise.allSettled(ids.map((id) => append({ inputIds: [id] })));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : []));
+    expect(refused).toEqual(Array(4).fill('ERR_INPUT_ID_TAKEN'));
+    expect(await recordsInStore()).toBe(5 * 3);
+    expect(readdirSync(`${store()}/pile-sets`)).toHaveLength(5 * 2);
+  });
+
   it('leaves the store as it was when it is stopped, however far it has come', async () => {
     await append();
     const files = readdirSync(store(), { recursive: true }).toSorted();
