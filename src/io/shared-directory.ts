@@ -6,13 +6,12 @@ import { fileCalls } from './file-calls.js';
 import { type FileRole, ioError } from './io-error.js';
 import { statPath } from './paths.js';
 
-/** Makes the directory; one that is there is as good. @returns whether there was none. */
-export function ensureSharedDirectory(path: string, role: FileRole): boolean {
+/** Makes the directory; one that is there is as good. */
+export function ensureSharedDirectory(path: string, role: FileRole): void {
   try {
     fileCalls.makeDirectory(path, 0o777);
-    return true;
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST' && statPath(path, role)?.isDirectory() === true) return false;
+    if (errnoOf(error) === 'EEXIST' && statPath(path, role)?.isDirectory() === true) return;
     throw ioError('make the directory', role, path, error);
   }
 }

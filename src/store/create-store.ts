@@ -56,13 +56,14 @@ function readSettingsIfAny(path: string): StoreSettings | undefined {
 }
 
 async function createStore(directory: string, seed: string, pileCount: number): Promise<void> {
-  const isNew = ensureSharedDirectory(directory, 'store');
+  ensureSharedDirectory(directory, 'store');
   requireNothingForeign(directory);
   ensureSharedDirectory(manifestDirectoryOf(directory), 'store');
   ensureSharedDirectory(pileSetDirectoryOf(directory), 'store');
   requireUnfinished(directory);
   const id = await createFirstManifest(directory);
-  if (isNew) await syncDirectory(dirname(directory), 'store');
+  // Also when somebody else made the directory, who may not have come to this.
+  await syncDirectory(dirname(directory), 'store');
   await unlessTaken(createDurably(directory, SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount }), 'store'));
 }
 

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { collectStore, inspectStore } from '#src/index.js';
 import { openOrCreateStore } from '#src/store/create-store.js';
@@ -47,8 +48,20 @@ function start(role: 'produce' | 'read' | 'expire', name = '') {
 
 const ENDED = { exitCode: 0, signal: null, complaint: '' };
 const KILLED = { exitCode: null, signal: 'SIGKILL', complaint: '' };
+const linesOf = (id: string) => Array.from({ length: 3000 }, (_, i) => `${id} ${i}\n`);
 const idsIn = (lines: readonly string[], verb: string) =>
   lines.filter((line) => line.startsWith(verb)).flatMap((line) => line.slice(verb.length + 1).split(','));
+
+describe('a store that several threads write into at the same time', () => {
+  it('has what all of them wrote', async () => {
+    await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 });
+    const names = ['t0', 't1', 't2'];
+    const workers = names.map((name) => new Worker(program, { argv: ['produce', store(), name], stdout: true }));
+    expect(await Promise.all(workers.map((worker) => once(worker, 'exit')))).toEqual([[0], [0], [0]]);
+    const ids = names.flatMap((name) => [1, 2, 3, 4, 5, 6].map((number) => `${name}-${number}`));
+    expect(contentOf(store())).toEqual(expectedContent('42', Object.fromEntries(ids.map((id) => [id, linesOf(id)]))));
+  });
+});
 
 describe('a store that is written, read and expired at the same time', () => {
   it('loses no commit, and is whole whenever it is read', async () => {
@@ -86,7 +99,6 @@ describe('a store that is written, read and expired at the same time', () => {
     expect(known).toEqual(expect.arrayContaining(committed));
     expect(gone.length).toBeGreaterThan(0);
 
-    const linesOf = (id: string) => Array.from({ length: 3000 }, (_, i) => `${id} ${i}\n`);
     expect(contentOf(store())).toEqual(expectedContent('42', Object.fromEntries(left.map((id) => [id, linesOf(id)]))));
     await collectStore(store(), { graceMilliseconds: 0 });
     const { pileSets, removedPileSets, writers } = await inspectStore(store(), { verify: true });

@@ -47,6 +47,14 @@ describe('expireStore', () => {
     expect(commits.map(({ inputIds }) => inputIds.join())).toEqual(['0', '2', 'new']);
   });
 
+  it('goes by time, not by name', async () => {
+    // Ten in the morning of the first, and noon.
+    const names = ['2026-11-02T00:00+14:00', '2026-11-01T12:00Z'];
+    for (const name of names) await writeInputs(store(), [`of ${name}`], name);
+    const { expired } = await expireStore(store(), { keepLast: 1 });
+    expect(expired.map(({ name }) => name)).toEqual(names.slice(0, 1));
+  });
+
   it('changes nothing when nothing expires', async () => {
     await writeInputs(store(), ['a'], '2026-11-01');
     const before = openSnapshot(store());

@@ -1,0 +1,121 @@
+/**
+ * pileshuf expire, gc and inspect as processes of their own: what they say and do, and every call that is refused, with
+ * one line and nothing changed.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { inspectStore } from '#src/index.js';
+import { seal } from '#src/sealed-json/sealed-file.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { writeInputs } from '../fixtures/written-store.js';
+import { expectRefusal } from './refusal.js';
+
+const directory = useTestDirectory();
+const run = (...argv: string[]) => runCommand(argv, { cwd: directory.path() });
+
+beforeEach(async () => {
+  await writeInputs(directory.path('store'), ['a', 'b'], '2026-10-01');
+  await writeInputs(directory.path('store'), ['c'], '2026-11-01');
+  await writeInputs(directory.path('store'), ['d'], 'nightly');
+});
+
+describe('pileshuf expire and gc', () => {
+  it('say what they did', async () => {
+    const expired = await run('expire', 'store', '--before', '2026-11-01');
+    expect(expired).toMatchObject({
+      exitCode: 0,
+      stderr: 'pileshuf: 1 generation expired (2026-10-01), 6 records; nothing to delete\n',
+    });
+    expect((await run('expire', 'store', '--keep', '52w')).stderr).toBe(
+      'pileshuf: no generation expired; nothing to delete\n',
+    );
+    expect((await run('gc', 'store')).stderr).toBe('pileshuf: nothing to delete\n');
+    expect((await run('gc', 'store', '--grace', '0')).stderr).toMatch(
+      /^pileshuf: deleted 2 pile sets, \d+ B, and 5 manifests\n$/,
+    );
+    const { stderr } = await run('expire', 'store', '--keep-last', '1', '--grace', '0', '--progress', 'json');
+    const { event, expired: gone, deleted } = JSON.parse(stderr);
+    expect({ event, gone, deleted }).toMatchObject({
+      event: 'summary',
+      gone: [{ name: '2026-11-01', commits: 1, inputs: 1, records: 3 }],
+      deleted: { pileSets: 1 },
+    });
+    expect(await run('gc', '-q', 'store')).toMatchObject({ exitCode: 0, stderr: '', stdout: Buffer.alloc(0) });
+    expect((await inspectStore(directory.path('store'), { verify: true })).records).toBe(3);
+  });
+});
+
+describe('pileshuf inspect', () => {
+  it('shows a store as text', async () => {
+    await run('expire', '-q', 'store', '--before', '2026-11-01');
+    const { exitCode, stdout, stderr } = await run('inspect', 'store', '--verify');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const shown = stdout.toString().split('\n');
+    const expected = [
+      /^store {7}[0-9a-f]{16} in \/.*\/store, seed "42"$/,
+      /^state {7}6, of 20\d\d-.*Z$/,
+      /^records {5}6, 24 B \(24 bytes\), the longest 4 B$/,
+      /^checksum {4}[0-9a-f]{16}, verified: every record was read$/,
+      /^on disk {5}96 B in 2 pile sets$/,
+      /^piles {7}3, of \d+ B to \d+ B, 32 B on average, the largest \d\.\d\d times the mean$/,
+      /^removed {5}2 pile sets, for pileshuf gc to delete$/,
+      /^inputs {6}2 in 2 generations:$/,
+      /^ {2}2026-11-01 {2}of 2026-11-01T00:00:00\.000Z, 1 commit, 1 input, 3 records, 12 B$/,
+      /^ {2}nightly {2}of 20.*Z, 1 commit, 1 input, 3 records, 12 B$/,
+      /^$/,
+    ];
+    expect(shown).toEqual(expected.map((line) => expect.stringMatching(line)));
+  });
+
+  it('shows it as JSON, too', async () => {
+    const { stdout } = await run('inspect', 'store', '--json');
+    expect(JSON.parse(stdout.toString())).toEqual(await inspectStore(directory.path('store')));
+  });
+});
+
+describe('a wrong call', () => {
+  it.each([
+    [['expire', 'store'], 'nothing says which generations expire; give --keep, --before or --keep-last'],
+    [
+      ['expire', 'store', '--keep', '1d', '--keep-last', '2'],
+      '--keep and --keep-last contradict each other; give one of them',
+    ],
+    [['expire', 'store', '--keep', '30'], '--keep 30: expected a whole number and a unit, as 90s, 12h, 30d or 4w'],
+    [['expire', 'store', '--keep-last', '0'], '--keep-last 0: expected a whole number of at least 1'],
+    [
+      ['expire', 'store', '--before', '1.11.2026'],
+      /no generation is from before 1\.11\.2026: expected a date as 2026-11-01/,
+    ],
+    [['expire', '--keep-last', '1'], "missing required argument 'store'; see pileshuf expire --help"],
+    [['gc', 'store', '--grace', '1y'], '--grace 1y: expected a whole number and a unit, as 90s, 12h, 30d or 4w'],
+    [['gc', 'store', 'other'], /too many arguments.*; see pileshuf gc --help/],
+    [['gc', ''], 'STORE: expected a path, got an empty string'],
+    [['inspect', 'missing'], 'the pile store missing does not exist; check the name'],
+    [['inspect', 'file'], 'the pile store file is not a directory; check the name'],
+    [
+      ['expire', 'empty', '--keep-last', '1'],
+      /\/empty is no pile store: it has no file store; make one with pileshuf pile or/,
+    ],
+    [
+      ['inspect', 'store', '--verfy'],
+      /unknown option '--verfy' \(Did you mean --verify\?\); see pileshuf inspect --help/,
+    ],
+  ])('is refused: %j', async (argv, line) => {
+    mkdirSync(directory.path('empty'));
+    writeFileSync(directory.path('file'), '');
+    await expectRefusal(directory.path(), () => run(...argv), 2, line);
+  });
+
+  it('is refused for another version of the format, and a store that is damaged', async () => {
+    const settings = directory.path('store', 'store');
+    writeFileSync(settings, 'nothing of that kind');
+    const damaged =
+      /^pileshuf: verification failed: .*\/store\/store is damaged: .*; check the disk, and restore the store from a copy$/;
+    await expectRefusal(directory.path(), () => run('gc', 'store'), 4, damaged);
+    writeFileSync(settings, seal('store', 2, { newer: true }));
+    const newer =
+      /^pileshuf: .*\/store\/store was written by another version of pileshuf \(format 2, expected 1\); use that version/;
+    await expectRefusal(directory.path(), () => run('inspect', 'store'), 2, newer);
+  });
+});
