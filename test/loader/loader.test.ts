@@ -316,6 +316,17 @@ describe('a loader', () => {
     expect(texts).toEqual([...expectedOrder(0), undefined, undefined]);
   });
 
+  it('gives whoever asks later a later record, while others wait', async () => {
+    const iterator = openStore(await makeIt())
+      .epoch(0)
+      [Symbol.asyncIterator]();
+    const first = iterator.next();
+    const others = [iterator.next(), iterator.next()];
+    const last = first.then(() => iterator.next());
+    const texts = (await Promise.all([first, ...others, last])).map(({ value }) => text(value ?? NOTHING));
+    expect(texts).toEqual(expectedOrder(0).slice(0, 4));
+  });
+
   it('goes on where it was when a loop was left, and is read by one at a time', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     for await (const _ of loader) {
@@ -352,6 +363,14 @@ describe('damage', () => {
     const reading = given(openStore(path, options).epoch(1));
     await expect(reading).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
     await expect(reading).rejects.toThrow(data);
+  });
+
+  it('of a manifest is told before the first record', async () => {
+    const path = await makeIt();
+    await commitManifest(openSnapshot(path), ({ commits, oldest, removed }) => {
+      return { commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })), oldest, removed };
+    });
+    await expect(given(openStore(path).epoch(0))).rejects.toThrow(`holds ${RECORDS} records, expected ${RECORDS + 4}`);
   });
 
   it('of an index is told before the first record', async () => {
