@@ -18,6 +18,7 @@ const tasks = {
   count: taskNamed('count'),
   load: taskNamed('load'),
   measure: taskNamed('measure'),
+  note: taskNamed('note'),
   readBack: taskNamed('readBack'),
   scatter: taskNamed('scatter'),
   shuffle: taskNamed('shuffle'),

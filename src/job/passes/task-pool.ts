@@ -5,6 +5,7 @@ import type { Piscina } from 'piscina';
 import type { CountTask } from '../../../workers/count-byte.js';
 import type { LoadResult, LoadTask } from '../../../workers/load-portion.js';
 import type { MeasureResult, MeasureTask } from '../../../workers/measure-cut.js';
+import type { NoteResult, NoteTask } from '../../../workers/note-records.js';
 import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
@@ -19,6 +20,7 @@ export interface TaskPool {
   count(task: CountTask): Promise<number>;
   scatter(task: ScatterTask): Promise<ScatterResult>;
   measure(task: MeasureTask): Promise<MeasureResult>;
+  note(task: NoteTask): Promise<NoteResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readBack(task: ReadBackTask): Promise<ReadBackResult>;
   load(task: LoadTask): Promise<LoadResult>;
@@ -93,6 +95,7 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     count: (task) => run('count', task),
     scatter: (task) => run('scatter', task),
     measure: (task) => run('measure', task),
+    note: (task) => run('note', task),
     shuffle: (task) => run('shuffle', task),
     readBack: (task) => run('readBack', task),
     load: (task) => run('load', task),
@@ -158,6 +161,7 @@ async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPo
     count: (task) => inTurn(() => tasks.count(task)),
     scatter: (task) => inTurn(() => tasks.scatter(task)),
     measure: (task) => inTurn(() => tasks.measure(task)),
+    note: (task) => inTurn(() => tasks.note(task)),
     shuffle: (task) => inTurn(() => tasks.shuffle(task)),
     readBack: (task) => inTurn(() => tasks.readBack(task)),
     load: (task) => inTurn(() => tasks.load(task)),
