@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
+import { expireStore, type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
 import { deriveEpochKey } from '#src/key-derivation.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
@@ -381,6 +381,24 @@ describe('damage', () => {
     bytes[60] = (bytes[60] ?? 0) ^ 1;
     writeFileSync(join(directoryOfSets, index), bytes);
     await expect(given(openStore(path).epoch(0))).rejects.toThrow(index);
+  });
+});
+
+describe('expiry while it is read', () => {
+  it('is told as that, when files are deleted before they are read', async () => {
+    const path = await makeIt();
+    const store = openStore(path);
+    const unread = openStore(path);
+    const iterator = store.epoch(1, { prefetchPiles: 0 })[Symbol.asyncIterator]();
+    await iterator.next();
+    await expireStore(path, { keepLast: 0 }, { graceMilliseconds: 0 });
+    const told = { code: 'ERR_STORE', message: expect.stringContaining('was expired and deleted while it was read') };
+    await expect(
+      (async () => {
+        for (let next = await iterator.next(); next.done !== true; next = await iterator.next());
+      })(),
+    ).rejects.toMatchObject(told);
+    await expect(given(unread.epoch(0))).rejects.toMatchObject(told);
   });
 });
 
