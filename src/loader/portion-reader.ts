@@ -4,6 +4,7 @@
  */
 import type { LoadResult } from '../../workers/load-portion.js';
 import type { PileTallies } from '../pile-store/read-pile-set-index.js';
+import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { orderOfEpoch } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';
 import { rangeCountOfPile } from './portion-memory.js';
@@ -76,11 +77,19 @@ export class PortionReader {
       this.#loadAhead();
       const loading = this.#loading.shift();
       if (loading === undefined) return undefined;
-      const { buffer, records, bytesAt, byteLength } = await loading;
+      const { buffer, records, bytesAt, byteLength } = await this.#loaded(loading);
       this.#consumed = buffer;
       if (records > 0) {
         return { bytes: new Uint8Array(buffer, bytesAt, byteLength), ends: new Uint32Array(buffer, 0, records) };
       }
+    }
+  }
+
+  async #loaded(loading: Promise<LoadResult>): Promise<LoadResult> {
+    try {
+      return await loading;
+    } catch (error) {
+      throw explainedByExpiry(error, this.#view.snapshot);
     }
   }
 

@@ -33,7 +33,7 @@ export function shareOfRank(records: number, { rank, worldSize, split, equalize 
       : [proportion(rank, records, worldSize), 1, lengthOfPart(rank, records, worldSize)];
   if (records === 0) return { first: 0, step, count: 0 };
   if (equalize === 'drop') return { first, step, count: Math.floor(records / worldSize) };
-  if (equalize === 'pad') return { first: first % records, step, count: Math.ceil(records / worldSize) };
+  if (equalize === 'pad') return { first, step, count: Math.ceil(records / worldSize) };
   return { first, step, count };
 }
 

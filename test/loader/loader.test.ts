@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
+import { expireStore, type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
 import { deriveEpochKey } from '#src/key-derivation.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
@@ -316,6 +316,17 @@ describe('a loader', () => {
     expect(texts).toEqual([...expectedOrder(0), undefined, undefined]);
   });
 
+  it('gives whoever asks later a later record, while others wait', async () => {
+    const iterator = openStore(await makeIt())
+      .epoch(0)
+      [Symbol.asyncIterator]();
+    const first = iterator.next();
+    const others = [iterator.next(), iterator.next()];
+    const last = first.then(() => iterator.next());
+    const texts = (await Promise.all([first, ...others, last])).map(({ value }) => text(value ?? NOTHING));
+    expect(texts).toEqual(expectedOrder(0).slice(0, 4));
+  });
+
   it('goes on where it was when a loop was left, and is read by one at a time', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     for await (const _ of loader) {
@@ -354,6 +365,14 @@ describe('damage', () => {
     await expect(reading).rejects.toThrow(data);
   });
 
+  it('of a manifest is told before the first record', async () => {
+    const path = await makeIt();
+    await commitManifest(openSnapshot(path), ({ commits, oldest, removed }) => {
+      return { commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })), oldest, removed };
+    });
+    await expect(given(openStore(path).epoch(0))).rejects.toThrow(`holds ${RECORDS} records, expected ${RECORDS + 4}`);
+  });
+
   it('of an index is told before the first record', async () => {
     const path = await makeIt();
     const directoryOfSets = pileSetDirectoryOf(path);
@@ -362,6 +381,24 @@ describe('damage', () => {
     bytes[60] = (bytes[60] ?? 0) ^ 1;
     writeFileSync(join(directoryOfSets, index), bytes);
     await expect(given(openStore(path).epoch(0))).rejects.toThrow(index);
+  });
+});
+
+describe('expiry while it is read', () => {
+  it('is told as that, when files are deleted before they are read', async () => {
+    const path = await makeIt();
+    const store = openStore(path);
+    const unread = openStore(path);
+    const iterator = store.epoch(1, { prefetchPiles: 0 })[Symbol.asyncIterator]();
+    await iterator.next();
+    await expireStore(path, { keepLast: 0 }, { graceMilliseconds: 0 });
+    const told = { code: 'ERR_STORE', message: expect.stringContaining('was expired and deleted while it was read') };
+    await expect(
+      (async () => {
+        for (let next = await iterator.next(); next.done !== true; next = await iterator.next());
+      })(),
+    ).rejects.toMatchObject(told);
+    await expect(given(unread.epoch(0))).rejects.toMatchObject(told);
   });
 });
 
