@@ -12,6 +12,7 @@ import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
+import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -154,6 +155,32 @@ describe('state and resume', () => {
       expect(rest).toEqual(all.slice(count));
     }
     await store.close();
+  });
+
+  it('read no pile but those that come', async () => {
+    const path = await makeIt();
+    const before = openStore(path).epoch(1);
+    let last = '';
+    let state = before.state();
+    for await (const { bytes } of before.portions()) {
+      last = text(bytes);
+      state = { ...before.state(), record: before.state().record - 1 };
+    }
+    const store = openStore(path);
+    const opened: string[] = [];
+    const { error } = await withCallsSeen(
+      (name, [file]) => {
+        if (name === 'open' && String(file).endsWith('.pile')) opened.push(String(file));
+      },
+      async () => {
+        const [record = ''] = await given(store.resume(state));
+        expect(last.endsWith(record)).toBe(true);
+      },
+    );
+    expect(error).toBeUndefined();
+    // Of one pile, one a pile set.
+    expect(new Set(opened).size).toBe(opened.length);
+    expect(opened.length).toBeGreaterThan(0);
   });
 
   it('count on into later epochs, for those who count records alone', async () => {
