@@ -54,13 +54,17 @@ export class Loader implements AsyncIterable<Uint8Array> {
    */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     this.#begin();
-    return new RecordIterator(() => this.#openCursor(), {
+    const open = async () => {
+      const { epoch } = this.#position;
+      return new RecordCursor(await this.#openReader(epoch + 1), epoch);
+    };
+    return new RecordIterator(open, {
       given: () => {
         this.#position.record += 1;
       },
       over: (isComplete) => {
         this.#isRead = false;
-        if (isComplete) endEpoch(this.#position);
+        if (isComplete) beginNextEpoch(this.#position);
       },
     });
   }
@@ -68,12 +72,15 @@ export class Loader implements AsyncIterable<Uint8Array> {
   /** The records up to the end of the epoch, `size` at a time; the last batch may have fewer, unless `dropLast`. */
   batches(size: number, { dropLast = false }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
     const wanted = requireBatchSize(size);
-    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), false);
+    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast));
   }
 
-  /** The records up to the end of the epoch, as many together as were loaded together: those of a pile, at most. */
-  portions(): AsyncGenerator<RecordBatch, void> {
-    return this.#read((cursor) => cursor.takePortion(), false);
+  /**
+   * The records up to the end of the epoch, as many together as were loaded together: those of a pile, at most.
+   * @param endEpoch goes on with the next epochs, up to this one.
+   */
+  portions(endEpoch?: number): AsyncGenerator<RecordBatch, void> {
+    return this.#read((cursor) => cursor.takePortion(), endEpoch);
   }
 
   /**
@@ -89,24 +96,28 @@ export class Loader implements AsyncIterable<Uint8Array> {
         `an epoch gives this rank ${this.recordsPerEpoch} records, and a batch needs ${fewest}: there would never be one`,
       );
     }
-    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), true);
+    return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }
 
-  /** @param take undefined at the end of an epoch. */
+  /**
+   * @param take undefined at the end of an epoch.
+   * @param endEpoch undefined: the one behind this one.
+   */
   async *#read(
     take: (cursor: RecordCursor) => Promise<RecordBatch | undefined>,
-    isEndless: boolean,
+    endEpoch = this.#position.epoch + 1,
   ): AsyncGenerator<RecordBatch, void> {
     this.#begin();
     try {
-      do {
-        const cursor = await this.#openCursor();
+      const reader = await this.#openReader(endEpoch);
+      while (this.#position.epoch < endEpoch) {
+        const cursor = new RecordCursor(reader, this.#position.epoch);
         for (let batch = await take(cursor); batch !== undefined; batch = await take(cursor)) {
           this.#position.record += batch.length;
           yield batch;
         }
-        endEpoch(this.#position);
-      } while (isEndless);
+        beginNextEpoch(this.#position);
+      }
     } finally {
       this.#isRead = false;
     }
@@ -117,14 +128,14 @@ export class Loader implements AsyncIterable<Uint8Array> {
     this.#isRead = true;
   }
 
-  async #openCursor(): Promise<RecordCursor> {
+  async #openReader(endEpoch: number): Promise<PortionReader> {
     if (this.#view.limits.signal?.aborted === true) throw new AbortedError('incomplete');
     const { epoch, record } = this.#position;
-    const part = { ...this.#settings, epoch, from: record, prefetchPiles: this.#prefetchPiles };
+    const part = { ...this.#settings, epoch, endEpoch, from: record, prefetchPiles: this.#prefetchPiles };
     // Those of the epoch before, unless it was left: then something may still be on its way into them.
     const isWhole = this.#buffers.length === this.#prefetchPiles + 1;
     if (!isWhole) this.#buffers = newBuffers(this.#prefetchPiles);
-    return new RecordCursor(await PortionReader.open(this.#view, part, this.#buffers), epoch);
+    return PortionReader.open(this.#view, part, this.#buffers);
   }
 }
 
@@ -133,7 +144,7 @@ async function wholeBatch(cursor: RecordCursor, size: number, dropLast: boolean)
   return dropLast && batch !== undefined && batch.length < size ? undefined : batch;
 }
 
-function endEpoch(position: Position): void {
+function beginNextEpoch(position: Position): void {
   position.epoch += 1;
   position.record = 0;
 }

@@ -1,6 +1,6 @@
 /**
- * The records of one rank in one epoch, portion by portion: a few are loaded ahead while one is consumed. What is held
- * is that one and those ahead, in buffers that are used again and again.
+ * The records of one rank, epoch after epoch, portion by portion: a few are loaded ahead while one is consumed, also
+ * those of the next epoch. What is held is that one and those ahead, in buffers that are used again and again.
  */
 import type { LoadResult } from '../../workers/load-portion.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
@@ -21,9 +21,11 @@ export interface LoadedPortion {
 }
 
 /** What is read. */
-export interface EpochPart extends LoaderSettings {
+export interface EpochsPart extends LoaderSettings {
   readonly epoch: number;
-  /** The first record of the rank's share that is given. */
+  /** Epochs below this one; Infinity: all that there are. */
+  readonly endEpoch: number;
+  /** The first record of the rank's share of the first epoch that is given. */
   readonly from: number;
   readonly prefetchPiles: number;
 }
@@ -36,49 +38,42 @@ export function newBuffers(prefetchPiles: number): PortionBuffers {
   return Array.from({ length: prefetchPiles + 1 }, () => undefined);
 }
 
+interface EpochVisit extends PortionVisit {
+  readonly epoch: number;
+  readonly epochKey: bigint | undefined;
+}
+
 export class PortionReader {
   readonly #view: StoreView;
   readonly #contents: StoreContents;
-  readonly #epochKey: bigint | undefined;
-  readonly #visits: Iterator<PortionVisit, void>;
+  readonly #visits: Iterator<EpochVisit, void>;
   /** In the order in which they are consumed. */
-  readonly #loading: Promise<LoadResult>[] = [];
+  readonly #loading: { readonly epoch: number; readonly result: Promise<LoadResult> }[] = [];
   /** Those that nothing is loaded into, nor consumed from; all of them, when all portions were consumed. */
   readonly #buffers: PortionBuffers;
   #consumed: SharedArrayBuffer | undefined;
 
-  private constructor(view: StoreView, contents: StoreContents, part: EpochPart, buffers: PortionBuffers) {
-    const { settings } = view.snapshot;
-    const { totals } = contents;
-    const order = orderOfEpoch(settings.seed, part.epoch, part.reshuffle, settings.pileCount);
-    const memory = {
-      memoryBytes: view.limits.memoryBytes,
-      threadCount: view.threads.count,
-      bufferCount: part.prefetchPiles + 1,
-    };
-    const rangeCountOf = (pile: number) =>
-      rangeCountOfPile(totals.records[pile] ?? 0, totals.recordBytes[pile] ?? 0, memory);
-    const share = shareOfRank(view.records, part);
+  private constructor(view: StoreView, contents: StoreContents, part: EpochsPart, buffers: PortionBuffers) {
     this.#view = view;
     this.#contents = contents;
-    this.#epochKey = order.epochKey;
-    this.#visits = visitsOf({ piles: order.piles, records: totals.records, rangeCountOf }, share, part.from);
+    this.#visits = visitsOfEpochs(view, contents, part);
     this.#buffers = buffers;
   }
 
-  static async open(view: StoreView, part: EpochPart, buffers: PortionBuffers): Promise<PortionReader> {
+  static async open(view: StoreView, part: EpochsPart, buffers: PortionBuffers): Promise<PortionReader> {
     return new PortionReader(view, await view.contents(), part, buffers);
   }
 
-  /** The next portion that has records; undefined behind the last one. That before is gone then. */
-  async next(): Promise<LoadedPortion | undefined> {
+  /** The next portion of the epoch that has records; undefined behind its last one. That before is gone then. */
+  async next(epoch: number): Promise<LoadedPortion | undefined> {
     for (;;) {
       if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
       this.#consumed = undefined;
       this.#loadAhead();
-      const loading = this.#loading.shift();
-      if (loading === undefined) return undefined;
-      const { buffer, records, bytesAt, byteLength } = await this.#loaded(loading);
+      const [first] = this.#loading;
+      if (first?.epoch !== epoch) return undefined;
+      this.#loading.shift();
+      const { buffer, records, bytesAt, byteLength } = await this.#loaded(first.result);
       this.#consumed = buffer;
       if (records > 0) {
         return { bytes: new Uint8Array(buffer, bytesAt, byteLength), ends: new Uint32Array(buffer, 0, records) };
@@ -98,18 +93,40 @@ export class PortionReader {
     while (this.#buffers.length > 0) {
       const next = this.#visits.next();
       if (next.done === true) return;
-      const { value: visit } = next;
+      const { epoch, ...visit } = next.value;
       const { totals, merged } = this.#contents;
-      const loading = this.#view.threads.load({
+      const result = this.#view.threads.load({
         ...visit,
         ...(merged === undefined ? { pileSets: this.#view.pileSets } : { merged: merged[visit.pile] }),
         checksum: totals.checksums[visit.pile] ?? 0n,
-        epochKey: this.#epochKey,
         buffer: this.#buffers.pop(),
       });
       // Told when it is its turn.
-      loading.catch(() => {});
-      this.#loading.push(loading);
+      result.catch(() => {});
+      this.#loading.push({ epoch, result });
+    }
+  }
+}
+
+/** All visits of a rank, epoch after epoch. */
+function* visitsOfEpochs(
+  { snapshot, records, limits, threads }: StoreView,
+  { totals }: StoreContents,
+  part: EpochsPart,
+): Generator<EpochVisit, void> {
+  const { seed, pileCount } = snapshot.settings;
+  const bufferCount = part.prefetchPiles + 1;
+  const memory = { memoryBytes: limits.memoryBytes, threadCount: threads.count, bufferCount };
+  const rangeCountOf = (pile: number) =>
+    rangeCountOfPile(totals.records[pile] ?? 0, totals.recordBytes[pile] ?? 0, memory);
+  const share = shareOfRank(records, part);
+  // Of no records there would be no end of epochs.
+  if (share.count === 0) return;
+  for (let epoch = part.epoch; epoch < part.endEpoch; epoch++) {
+    const { piles, epochKey } = orderOfEpoch(seed, epoch, part.reshuffle, pileCount);
+    const from = epoch === part.epoch ? part.from : 0;
+    for (const visit of visitsOf({ piles, records: totals.records, rangeCountOf }, share, from)) {
+      yield { ...visit, epoch, epochKey };
     }
   }
 }

@@ -66,7 +66,7 @@ export class RecordCursor {
     this.#portion = NOTHING;
     this.#given = 0;
     this.#start = 0;
-    const next = await this.#reader.next();
+    const next = await this.#reader.next(this.#epoch);
     if (next === undefined) return false;
     this.#portion = next;
     return true;

@@ -33,13 +33,11 @@ export async function writeEpochs(loader: Loader, options: WriteOptions): Promis
   let records = 0;
   let bytes = 0;
   try {
-    while (loader.state().epoch < endEpoch) {
-      for await (const portion of loader.portions()) {
-        if (signal?.aborted === true) throw new AbortedError('incomplete');
-        await writeToStream(output, withLengths ? prefixed(portion) : portion.bytes, control);
-        records += portion.length;
-        bytes += portion.bytes.byteLength;
-      }
+    for await (const portion of loader.portions(endEpoch)) {
+      if (signal?.aborted === true) throw new AbortedError('incomplete');
+      await writeToStream(output, withLengths ? prefixed(portion) : portion.bytes, control);
+      records += portion.length;
+      bytes += portion.bytes.byteLength;
     }
   } catch (error) {
     throw error instanceof AbortedError ? new AbortedError('incomplete') : error;

@@ -268,6 +268,18 @@ describe('batches', () => {
     }
   });
 
+  it('are as large as what was loaded as portions, of one epoch or of several', async () => {
+    const loader = openStore(await makeIt()).epoch(0, { prefetchPiles: 5 });
+    const records: Record<number, string[]> = {};
+    for (const endEpoch of [undefined, 3, 3, undefined]) {
+      for await (const portion of loader.portions(endEpoch)) {
+        expect(portion.length).toBeGreaterThan(0);
+        records[portion.epoch] = [...(records[portion.epoch] ?? []), ...[...portion].map(text)];
+      }
+    }
+    expect(records).toEqual({ 0: expectedOrder(0), 1: expectedOrder(1), 2: expectedOrder(2), 3: expectedOrder(3) });
+  });
+
   it('leave the last one out when it has fewer, if asked to', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     const lengths: number[] = [];
