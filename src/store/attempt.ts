@@ -7,7 +7,7 @@ import { holdOn, identifyOwner, letGoOf } from '../io/file-owner.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { type FileOwner, formatOwnerName, parseOwnerName } from '../io/owner-name.js';
 import { listNames } from '../io/paths.js';
-import { thenAlways } from '../then-always.js';
+import { afterFailure, thenAlways } from '../then-always.js';
 import { pileSetsNamedBy, readNewestManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import type { StoreSnapshot } from './store-snapshot.js';
@@ -41,8 +41,9 @@ export class StoreAttempt {
     try {
       closeFile(createOwnFile(attempt.#markPath, 'store'));
     } catch (error) {
-      letGoOf(attempt.#owner);
-      throw error;
+      // It may be there nevertheless.
+      const takeBack = () => removeFile(attempt.#markPath, 'store');
+      throw afterFailure(error, () => thenAlways(takeBack, () => letGoOf(attempt.#owner)));
     }
     return attempt;
   }
