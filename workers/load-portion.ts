@@ -7,7 +7,7 @@
 
 import { VerificationError } from '../src/errors.js';
 import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
-import { MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
+import { type MergedPile, MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
 import { STORED_HEADER_BYTES } from '../src/plan/arena-sizes.js';
 import { type JobShare, threadStateOf } from './job-share.js';
@@ -23,8 +23,10 @@ export interface Selection {
 
 export interface LoadTask extends Portion, Selection {
   readonly job: JobShare;
-  readonly pileSets: readonly StoredPileSet[];
   readonly pile: number;
+  /** Where its segments are; undefined: the indexes of `pileSets` say it. */
+  readonly merged?: MergedPile | undefined;
+  readonly pileSets?: readonly StoredPileSet[];
   /** Multiset checksum of all records of the pile. */
   readonly checksum: bigint;
   /** With which the stored keys are mixed; undefined: they are taken as they are. */
@@ -49,11 +51,11 @@ export function runLoadTask(task: LoadTask): Promise<Outcome<LoadResult>> {
 }
 
 async function loadPortion(task: LoadTask): Promise<LoadResult> {
-  const { job, pileSets, pile, epochKey } = task;
+  const { job, pileSets = [], pile, epochKey } = task;
   const { control, arena, hasher } = threadStateOf(job);
   const reader = new MergedPileReader(undefined, hasher, zstdExpander, control);
   const orderer = new PortionOrderer({ arena, control, reader, layout: job.layout, epochKey });
-  const [merged] = mergePiles(pileSets, pile, pile + 1);
+  const merged = task.merged ?? mergePiles(pileSets, pile, pile + 1)[0];
   if (merged === undefined) throw new RangeError(`there is no pile ${pile}`);
   const { records, recordsBefore, storedBytes } = await orderer.order(merged, task);
   const selected = within(task, recordsBefore, recordsBefore + records);

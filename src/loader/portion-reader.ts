@@ -3,13 +3,13 @@
  * is that one and those ahead, in buffers that are used again and again.
  */
 import type { LoadResult } from '../../workers/load-portion.js';
-import type { PileTallies } from '../pile-store/read-pile-set-index.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { orderOfEpoch } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';
 import { rangeCountOfPile } from './portion-memory.js';
 import { type PortionVisit, visitsOf } from './portion-visits.js';
 import { shareOfRank } from './rank-share.js';
+import type { StoreContents } from './store-contents.js';
 import type { StoreView } from './store-view.js';
 
 /** Records of a pile, in memory that is used again when the next portion is asked for. */
@@ -38,7 +38,7 @@ export function newBuffers(prefetchPiles: number): PortionBuffers {
 
 export class PortionReader {
   readonly #view: StoreView;
-  readonly #totals: PileTallies;
+  readonly #contents: StoreContents;
   readonly #epochKey: bigint | undefined;
   readonly #visits: Iterator<PortionVisit, void>;
   /** In the order in which they are consumed. */
@@ -47,8 +47,9 @@ export class PortionReader {
   readonly #buffers: PortionBuffers;
   #consumed: SharedArrayBuffer | undefined;
 
-  private constructor(view: StoreView, totals: PileTallies, part: EpochPart, buffers: PortionBuffers) {
+  private constructor(view: StoreView, contents: StoreContents, part: EpochPart, buffers: PortionBuffers) {
     const { settings } = view.snapshot;
+    const { totals } = contents;
     const order = orderOfEpoch(settings.seed, part.epoch, part.reshuffle, settings.pileCount);
     const memory = {
       memoryBytes: view.limits.memoryBytes,
@@ -59,14 +60,14 @@ export class PortionReader {
       rangeCountOfPile(totals.records[pile] ?? 0, totals.recordBytes[pile] ?? 0, memory);
     const share = shareOfRank(view.records, part);
     this.#view = view;
-    this.#totals = totals;
+    this.#contents = contents;
     this.#epochKey = order.epochKey;
     this.#visits = visitsOf({ piles: order.piles, records: totals.records, rangeCountOf }, share, part.from);
     this.#buffers = buffers;
   }
 
   static async open(view: StoreView, part: EpochPart, buffers: PortionBuffers): Promise<PortionReader> {
-    return new PortionReader(view, await view.totals(), part, buffers);
+    return new PortionReader(view, await view.contents(), part, buffers);
   }
 
   /** The next portion that has records; undefined behind the last one. That before is gone then. */
@@ -98,10 +99,11 @@ export class PortionReader {
       const next = this.#visits.next();
       if (next.done === true) return;
       const { value: visit } = next;
+      const { totals, merged } = this.#contents;
       const loading = this.#view.threads.load({
         ...visit,
-        pileSets: this.#view.pileSets,
-        checksum: this.#totals.checksums[visit.pile] ?? 0n,
+        ...(merged === undefined ? { pileSets: this.#view.pileSets } : { merged: merged[visit.pile] }),
+        checksum: totals.checksums[visit.pile] ?? 0n,
         epochKey: this.#epochKey,
         buffer: this.#buffers.pop(),
       });

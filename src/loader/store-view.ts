@@ -2,11 +2,10 @@
  * One state of a store as loaders read it: its pile sets, and what each pile holds, which is read when it is needed.
  */
 import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
-import type { PileTallies } from '../pile-store/read-pile-set-index.js';
 import { pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import type { LoaderLimits } from './loader-options.js';
 import type { LoaderThreads } from './loader-threads.js';
-import { readStoreTotals } from './store-totals.js';
+import { readStoreContents, type StoreContents } from './store-contents.js';
 
 export class StoreView {
   readonly snapshot: StoreSnapshot;
@@ -15,7 +14,7 @@ export class StoreView {
   readonly pileSets: readonly StoredPileSet[];
   /** How many there are in an epoch, for all ranks. */
   readonly records: number;
-  #totals: Promise<PileTallies> | undefined;
+  #contents: Promise<StoreContents> | undefined;
 
   constructor(snapshot: StoreSnapshot, threads: LoaderThreads, limits: LoaderLimits) {
     this.snapshot = snapshot;
@@ -26,9 +25,9 @@ export class StoreView {
   }
 
   /** Read once; the threads start meanwhile. */
-  totals(): Promise<PileTallies> {
+  contents(): Promise<StoreContents> {
     this.threads.start();
-    this.#totals ??= readStoreTotals(this.snapshot, this.pileSets, this.limits.signal);
-    return this.#totals;
+    this.#contents ??= readStoreContents(this.snapshot, this.pileSets, this.limits.signal);
+    return this.#contents;
   }
 }

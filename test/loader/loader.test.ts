@@ -2,7 +2,8 @@
  * What loaders give, against the order that the twin computes: all epochs, ranks and ways to split, batches, positions
  * to go on from, piles too large for memory, and records too long for a copy.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -12,6 +13,7 @@ import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
+import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -154,6 +156,32 @@ describe('state and resume', () => {
       expect(rest).toEqual(all.slice(count));
     }
     await store.close();
+  });
+
+  it('read no pile but those that come', async () => {
+    const path = await makeIt();
+    const before = openStore(path).epoch(1);
+    let last = '';
+    let state = before.state();
+    for await (const { bytes } of before.portions()) {
+      last = text(bytes);
+      state = { ...before.state(), record: before.state().record - 1 };
+    }
+    const store = openStore(path);
+    const opened: string[] = [];
+    const { error } = await withCallsSeen(
+      (name, [file]) => {
+        if (name === 'open' && String(file).endsWith('.pile')) opened.push(String(file));
+      },
+      async () => {
+        const [record = ''] = await given(store.resume(state));
+        expect(last.endsWith(record)).toBe(true);
+      },
+    );
+    expect(error).toBeUndefined();
+    // Of one pile, one a pile set.
+    expect(new Set(opened).size).toBe(opened.length);
+    expect(opened.length).toBeGreaterThan(0);
   });
 
   it('count on into later epochs, for those who count records alone', async () => {
@@ -399,6 +427,37 @@ describe('expiry while it is read', () => {
       })(),
     ).rejects.toMatchObject(told);
     await expect(given(unread.epoch(0))).rejects.toMatchObject(told);
+  });
+});
+
+describe('reading', () => {
+  it('writes nothing anywhere, also where piles are read in ranges', async () => {
+    const path = await makeIt();
+    const flags = new Set<number>();
+    const names = new Set<string>();
+    const see = (name: string, [, flag]: readonly unknown[]) => {
+      names.add(name);
+      if (name === 'open') flags.add(Number(flag) & (constants.O_CREAT | constants.O_WRONLY | constants.O_RDWR));
+    };
+    const { error } = await withCallsSeen(see, async () => {
+      expect(await given(openStore(path, TINY).epoch(1, { prefetchPiles: 0 }))).toEqual(expectedOrder(1));
+    });
+    expect(error).toBeUndefined();
+    expect([...flags]).toEqual([0]);
+    const only = ['access', 'close', 'list', 'lstat', 'open', 'read', 'realPath', 'stat', 'statOpen'];
+    expect([...names].filter((name) => !only.includes(name))).toEqual([]);
+  });
+
+  it('holds no program that has come to its end, though nobody closed the store', async () => {
+    const path = directory.path('large');
+    await makeStore(path, { ...contents, inputs: { long: ['y'.repeat(9 * 2 ** 20), 'x', 'z'] } });
+    const script = `import { openStore } from '#src/index.js';
+      let count = 0;
+      for await (const record of openStore(process.argv[1]).epoch(0)) { count += 1; if (count === 2) break; }
+      console.log(count);`;
+    const argv = ['--input-type=module', '-e', script, path];
+    const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8', timeout: 40_000 });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '2\n' });
   });
 });
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { mergePiles } from '#src/pile-store/merged-pile.js';
 import { readPileTallies } from '#src/pile-store/read-pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
@@ -60,6 +61,12 @@ function textOf({ buffer, bytesAt, byteLength }: LoadResult): string {
 }
 
 describe('the task that loads a pile', () => {
+  it('takes its word for it where the segments are, or reads the indexes', async () => {
+    const task = await taskOf(2);
+    const [merged] = mergePiles(task.pileSets ?? [], 2, 3);
+    expect(textOf(await load({ ...task, merged, pileSets: [] }))).toBe(textOf(await load(task)));
+  });
+
   it('uses the buffer that it is given when that has room, and else makes a larger one', async () => {
     const task = await taskOf(1);
     const expected = orderOfPiles(contents, [1], undefined).join('');
