@@ -91,6 +91,7 @@ function tableOf(entries) {
     return [
       way,
       `${median((each) => each.seconds).toFixed(2)} s`,
+      `${median((each) => each.writtenSeconds).toFixed(2)} s to the last record`,
       `${median((each) => each.cpuSeconds).toFixed(2)} s CPU`,
       `${median((each) => each.bytes / each.seconds / 1e6).toFixed(0)} MB/s`,
       `${median((each) => each.records / each.seconds / 1e6).toFixed(2)} M records/s`,

@@ -16,7 +16,10 @@ import path from 'node:path';
 /** @type {typeof import('../../src/index.js')} */
 const { openPileWriter } = await import(new URL('../../dist/bundle/index.js', import.meta.url).href);
 
-/** @typedef {{ seconds: number, cpuSeconds: number, records: number, bytes: number }} Written */
+/**
+ * @typedef {{ seconds: number, writtenSeconds: number, cpuSeconds: number, records: number, bytes: number }} Written
+ *   `writtenSeconds`: until the last record was taken
+ */
 
 const wideBufferBytes = 2 ** 20;
 const [way = '', pieces = '', file = '', size = '', directory = ''] = process.argv.slice(2);
@@ -38,9 +41,12 @@ function linesOf(bytes) {
 
 /** @param {(take: () => string | Buffer | undefined) => Promise<void>} write @returns {Promise<Written>} */
 async function measure(write) {
-  let [count, bytes] = [0, 0];
+  let [count, bytes, takenAt] = [0, 0, 0];
   const take = () => {
-    if (bytes >= totalBytes) return undefined;
+    if (bytes >= totalBytes) {
+      takenAt = performance.now();
+      return undefined;
+    }
     const i = count % lines.length;
     count += 1;
     bytes += lines[i]?.length ?? 0;
@@ -50,7 +56,14 @@ async function measure(write) {
   const cpuBefore = process.cpuUsage();
   await write(take);
   const { user, system } = process.cpuUsage(cpuBefore);
-  return { seconds: (performance.now() - began) / 1000, cpuSeconds: (user + system) / 1e6, records: count, bytes };
+  const secondsUntil = (/** @type {number} */ moment) => (moment - began) / 1000;
+  return {
+    seconds: secondsUntil(performance.now()),
+    writtenSeconds: secondsUntil(takenAt),
+    cpuSeconds: (user + system) / 1e6,
+    records: count,
+    bytes,
+  };
 }
 
 /** @param {() => string | Buffer | undefined} take */

@@ -8,7 +8,7 @@ import { SystemError, UsageError } from '../errors.js';
 import { thenAlwaysAsync } from '../then-always.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, type OpenFile, type OwnRole, openForRead } from './files.js';
+import { closeFile, type OpenFile, openForRead } from './files.js';
 import { type FileRole, ioError, nounOf } from './io-error.js';
 import { nameExists } from './paths.js';
 
@@ -106,14 +106,34 @@ export function addName(from: string, to: string): void {
   }
 }
 
-/** Gives `from` the name `to` in place of its own. When it throws, nothing has changed. @throws NameTakenError */
-export function linkToNewName(from: string, to: string, role: OwnRole = 'temp'): void {
+/** Gives the temp file `from` the name `to`. When it throws, nothing has changed. @throws NameTakenError */
+export function linkToNewName(from: string, to: string): void {
   try {
-    if (linkIfPossible(from, to, role)) removeFormerName(from, to, role);
+    if (linkIfPossible(from, to, 'temp')) removeFormerName(from, to);
     else fileCalls.rename(from, to);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, role);
-    throw ioError('give its name to', role, to, error);
+    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'temp');
+    throw ioError('give its name to', 'temp', to, error);
+  }
+}
+
+/**
+ * Gives the file `from` of a store the name `to`, for good: others look for it, and may rely on it from then on, so it is
+ * not taken back when the former name cannot be removed.
+ * @throws NameTakenError; SystemError also where there are no hard links, because two files could get one name there.
+ */
+export function publishName(from: string, to: string): void {
+  try {
+    if (!linkIfPossible(from, to, 'store'))
+      throw new Error('a pile store needs hard links; put it on another file system');
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'store');
+    throw ioError('give its name to', 'store', to, error);
+  }
+  try {
+    fileCalls.unlink(from);
+  } catch {
+    // It is known by its name for what it is, and deleted some day.
   }
 }
 
@@ -130,12 +150,12 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
   }
 }
 
-function removeFormerName(from: string, to: string, role: OwnRole): void {
+function removeFormerName(from: string, to: string): void {
   try {
     fileCalls.unlink(from);
   } catch (error) {
     // A call that failed may have done its work: then `to` is the only name.
-    if (!nameExists(from, role)) return;
+    if (!nameExists(from, 'temp')) return;
     fileCalls.unlink(to);
     throw error;
   }

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { thenAlwaysAsync } from '../then-always.js';
-import { linkToNewName, syncDirectory, syncOpenFile } from './durable.js';
+import { linkToNewName, publishName, syncDirectory, syncOpenFile } from './durable.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import {
@@ -53,13 +53,17 @@ export async function replaceDurably(directory: string, name: string, bytes: Uin
  * So a job that finds such a file when it goes on syncs the directory before it relies on it.
  * @throws NameTakenError
  */
-export async function createDurably(
-  directory: string,
-  name: string,
-  bytes: Uint8Array,
-  role: OwnRole = 'temp',
-): Promise<void> {
-  await commit(directory, name, bytes, role, (from, to) => linkToNewName(from, to, role));
+export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
+  await commit(directory, name, bytes, 'temp', linkToNewName);
+}
+
+/**
+ * As `createDurably`, of a file of a store, which others look for. When it throws, they may have found it nevertheless,
+ * and then it stays.
+ * @throws NameTakenError
+ */
+export async function publishDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
+  await commit(directory, name, bytes, 'store', publishName);
 }
 
 async function commit(

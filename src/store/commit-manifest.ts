@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { NameTakenError } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { createDurably } from '../io/small-file.js';
+import { publishDurably } from '../io/small-file.js';
 import { encodeManifest, readNewestManifest, type StoreManifest } from './manifest.js';
 import { manifestDirectoryOf, nameOfManifest } from './store-files.js';
 import type { StoreSnapshot } from './store-snapshot.js';
@@ -33,7 +33,7 @@ export async function commitManifest(
     const next = { ...changed, storeId: state.storeId, number: state.number + 1, time: Date.now() };
     const name = nameOfManifest(next.number);
     try {
-      await createDurably(directory, name, encodeManifest(next), 'store');
+      await publishDurably(directory, name, encodeManifest(next));
     } catch (error) {
       if (error instanceof NameTakenError) continue;
       throw error;

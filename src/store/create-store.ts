@@ -9,7 +9,7 @@ import { UsageError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { listNames, statPath } from '../io/paths.js';
 import { ensureSharedDirectory } from '../io/shared-directory.js';
-import { createDurably } from '../io/small-file.js';
+import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../key-derivation.js';
 import { encodeManifest, listManifests, readManifest } from './manifest.js';
 import {
@@ -64,7 +64,7 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   const id = await createFirstManifest(directory);
   // Also when somebody else made the directory, who may not have come to this.
   await syncDirectory(dirname(directory), 'store');
-  await unlessTaken(createDurably(directory, SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount }), 'store'));
+  await unlessTaken(publishDurably(directory, SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
 }
 
 /** @returns the id of the store: that of whoever came first. */
@@ -78,7 +78,7 @@ async function createFirstManifest(directory: string): Promise<string> {
     removed: [],
   };
   const name = nameOfManifest(manifest.number);
-  await unlessTaken(createDurably(manifestDirectoryOf(directory), name, encodeManifest(manifest), 'store'));
+  await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, encodeManifest(manifest)));
   return readManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
 }
 

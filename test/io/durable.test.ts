@@ -24,6 +24,7 @@ import {
   moveIntoPlace,
   NameTakenError,
   openToOthers,
+  publishName,
   syncDirectory,
   syncFile,
   syncParent,
@@ -113,6 +114,42 @@ describe('addName', () => {
   it('says what it could not name', () => {
     expect(add).toThrow(SystemError);
     expect(add).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
+  });
+});
+
+describe('publishName', () => {
+  const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
+  const publish = () => publishName(directory.path('from'), directory.path('to'));
+
+  it('gives a file its name, and takes the old one away', () => {
+    writeFileSync(directory.path('from'), 'new');
+    publish();
+    expect(readdirSync(directory.path())).toEqual(['temp', 'to']);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
+  });
+
+  it('leaves alone what has the name', () => {
+    writeFileSync(directory.path('from'), 'new');
+    writeFileSync(directory.path('to'), 'old');
+    expect(publish).toThrow(NameTakenError);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('old');
+  });
+
+  it('takes no name back that others may have seen', () => {
+    writeFileSync(directory.path('from'), 'new');
+    fileCalls.replace({ unlink: failWith('EIO') });
+    publish();
+    expect(readdirSync(directory.path())).toEqual(['from', 'temp', 'to']);
+  });
+
+  it('is refused where there are no hard links', () => {
+    writeFileSync(directory.path('from'), 'new');
+    fileCalls.replace({ link: failWith('ENOTSUP') });
+    expect(publish).toThrow(
+      /^cannot give its name to \/.*\/to: a pile store needs hard links; put it on another file system$/,
+    );
+    expect(readdirSync(directory.path())).toEqual(['from', 'temp']);
   });
 });
 

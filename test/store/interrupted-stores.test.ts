@@ -1,4 +1,4 @@
-/** Every fourth call; `*.slow.ts` has all. */
+/** Every seventh call; `*.slow.ts` has all. */
 import { testInterruptedStores } from './interrupted-stores.js';
 
-testInterruptedStores(4);
+testInterruptedStores(7);

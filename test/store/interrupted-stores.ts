@@ -4,6 +4,8 @@
  */
 import { cpSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { contentOf } from '../fixtures/store-content.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -34,6 +36,34 @@ export function testInterruptedStores(step: number): void {
         await expectDoneAgain(change, store(), what);
       }
       expect(reached * step).toBeGreaterThan(8);
+    });
+
+    it.each<Fault>([
+      { kind: 'is done and reported as failed', errno: 'EIO' },
+      { kind: 'fails from then on', errno: 'ENOSPC' },
+      { kind: 'is short', part: 'byte' },
+    ])('may have a call that %o', async (fault) => {
+      await writeFormerStore(directory.path('before'));
+      for (let number = 1; ; number += step) {
+        rmSync(store(), { recursive: true, force: true });
+        cpSync(directory.path('before'), store(), { recursive: true });
+        const faulty = new FaultyFileCalls(fault, number, (path) => path.startsWith(store()));
+        const former = replaceFileCalls(faulty.calls);
+        const error: unknown = await change.work(store()).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        const leftOpen = faulty.openPaths;
+        await faulty.settle();
+        replaceFileCalls(former);
+        const what = `call ${number}, ${faulty.struck?.name} ${faulty.struck?.path}: ${error}`;
+        expect(leftOpen, what).toEqual([]);
+        const content = contentOf(store());
+        if (error === undefined) expect(content, what).toEqual(change.expected());
+        else expect([change.former(), change.expected()], what).toContainEqual(content);
+        if (faulty.struck === undefined) break;
+        await expectDoneAgain(change, store(), what);
+      }
     });
   });
 }
