@@ -24,10 +24,13 @@ export class StoreView {
     this.records = snapshot.manifest.commits.reduce((sum, { records }) => sum + records, 0);
   }
 
-  /** Read once; the threads start meanwhile. */
+  /** Read once, unless that fails; the threads start meanwhile. */
   contents(): Promise<StoreContents> {
     this.threads.start();
-    this.#contents ??= readStoreContents(this.snapshot, this.pileSets, this.limits.signal);
+    this.#contents ??= readStoreContents(this.snapshot, this.pileSets, this.limits.signal).catch((error: unknown) => {
+      this.#contents = undefined;
+      throw error;
+    });
     return this.#contents;
   }
 }
