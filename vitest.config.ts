@@ -6,7 +6,8 @@ const slow = process.env['PILESHUF_TEST_SLOW'] === '1';
 /** With tiny buffers (`npm run test:tiny`) these would do the same once more: they have sizes of their own. */
 const tiny = process.env['PILESHUF_TEST_TINY'] === '1';
 const OWN_SIZES = [
-  'test/{bench,formats,io,job-directory,output,pile-store,plan,workers}/**',
+  'test/{bench,formats,io,job-directory,output,pile-store,plan,sealed-json,workers}/**',
+  'test/{index-job,loader,record-index,store,store-jobs}/**',
   'test/faults/{bad-records,damaged-store,deletion-order,disk-model,every-call-fails,job-dir,kill,killed}.test.ts',
   'test/faults/{misplaced-jobs,power-loss,resume-commit,resume-refusals,security,staged-output-changed}.test.ts',
   'test/faults/{stream-calls-fail,unreadable-temp-data,wrong-result}.test.ts',

@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'ERR_STORE_DIFFERS'
   | 'ERR_STORE_VERSION'
   | 'ERR_INPUT_ID_TAKEN'
+  | 'ERR_INDEX_VERSION'
   | 'ERR_MEMORY_BUDGET'
   | 'ERR_NO_SPACE'
   | 'ERR_TEMP_DIR'
@@ -102,6 +103,7 @@ export class UsageError extends PileshufError {
       | 'ERR_STORE_DIFFERS'
       | 'ERR_STORE_VERSION'
       | 'ERR_INPUT_ID_TAKEN'
+      | 'ERR_INDEX_VERSION'
       | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
   ) {
     super('usage', code, message);

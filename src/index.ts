@@ -16,6 +16,8 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
+export { indexFile } from './index-job/index-file.js';
+export type { IndexOptions, IndexReport } from './index-job/index-options.js';
 export { type Memory, readMemory } from './io/memory-limit.js';
 export type {
   HeaderKind,
@@ -29,8 +31,15 @@ export type {
   ShuffleReport,
 } from './job/prepare/shuffle-options.js';
 export { shuffle } from './job/shuffle.js';
+export type { BatchOptions, Loader } from './loader/loader.js';
+export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
+export type { LoaderState } from './loader/loader-state.js';
+export { type OpenedStore, openStore } from './loader/open-store.js';
+export type { RecordBatch } from './loader/record-batch.js';
+export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
+export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generation-summary.js';
 export { appendToStore } from './store-jobs/append-job.js';

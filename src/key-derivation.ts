@@ -21,6 +21,24 @@ export function deriveInputKey(seed: string, inputId: string): bigint {
   return createHash('sha256').update(lengthPrefixed(seed)).update(lengthPrefixed(inputId)).digest().readBigUInt64LE();
 }
 
+/**
+ * The 64-bit generator key of an epoch of a loader, with which it mixes the stored keys. Derived like that of an input,
+ * from three texts and not two, so that it is that of no input.
+ */
+export function deriveEpochKey(seed: string, epoch: number): bigint {
+  return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
+}
+
+/** What `seedrandom` is fed with to draw the order of the piles in an epoch. */
+export function deriveEpochDraws(seed: string, epoch: number): string {
+  return hashOfEpoch(seed, 'piles', epoch).toString('hex');
+}
+
+function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
+  const parts = [seed, `epoch ${what}`, String(epoch)].map(lengthPrefixed);
+  return createHash('sha256').update(Buffer.concat(parts)).digest();
+}
+
 /** The seed as `seedrandom` is fed with it, for the coordinator's own small draws. */
 export function deriveDrawSeed(seed: string): string {
   return createHash('sha256').update(lengthPrefixed(seed)).digest('hex');

@@ -15,10 +15,23 @@ import { Arena } from './arena.js';
 import { decoderMemory } from './decoder-memory.js';
 import { KernelHasher } from './kernel-hasher.js';
 
-export interface JobShare extends RecordFormat {
+/** What tasks that read inputs are told. */
+export interface ReadShare extends RecordFormat {
   /** Unlike that of any other job of this process. */
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
+  readonly decompressProgram: DecompressProgram;
+  readonly readBytes: number;
+  /** What a thread's arena may grow to without asking for spare memory. */
+  readonly arenaBytes: number;
+  readonly maxRecordBytes: number;
+  /** Whether tasks say where their time went. */
+  readonly isProfiled: boolean;
+  /** For advice in messages. */
+  readonly memoryNeed: MemoryNeed;
+}
+
+export interface JobShare extends ReadShare {
   readonly layout: StoreLayout;
   /** Where piles are split again; absent: where the others lie. */
   readonly splitPlaces?: SplitPlaces | undefined;
@@ -27,20 +40,14 @@ export interface JobShare extends RecordFormat {
   readonly keepsPileSets: boolean;
   /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
   readonly tempZstdLevel: number | undefined;
-  readonly decompressProgram: DecompressProgram;
-  readonly bufferBytes: number;
-  readonly readBytes: number;
-  readonly outputBytes: number;
-  /** What a thread's arena may grow to without asking for spare memory. */
-  readonly arenaBytes: number;
-  readonly maxRecordBytes: number;
   /** Whether records of equal keys come in the order of their bytes, in place of that in which they were read. */
   readonly tiesByBytes: boolean;
-  /** Whether tasks say where their time went. */
-  readonly isProfiled: boolean;
-  /** For advice in messages. */
-  readonly memoryNeed: MemoryNeed;
+  readonly bufferBytes: number;
+  readonly outputBytes: number;
 }
+
+/** Of what only those jobs have that put records on piles. */
+type Storing = Pick<JobShare, 'ramPool' | 'tempZstdLevel'>;
 
 /** What lies there is removed when its pile is done. */
 export type SplitPlaces = Pick<StoreLayout, 'tempPlaces' | 'indexDirectory'>;
@@ -63,7 +70,7 @@ const statesOfJobs = new Map<string, ThreadState>();
  * The state that this thread keeps from task to task of one job. Found by the job's name: a shared
  * buffer arrives as another object with each task.
  */
-export function threadStateOf(job: JobShare): ThreadState {
+export function threadStateOf(job: ReadShare & { readonly [Field in keyof Storing]?: Storing[Field] }): ThreadState {
   let state = statesOfJobs.get(job.jobName);
   if (state === undefined) {
     const control = new JobControl(job.control);

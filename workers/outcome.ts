@@ -2,9 +2,9 @@
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
-import type { JobShare } from './job-share.js';
+import type { ReadShare } from './job-share.js';
 
-export type TaskKind = 'count' | 'scatter' | 'read-back' | 'measure' | 'write';
+export type TaskKind = 'count' | 'note' | 'scatter' | 'read-back' | 'measure' | 'write';
 
 /** Where the time of one task went. */
 export interface TaskProfile {
@@ -21,12 +21,21 @@ export type Outcome<T> =
   | { readonly error: EncodedError };
 
 /** Does a task of a job, and measures it when the job is profiled. */
-export async function outcomeOf<T>(job: JobShare, kind: TaskKind, task: () => Promise<T>): Promise<Outcome<T>> {
+export async function outcomeOf<T>(job: ReadShare, kind: TaskKind, task: () => Promise<T>): Promise<Outcome<T>> {
   try {
     if (!job.isProfiled) return { result: await task(), profile: undefined };
     const beganMilliseconds = performance.timeOrigin + performance.now();
     const { value, seconds } = await measured(task);
     return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds } };
+  } catch (error) {
+    return { error: encodeError(error) };
+  }
+}
+
+/** The same for what is no task of a job, and never measured. */
+export async function unmeasuredOutcomeOf<T>(task: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { result: await task(), profile: undefined };
   } catch (error) {
     return { error: encodeError(error) };
   }

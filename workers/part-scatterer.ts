@@ -1,6 +1,6 @@
 /**
  * Feeds the decoded bytes of one part of a split to framing and kernel: fills the read window, has the
- * records marked and scattered, and keeps account of what was covered.
+ * records marked and taken, which scatters them or notes where they lie, and keeps account of what was covered.
  */
 import { InputError } from '../src/errors.js';
 import { BadRecord, type Framing, type RecordScanner } from '../src/formats/framing.js';
@@ -10,10 +10,22 @@ import { inPhase } from '../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../src/plan/arena-sizes.js';
 import { memoryForRecord } from '../src/plan/record-memory.js';
 import type { Coverage, InputPart } from './input-part.js';
-import type { JobShare } from './job-share.js';
+import type { ReadShare } from './job-share.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { ReadWindow } from './read-window.js';
-import type { ScatterArena } from './scatter-arena.js';
+
+/** Where parts are read, and what becomes of their records. */
+export interface RecordTaker {
+  readonly window: ReadWindow;
+  /** Address of the boundary table. */
+  readonly table: number;
+  /**
+   * Takes the first `count` records of the boundary table.
+   * @param base an address in the window, and `basePosition` its decoded position.
+   * @returns bytes of the longest record that was taken so far.
+   */
+  take(count: number, base: number, basePosition: number, inputKey: bigint): number;
+}
 
 /** A record that the window could not hold, as far as it was read before the window was emptied. */
 interface UnheldRecord {
@@ -27,8 +39,9 @@ export class PartScatterer {
   readonly #part: InputPart;
   readonly #framing: Framing;
   #scanner: RecordScanner;
+  readonly #taker: RecordTaker;
   readonly #table: number;
-  readonly #job: JobShare;
+  readonly #job: ReadShare;
   /** Decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** Whether the first boundary is still to be found: the bytes before it belong to another part. */
@@ -40,14 +53,15 @@ export class PartScatterer {
   #finished = false;
   #unheld: UnheldRecord | undefined;
 
-  constructor(part: InputPart, framing: Framing, arena: ScatterArena, kernel: Kernel, job: JobShare) {
+  constructor(part: InputPart, framing: Framing, taker: RecordTaker, kernel: Kernel, job: ReadShare) {
     this.#job = job;
     this.#part = part;
     this.#framing = framing;
     this.#scanner = framing.openScanner(kernel, job, 0);
     this.kernel = kernel;
-    this.window = arena.window;
-    this.#table = arena.table;
+    this.#taker = taker;
+    this.window = taker.window;
+    this.#table = taker.table;
   }
 
   /**
@@ -254,9 +268,8 @@ export class PartScatterer {
   /** Scatters the first `count` records of the boundary table; positions are counted from `base`. */
   #scatterMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const { run } = this.kernel;
-    inPhase('scatter', () => run.scatterRecords(this.#table, count, base, BigInt(basePosition), this.#part.inputKey));
-    if (run.longestRecord() >>> 0 > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
+    const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, this.#part.inputKey));
+    if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
     this.#firstStart ??= basePosition;
     window.recordStart = this.#tableEnd(count - 1);
     window.scannedEnd = window.recordStart;

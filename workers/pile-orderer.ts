@@ -210,11 +210,11 @@ export class PileOrderer {
 }
 
 /** log2 of the number of ranges in the counting step: about two records each. */
-function bucketBits(records: number): number {
+export function bucketBits(records: number): number {
   return Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
 }
 
-function foreignRecord(merged: MergedPile): VerificationError {
+export function foreignRecord(merged: Pick<MergedPile, 'pile' | 'records'>): VerificationError {
   return new VerificationError(
     `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
   );

@@ -7,6 +7,7 @@ import type { PileTally } from '../src/pile-store/pile-set-index.js';
 import type { PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.js';
 import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from './arena.js';
+import type { RecordTaker } from './part-scatterer.js';
 import { ReadWindow } from './read-window.js';
 
 export interface ScatterSizes {
@@ -23,7 +24,7 @@ export interface ScatterSizes {
 /** Where full buffers go. */
 export type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
 
-export class ScatterArena {
+export class ScatterArena implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
   readonly #arena: Arena;
@@ -64,6 +65,13 @@ export class ScatterArena {
         checksum: view.getBigUint64(at + 24, true),
       };
     });
+  }
+
+  /** As `RecordTaker` says: each record goes to its pile. */
+  take(count: number, base: number, basePosition: number, inputKey: bigint): number {
+    const { run } = this.#arena.kernel;
+    run.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
+    return run.longestRecord() >>> 0;
   }
 
   /**

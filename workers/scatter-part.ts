@@ -22,9 +22,8 @@ import { piecesInPhase } from '../src/phase-clock.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { compressedRange } from './compressed-range.js';
 import type { Coverage, InputPart } from './input-part.js';
-import type { JobShare, ThreadState } from './job-share.js';
-import { PartScatterer } from './part-scatterer.js';
-import type { ScatterArena } from './scatter-arena.js';
+import type { ReadShare, ThreadState } from './job-share.js';
+import { PartScatterer, type RecordTaker } from './part-scatterer.js';
 import { scatterMembers } from './scatter-members.js';
 
 /** Read at a time behind a range, to complete its last record. */
@@ -41,11 +40,11 @@ export interface ScatteredPart {
 export async function scatterPart(
   part: InputPart,
   framing: Framing | undefined,
-  arena: ScatterArena,
+  taker: RecordTaker,
   thread: ThreadState,
-  job: JobShare,
+  job: ReadShare,
 ): Promise<ScatteredPart> {
-  const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, arena, thread.arena.kernel, job);
+  const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, taker, thread.arena.kernel, job);
   if (part.kind === 'stream') return scatterStream(part, framing, openScatterer, thread, job);
   if (framing === undefined) throw new RangeError('the framing of files is known before they are scattered');
   const scatterer = openScatterer(framing);
@@ -64,7 +63,7 @@ function scatterFile(
   framing: Framing,
   scatterer: PartScatterer,
   thread: ThreadState,
-  job: JobShare,
+  job: ReadShare,
 ): Coverage | Promise<Coverage> {
   switch (part.kind) {
     case 'range':
@@ -117,7 +116,7 @@ async function scatterCompressed(
   input: RegularInput,
   scatterer: PartScatterer,
   { control, decoderMemory }: ThreadState,
-  job: JobShare,
+  job: ReadShare,
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedRange(input, 0, Number.POSITIVE_INFINITY, control, count);
@@ -143,7 +142,7 @@ async function scatterStream(
   framing: Framing | undefined,
   openScatterer: (framing: Framing) => PartScatterer,
   { control, decoderMemory }: ThreadState,
-  job: JobShare,
+  job: ReadShare,
 ): Promise<ScatteredPart> {
   const stream = openStreamInput(part.path);
   // A stream may be silent for ever: closed, it wakes the one that waits for it.
@@ -212,7 +211,7 @@ async function takeHeader(
   pieces: AsyncIterator<Uint8Array>,
   path: string,
   { firstHeader }: InputPart & { kind: 'stream' },
-  job: JobShare,
+  job: ReadShare,
 ): Promise<{ header: Header | undefined; rest: Uint8Array }> {
   if (job.header === undefined) return { header: undefined, rest: NOTHING };
   const rule = headerRuleOf(job.header);

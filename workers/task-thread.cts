@@ -16,7 +16,9 @@ async function taskNamed<Name extends TaskName>(name: Name): Promise<Tasks[Name]
 
 const tasks = {
   count: taskNamed('count'),
+  load: taskNamed('load'),
   measure: taskNamed('measure'),
+  note: taskNamed('note'),
   readBack: taskNamed('readBack'),
   scatter: taskNamed('scatter'),
   shuffle: taskNamed('shuffle'),

@@ -20,7 +20,7 @@ import { declareOutputOptions } from './options/output-options.js';
 import { parseCommand } from './options/parse-command.js';
 import { declareRecordOptions } from './options/record-options.js';
 import { declareProgressOption, declareQuietOption } from './options/talk-options.js';
-import { subcommandNames } from './subcommand.js';
+import { subcommandNames } from './subcommand-table.js';
 
 export type Invocation =
   | ({ readonly kind: 'shuffle' } & CommandLine)

@@ -15,7 +15,7 @@ import { asksForJson, parseArguments } from './program.js';
 import { createReporter } from './progress.js';
 import { resumeCommandOf } from './resume-command.js';
 import { openStandardError, printToStandardOutput } from './standard-streams.js';
-import { findSubcommand } from './subcommand.js';
+import { findSubcommand } from './subcommand-table.js';
 
 export interface RunCommandOptions {
   /** Sizes of the library's buffers, for tests that want rare paths to be common. */

@@ -15,6 +15,8 @@ export interface FileCalls {
   close(fd: number): void;
   /** @param position null: where the last read ended. */
   read(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null): number;
+  /** `read` on another thread. */
+  readAsync(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number): Promise<number>;
   write(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null): number;
   /** `write` on another thread. */
   writeAsync(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number): Promise<number>;
@@ -46,6 +48,12 @@ export const systemFileCalls: FileCalls = {
   open: (path, flags, mode) => fs.openSync(path, flags, mode),
   close: (fd) => fs.closeSync(fd),
   read: (fd, bytes, offset, byteLength, position) => fs.readSync(fd, bytes, offset, byteLength, position),
+  readAsync: (fd, bytes, offset, byteLength, position) =>
+    new Promise((resolve, reject) => {
+      fs.read(fd, bytes, offset, byteLength, position, (error, count) =>
+        error === null ? resolve(count) : reject(error),
+      );
+    }),
   write: (fd, bytes, offset, byteLength, position) => fs.writeSync(fd, bytes, offset, byteLength, position),
   writeAsync: (fd, bytes, offset, byteLength, position) =>
     new Promise((resolve, reject) => {
@@ -98,6 +106,7 @@ export const fileCalls: FileCalls = {
   },
   read: (fd, bytes, offset, byteLength, position) =>
     repeated(() => layer.read(fd, bytes, offset, byteLength, position)),
+  readAsync: (...call) => repeatedAsync(() => layer.readAsync(...call)),
   write: (fd, bytes, offset, byteLength, position) =>
     repeated(() => layer.write(fd, bytes, offset, byteLength, position)),
   writeAsync: (...call) => repeatedAsync(() => layer.writeAsync(...call)),

@@ -170,6 +170,28 @@ export function readAt(
   return done;
 }
 
+/** As `readAt` of a position, while this thread goes on. */
+export async function readAtAsync(
+  file: OpenFile,
+  bytes: Uint8Array,
+  offset: number,
+  byteLength: number,
+  position: number,
+): Promise<number> {
+  let done = 0;
+  while (done < byteLength) {
+    const length = Math.min(byteLength - done, LARGEST_CALL_BYTES);
+    try {
+      const count = await fileCalls.readAsync(file.fd, bytes, offset + done, length, position + done);
+      if (count === 0) break;
+      done += count;
+    } catch (error) {
+      throw ioError(`read at byte ${position + done} of`, file.role, file.path, error);
+    }
+  }
+  return done;
+}
+
 /** Writes all `byteLength` bytes of `bytes` at `offset` to `position`, a byte position in the file. */
 export function writeAt(file: OpenFile, bytes: Uint8Array, offset: number, byteLength: number, position: number): void {
   for (let done = 0; done < byteLength; ) {

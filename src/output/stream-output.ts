@@ -13,6 +13,12 @@ const STANDARD_OUTPUT_FD = 1;
 /** How often a pipe without a reader is tried again. */
 const RETRY_MILLISECONDS = 20;
 
+export function standardOutput(): OpenFile {
+  // Asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
+  const fd = process.stdout.fd ?? STANDARD_OUTPUT_FD;
+  return { fd, path: 'standard output', role: 'output' };
+}
+
 export class StreamOutput implements JobOutput {
   readonly #file: OpenFile;
 
@@ -23,9 +29,7 @@ export class StreamOutput implements JobOutput {
   /** Waits for the reader of a pipe. @throws AbortedError when the job is stopped meanwhile. */
   static async open(path: string, control: JobControl): Promise<StreamOutput> {
     if (path === STANDARD_OUTPUT) {
-      // Asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
-      const fd = process.stdout.fd ?? STANDARD_OUTPUT_FD;
-      return new StreamOutput({ fd, path: 'standard output', role: 'output' });
+      return new StreamOutput(standardOutput());
     }
     for (;;) {
       const file = openStreamOutput(path);

@@ -65,7 +65,11 @@ function segmentsOf(parts: MergedPile['parts']): number {
   return parts.reduce((sum, { segments }) => sum + segments.length, 0);
 }
 
-function mergeEntries(pile: number, entries: readonly { name: string; entry: PileEntry | undefined }[]): MergedPile {
+/** @param entries of the pile, one a pile set. */
+export function mergeEntries(
+  pile: number,
+  entries: readonly { name: string; entry: PileEntry | undefined }[],
+): MergedPile {
   const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
   let records = 0;
   let storedBytes = 0;

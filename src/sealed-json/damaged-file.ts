@@ -7,7 +7,7 @@ import { VerificationError } from '../errors.js';
 export interface Remedy {
   readonly ifDamaged: string;
   readonly ifOtherVersion: string;
-  readonly otherVersionCode: 'ERR_JOB_VERSION' | 'ERR_STORE_VERSION';
+  readonly otherVersionCode: 'ERR_JOB_VERSION' | 'ERR_STORE_VERSION' | 'ERR_INDEX_VERSION';
 }
 
 /** For files of a job directory. */

@@ -17,6 +17,8 @@ interface JsonPlace {
   /** Path in the JSON, such as `plan.inputs[2].path`; empty at the top. */
   readonly inside: string;
   readonly remedy: Remedy;
+  /** Makes the error, when the value is not read from a file. */
+  readonly refuse?: (problem: string) => Error;
 }
 
 /** The type of the values that a shape gives. */
@@ -32,6 +34,14 @@ const LONGEST_SHOWN_CHARACTERS = 40;
  */
 export function readShape<T>(shape: Shape<T>, value: unknown, file: string, remedy: Remedy = JOB_REMEDY): T {
   return shape(value, { file, inside: '', remedy });
+}
+
+/**
+ * The same of a value that somebody gave, and that is in no file.
+ * @param refuse makes the error of what is wrong: `record: expected a whole number ..., got "x"`.
+ */
+export function readGiven<T>(shape: Shape<T>, value: unknown, refuse: (problem: string) => Error): T {
+  return shape(value, { file: '', inside: '', remedy: JOB_REMEDY, refuse });
 }
 
 /** From `least` to `most`, both included. */
@@ -114,8 +124,9 @@ function unexpected(expected: string, value: unknown, place: JsonPlace) {
   return damagedAt(place, `expected ${expected}, got ${show(value)}`);
 }
 
-function damagedAt({ file, inside, remedy }: JsonPlace, problem: string) {
-  return damagedFile(file, inside === '' ? problem : `${inside}: ${problem}`, remedy);
+function damagedAt({ file, inside, remedy, refuse }: JsonPlace, problem: string): Error {
+  const inPlace = inside === '' ? problem : `${inside}: ${problem}`;
+  return refuse === undefined ? damagedFile(file, inPlace, remedy) : refuse(inPlace);
 }
 
 /** A value in one short line. */

@@ -61,7 +61,7 @@ const CAN_FAIL: Record<Errno, (call: FileCall) => boolean> = {
   EACCES: (call) => call.name === 'open' || NAMING.has(call.name) || LOOKING.has(call.name),
   EDQUOT: (call) => creates(call) || WRITING.has(call.name) || SYNCING.has(call.name) || takesSpace(call),
   EINTR: (call) =>
-    isNamed(call, 'open', 'close', 'read', 'truncate') || WRITING.has(call.name) || SYNCING.has(call.name),
+    isNamed(call, 'open', 'close', 'read', 'readAsync', 'truncate') || WRITING.has(call.name) || SYNCING.has(call.name),
   /** Direct writes, where the file system has none. */
   EINVAL: (call) => call.name === 'writeAsync' || (call.name === 'open' && ((call.flags ?? 0) & O_DIRECT) !== 0),
   EIO: () => true,

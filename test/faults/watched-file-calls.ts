@@ -83,6 +83,13 @@ export function watchFileCalls(
         (count = byteLength) => system.read(fd, bytes, offset, count, position),
         piece(bytes, offset, byteLength, position),
       ),
+    readAsync: (fd, bytes, offset, byteLength, position) =>
+      onOpenFile(
+        'readAsync',
+        fd,
+        (count = byteLength) => system.readAsync(fd, bytes, offset, count, position),
+        piece(bytes, offset, byteLength, position),
+      ),
     write: (fd, bytes, offset, byteLength, position) =>
       onOpenFile(
         'write',

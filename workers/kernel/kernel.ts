@@ -68,12 +68,28 @@ export interface KernelFunctions extends FramingFunctions {
   walkedCount(): number;
   orderWalked(): void;
   gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
+  gatherEvery(
+    index: number,
+    step: number,
+    count: number,
+    out: number,
+    capacity: number,
+    ends: number,
+    base: number,
+  ): number;
   gatheredByteLength(): number;
   orderChecksum(): bigint;
   recordAddress(index: number): number;
   recordByteLength(index: number): number;
   hashInPlace(index: number): void;
   measureUpTo(rankLimit: number, startLimit: bigint): bigint;
+  mixKeys(from: number, to: number, pile: number, pileCount: number, epochKey: bigint): number;
+  beginKeeping(target: number): void;
+  keepRange(from: number, to: number, keyScale: bigint, range: number, rangeCount: number): number;
+  endOfKept(): number;
+  keptRecords(): number;
+  recordsBefore(): number;
+  recordsSeen(): number;
 }
 
 let compiledModule: WebAssembly.Module | undefined;

@@ -3,6 +3,7 @@
  * each range of it.
  */
 import type { CountTask } from '../../../workers/count-byte.js';
+import type { ReadShare } from '../../../workers/job-share.js';
 import { readerStart } from '../../formats/framing.js';
 import { framingOf } from '../../formats/framing-table.js';
 import { UNGATED } from '../../io/job-control.js';
@@ -10,6 +11,12 @@ import type { SplitPart } from '../../plan/splits.js';
 import type { JobInput } from '../prepare/job-inputs.js';
 import type { JobContext } from './job-context.js';
 import { runTasks } from './run-tasks.js';
+
+/** What is needed of a job. */
+export interface CountingJob extends Pick<JobContext, 'inputs' | 'inputGates' | 'pool' | 'stop'> {
+  readonly share: ReadShare;
+  readonly plan: Pick<JobContext['plan'], 'splits'>;
+}
 
 /** Gives the count before the place where the reader of a part begins. */
 export type CountBefore = (part: SplitPart) => number;
@@ -19,7 +26,7 @@ export type CountBefore = (part: SplitPart) => number;
  * @param isScattered whether an earlier run of the job has the split.
  */
 export async function countBeforeRanges(
-  job: JobContext,
+  job: CountingJob,
   isScattered: (split: number) => boolean,
 ): Promise<CountBefore> {
   const framing = job.share.framing === undefined ? undefined : framingOf(job.share.framing);
@@ -59,7 +66,7 @@ export async function countBeforeRanges(
 
 /** Of each input the places where ranges begin, in order. */
 function startsToCountTo(
-  { inputs, plan }: JobContext,
+  { inputs, plan }: CountingJob,
   isScattered: (split: number) => boolean,
 ): ReadonlyMap<number, readonly number[]> {
   const startsOfInput = new Map<number, number[]>();

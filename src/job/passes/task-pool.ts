@@ -3,7 +3,9 @@
  */
 import type { Piscina } from 'piscina';
 import type { CountTask } from '../../../workers/count-byte.js';
+import type { LoadResult, LoadTask } from '../../../workers/load-portion.js';
 import type { MeasureResult, MeasureTask } from '../../../workers/measure-cut.js';
+import type { NoteResult, NoteTask } from '../../../workers/note-records.js';
 import type { Outcome, TaskProfile } from '../../../workers/outcome.js';
 import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
@@ -18,8 +20,10 @@ export interface TaskPool {
   count(task: CountTask): Promise<number>;
   scatter(task: ScatterTask): Promise<ScatterResult>;
   measure(task: MeasureTask): Promise<MeasureResult>;
+  note(task: NoteTask): Promise<NoteResult>;
   shuffle(task: ShuffleTask): Promise<ShuffleResult>;
   readBack(task: ReadBackTask): Promise<ReadBackResult>;
+  load(task: LoadTask): Promise<LoadResult>;
   readonly threadCount: number;
   /** Ends the threads. Safe to call twice. */
   destroy(): Promise<void>;
@@ -91,8 +95,10 @@ function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile)
     count: (task) => run('count', task),
     scatter: (task) => run('scatter', task),
     measure: (task) => run('measure', task),
+    note: (task) => run('note', task),
     shuffle: (task) => run('shuffle', task),
     readBack: (task) => run('readBack', task),
+    load: (task) => run('load', task),
     destroy: () => {
       destroyed ??= isLoaded().then(() => piscina.destroy());
       return destroyed;
@@ -155,8 +161,10 @@ async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPo
     count: (task) => inTurn(() => tasks.count(task)),
     scatter: (task) => inTurn(() => tasks.scatter(task)),
     measure: (task) => inTurn(() => tasks.measure(task)),
+    note: (task) => inTurn(() => tasks.note(task)),
     shuffle: (task) => inTurn(() => tasks.shuffle(task)),
     readBack: (task) => inTurn(() => tasks.readBack(task)),
+    load: (task) => inTurn(() => tasks.load(task)),
     destroy: async () => {
       await last;
       tasks.forgetJob(jobName);

@@ -70,7 +70,7 @@ export async function findCutPoints(
 }
 
 /** Of points in order as many as are needed: there may be millions. */
-class SpacedPoints {
+export class SpacedPoints {
   #points: CutPoint[] = [];
   #spacing: number;
 

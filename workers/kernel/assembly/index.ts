@@ -1,9 +1,11 @@
 // The kernel's exports: the loops that touch every byte or every record. Memory comes from the host;
 // nothing here allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
+export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   gather,
   gatheredByteLength,
+  gatherEvery,
   hashInPlace,
   measureUpTo,
   orderChecksum,

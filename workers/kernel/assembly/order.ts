@@ -192,7 +192,54 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
   return index;
 }
 
-/** Bytes copied by the last `gather`. */
+/**
+ * The same look at every `step`th record: they lie just as far apart.
+ */
+function touchEvery(index: u32, step: u32, count: u32): void {
+  let seen: u32 = 0;
+  for (let k: u32 = 0; k < count; k++) {
+    const stored = storedAt(index + k * step);
+    seen += load<u8>(stored, 0) + load<u8>(stored, 64) + load<u8>(stored, 128) + load<u8>(stored, 192);
+  }
+  touched += seen;
+}
+
+/**
+ * Copies `count` records of the order, every `step`th from `index` on, to `out`, which has room for `capacity` bytes
+ * and 16 more. Stops before one that does not fit. Puts at `ends` where each ends, as u32, the first one beginning at
+ * `base`. Returns how many were copied; `gatheredByteLength` tells their bytes.
+ */
+export function gatherEvery(
+  index: u32,
+  step: u32,
+  count: u32,
+  out: usize,
+  capacity: u32,
+  ends: usize,
+  base: u32,
+): u32 {
+  let fill: u32 = 0;
+  let checksum = gatheredChecksum;
+  let k: u32 = 0;
+  for (let touchedEnd: u32 = 0; k < count; k++) {
+    if (k == touchedEnd) {
+      const together = min<u32>(TOUCHED_TOGETHER, count - k);
+      touchEvery(index + k * step, step, together);
+      touchedEnd = k + together;
+    }
+    const stored = storedAt(index + k * step);
+    const byteLength = load<u32>(stored, 8);
+    if (byteLength > capacity - fill) break;
+    checksum += copyAndHash(out + fill, stored + HEADER_BYTES, byteLength);
+    fill += byteLength;
+    store<u32>(ends + ((k as usize) << 2), base + fill);
+  }
+  gatheredBytes = fill;
+  gatheredChecksum = checksum;
+  return k;
+}
+
+/** Bytes copied by the last `gather` or `gatherEvery`. */
 export function gatheredByteLength(): u32 {
   return gatheredBytes;
 }

@@ -43,10 +43,31 @@ export function philoxKeys4(
   inputKey: u64,
   out: usize,
 ): void {
-  const position0 = basePosition + offset0;
-  const position1 = basePosition + offset1;
-  const position2 = basePosition + offset2;
-  const position3 = basePosition + offset3;
+  philoxLanes(
+    basePosition + offset0,
+    basePosition + offset1,
+    basePosition + offset2,
+    basePosition + offset3,
+    copy,
+    purpose,
+    inputKey,
+    out,
+  );
+}
+
+/** Keys for any four positions, as `philoxKeys4` gives them. */
+// @ts-ignore: decorator
+@inline
+export function philoxLanes(
+  position0: u64,
+  position1: u64,
+  position2: u64,
+  position3: u64,
+  copy: u32,
+  purpose: u32,
+  key: u64,
+  out: usize,
+): void {
   const multiplier0 = i32x4.splat(0xd2511f53);
   const multiplier1 = i32x4.splat(0xcd9e8d57);
   const weyl0 = i32x4.splat(WEYL_0);
@@ -61,8 +82,8 @@ export function philoxKeys4(
   c1 = i32x4.replace_lane(c1, 3, (position3 >> 32) as u32);
   let c2 = i32x4.splat(copy);
   let c3 = i32x4.splat(purpose);
-  let k0 = i32x4.splat(inputKey as u32);
-  let k1 = i32x4.splat((inputKey >> 32) as u32);
+  let k0 = i32x4.splat(key as u32);
+  let k1 = i32x4.splat((key >> 32) as u32);
   for (let round = 0; round < 10; round++) {
     const even0 = i64x2.extmul_low_i32x4_u(c0, multiplier0);
     const odd0 = i64x2.extmul_high_i32x4_u(c0, multiplier0);

@@ -1,7 +1,7 @@
 /** The commands that follow `pileshuf` as a first word. */
 import { describe, expect, it } from 'vitest';
 import { parseArguments } from '#src/cli/program.js';
-import { findSubcommand, subcommandNames } from '#src/cli/subcommand.js';
+import { findSubcommand, subcommandNames } from '#src/cli/subcommand-table.js';
 
 describe('a command of its own', () => {
   it.each(subcommandNames)('%s is found by its name, and named by the help', async (name) => {

@@ -1,0 +1,123 @@
+/**
+ * The threads that load piles of a store, for all loaders of it. They start when the first pile is asked for. A small
+ * store is read on the calling thread: starting others takes longer.
+ */
+import { randomUUID } from 'node:crypto';
+import type { JobShare } from '../../workers/job-share.js';
+import type { LoadResult, LoadTask } from '../../workers/load-portion.js';
+import { AbortedError } from '../errors.js';
+import { JobControl, UNGATED } from '../io/job-control.js';
+import { openTaskPool, type TaskPool } from '../job/passes/task-pool.js';
+import { DeviceGates } from '../job/prepare/device-gates.js';
+import type { StoreLayout } from '../pile-store/store-layout.js';
+import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
+import { pileSetDirectoryOf } from '../store/store-files.js';
+import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import type { LoaderLimits } from './loader-options.js';
+
+/** A store of this much is read before two threads have started. */
+const INLINE_BYTES = 8 * 2 ** 20;
+
+export class LoaderThreads {
+  readonly layout: StoreLayout;
+  /** How many piles are loaded at one time. */
+  readonly count: number;
+  readonly #isInline: boolean;
+  readonly #share: JobShare;
+  readonly #control: JobControl;
+  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => this.#control.abort();
+  #pool: Promise<TaskPool> | undefined;
+
+  constructor(snapshot: StoreSnapshot, limits: LoaderLimits) {
+    const recordBytes = snapshot.manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#isInline = recordBytes <= INLINE_BYTES;
+    this.count = this.#isInline ? 1 : limits.workers;
+    const gates = new DeviceGates({});
+    const directory = pileSetDirectoryOf(snapshot.directory);
+    const rotates = gates.deviceOf(directory, 'store').deviceClass === 'rotating';
+    const gate = gates.gateOf(directory, 'store');
+    // One thread makes one call at a time.
+    this.layout = layoutOf(snapshot, this.#isInline ? UNGATED : gate, rotates);
+    this.#control = JobControl.create(gates.permits, 0);
+    this.#share = shareOf(this.layout, this.#control, limits);
+    this.#signal = limits.signal;
+    if (this.#signal?.aborted === true) this.#control.abort();
+    this.#signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  /** Starts the threads, if they are not there yet. */
+  start(): void {
+    // What fails is told to whoever asks for a pile.
+    this.#open().catch(() => {});
+  }
+
+  /** @throws AbortedError when the store was closed, or the caller's signal fired. */
+  async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
+    const loading = this.#open().then((pool) => {
+      if (this.#control.isAborted) throw new AbortedError('incomplete');
+      return pool.load({ ...task, job: this.#share });
+    });
+    this.#underWay.add(loading);
+    try {
+      return await loading;
+    } catch (error) {
+      throw error instanceof AbortedError ? new AbortedError('incomplete') : error;
+    } finally {
+      this.#underWay.delete(loading);
+    }
+  }
+
+  /** Has tasks end at their next safe point, and then the threads. */
+  async close(): Promise<void> {
+    this.#control.abort();
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    await Promise.allSettled(this.#underWay);
+    const pool = await this.#pool?.catch(() => undefined);
+    await pool?.destroy();
+  }
+
+  #open(): Promise<TaskPool> {
+    const threadCount = this.#isInline ? 0 : this.count;
+    this.#pool ??= openTaskPool({ threadCount, startCount: threadCount }, this.#share.jobName, () => {});
+    return this.#pool;
+  }
+}
+
+/** What tasks of a loader need of it; the rest is that of a job which reads no inputs. */
+function shareOf(layout: StoreLayout, control: JobControl, { memoryBytes, workers }: LoaderLimits): JobShare {
+  return {
+    jobName: randomUUID(),
+    control: control.buffer,
+    layout,
+    ramPool: undefined,
+    keepsPileSets: true,
+    tempZstdLevel: undefined,
+    framing: undefined,
+    header: undefined,
+    decompressProgram: undefined,
+    bufferBytes: 0,
+    readBytes: 0,
+    outputBytes: 0,
+    // Portions are planned to fit the memory that there is; one of long records takes what it takes.
+    arenaBytes: LARGEST_ARENA_BYTES,
+    maxRecordBytes: LARGEST_ARENA_BYTES,
+    tiesByBytes: true,
+    isProfiled: false,
+    memoryNeed: {
+      budgetBytes: memoryBytes,
+      workers,
+      mostSplits: 1,
+      recordBytes: 1,
+      meanRecordBytes: 1,
+      exact: true,
+      tempDiskCount: 1,
+      tempDisksRotate: false,
+      openFileLimit: 0,
+      isResumable: false,
+      holdsOutput: false,
+      layout: undefined,
+    },
+  };
+}

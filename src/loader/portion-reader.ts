@@ -1,0 +1,132 @@
+/**
+ * The records of one rank, epoch after epoch, portion by portion: a few are loaded ahead while one is consumed, also
+ * those of the next epoch. What is held is that one and those ahead, in buffers that are used again and again.
+ */
+import type { LoadResult } from '../../workers/load-portion.js';
+import { explainedByExpiry } from '../store/expired-meanwhile.js';
+import { orderOfEpoch } from './epoch-order.js';
+import type { LoaderSettings } from './loader-state.js';
+import { rangeCountOfPile } from './portion-memory.js';
+import { type PortionVisit, visitsOf } from './portion-visits.js';
+import { shareOfRank } from './rank-share.js';
+import type { StoreContents } from './store-contents.js';
+import type { StoreView } from './store-view.js';
+
+/** Records of a pile, in memory that is used again when the next portion is asked for. */
+export interface LoadedPortion {
+  /** One behind the other. */
+  readonly bytes: Uint8Array;
+  /** Where each of them ends in `bytes`. */
+  readonly ends: Uint32Array;
+}
+
+/** What is read. */
+export interface EpochsPart extends LoaderSettings {
+  readonly epoch: number;
+  /** Epochs below this one; Infinity: all that there are. */
+  readonly endEpoch: number;
+  /** The first record of the rank's share of the first epoch that is given. */
+  readonly from: number;
+  readonly prefetchPiles: number;
+}
+
+/** Where portions go; undefined: one that is made when it is needed. */
+export type PortionBuffers = (SharedArrayBuffer | undefined)[];
+
+/** For the portions that are loaded ahead, and the one that is consumed. */
+export function newBuffers(prefetchPiles: number): PortionBuffers {
+  return Array.from({ length: prefetchPiles + 1 }, () => undefined);
+}
+
+interface EpochVisit extends PortionVisit {
+  readonly epoch: number;
+  readonly epochKey: bigint | undefined;
+}
+
+export class PortionReader {
+  readonly #view: StoreView;
+  readonly #contents: StoreContents;
+  readonly #visits: Iterator<EpochVisit, void>;
+  /** In the order in which they are consumed. */
+  readonly #loading: { readonly epoch: number; readonly result: Promise<LoadResult> }[] = [];
+  /** Those that nothing is loaded into, nor consumed from; all of them, when all portions were consumed. */
+  readonly #buffers: PortionBuffers;
+  #consumed: SharedArrayBuffer | undefined;
+
+  private constructor(view: StoreView, contents: StoreContents, part: EpochsPart, buffers: PortionBuffers) {
+    this.#view = view;
+    this.#contents = contents;
+    this.#visits = visitsOfEpochs(view, contents, part);
+    this.#buffers = buffers;
+  }
+
+  static async open(view: StoreView, part: EpochsPart, buffers: PortionBuffers): Promise<PortionReader> {
+    return new PortionReader(view, await view.contents(), part, buffers);
+  }
+
+  /** The next portion of the epoch that has records; undefined behind its last one. That before is gone then. */
+  async next(epoch: number): Promise<LoadedPortion | undefined> {
+    for (;;) {
+      if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
+      this.#consumed = undefined;
+      this.#loadAhead();
+      const [first] = this.#loading;
+      if (first?.epoch !== epoch) return undefined;
+      this.#loading.shift();
+      const { buffer, records, bytesAt, byteLength } = await this.#loaded(first.result);
+      this.#consumed = buffer;
+      if (records > 0) {
+        return { bytes: new Uint8Array(buffer, bytesAt, byteLength), ends: new Uint32Array(buffer, 0, records) };
+      }
+    }
+  }
+
+  async #loaded(loading: Promise<LoadResult>): Promise<LoadResult> {
+    try {
+      return await loading;
+    } catch (error) {
+      throw explainedByExpiry(error, this.#view.snapshot);
+    }
+  }
+
+  #loadAhead(): void {
+    while (this.#buffers.length > 0) {
+      const next = this.#visits.next();
+      if (next.done === true) return;
+      const { epoch, ...visit } = next.value;
+      const { totals, merged } = this.#contents;
+      const result = this.#view.threads.load({
+        ...visit,
+        ...(merged === undefined ? { pileSets: this.#view.pileSets } : { merged: merged[visit.pile] }),
+        checksum: totals.checksums[visit.pile] ?? 0n,
+        buffer: this.#buffers.pop(),
+      });
+      // Told when it is its turn.
+      result.catch(() => {});
+      this.#loading.push({ epoch, result });
+    }
+  }
+}
+
+/** All visits of a rank, epoch after epoch. */
+function* visitsOfEpochs(
+  { snapshot, records, limits, threads }: StoreView,
+  { totals }: StoreContents,
+  part: EpochsPart,
+): Generator<EpochVisit, void> {
+  const { seed, pileCount } = snapshot.settings;
+  const bufferCount = part.prefetchPiles + 1;
+  const memory = { memoryBytes: limits.memoryBytes, threadCount: threads.count, bufferCount };
+  const rangeCountOf = (pile: number) =>
+    rangeCountOfPile(totals.records[pile] ?? 0, totals.recordBytes[pile] ?? 0, memory);
+  const share = shareOfRank(records, part);
+  // Of no records there would be no end of epochs.
+  if (share.count === 0) return;
+  for (let epoch = part.epoch; epoch < part.endEpoch; epoch++) {
+    const { piles, epochKey } = orderOfEpoch(seed, epoch, part.reshuffle, pileCount);
+    const from = epoch === part.epoch ? part.from : 0;
+    for (const visit of visitsOf({ piles, records: totals.records, rangeCountOf }, share, from)) {
+      yield { ...visit, epoch, epochKey };
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * What a store has in each of its piles: read from the indexes of all pile sets, once for a loader.
+ */
+import { VerificationError } from '../errors.js';
+import { hearSignals } from '../io/pause.js';
+import { type MergedPile, mergeEntries } from '../pile-store/merged-pile.js';
+import type { PileEntry } from '../pile-store/pile-set-index.js';
+import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
+import { type PileTallies, readPileEntries } from '../pile-store/read-pile-set-index.js';
+import { explainedByExpiry } from '../store/expired-meanwhile.js';
+import type { StoreSnapshot } from '../store/store-snapshot.js';
+
+export interface StoreContents {
+  readonly totals: PileTallies;
+  /** Where the segments of each pile are; undefined: there are too many to keep, and indexes are read for each pile. */
+  readonly merged: readonly MergedPile[] | undefined;
+}
+
+/** Entries of indexes, of piles and of segments, that are kept: some 50 MB. */
+const MOST_ENTRIES = 2 ** 18;
+/** Piles whose entries are read together. */
+const PILES_TOGETHER = 4096;
+
+/** What is kept of a pile set: its entries, one a pile. */
+interface KeptEntries {
+  readonly name: string;
+  readonly entries: readonly PileEntry[];
+}
+
+/**
+ * @param mostEntries are kept at most.
+ * @throws VerificationError when an index is damaged, or not what the manifest says; UsageError; AbortedError
+ */
+export async function readStoreContents(
+  snapshot: StoreSnapshot,
+  pileSets: readonly StoredPileSet[],
+  signal: AbortSignal | undefined,
+  mostEntries = MOST_ENTRIES,
+): Promise<StoreContents> {
+  const { directory, settings, manifest } = snapshot;
+  const { pileCount } = settings;
+  const totals: PileTallies = {
+    records: new Float64Array(pileCount),
+    recordBytes: new Float64Array(pileCount),
+    checksums: new BigUint64Array(pileCount),
+  };
+  const kept: KeptEntries[] = [];
+  let keptCount = 0;
+  for (const { name, index } of pileSets) {
+    // The event loop of the caller goes on meanwhile: there may be thousands of them.
+    await hearSignals(signal);
+    const entries: PileEntry[] = [];
+    for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
+      const next = readEntries(index, first, Math.min(pileCount, first + PILES_TOGETHER), name, snapshot);
+      addTallies(totals, first, next);
+      keptCount += next.reduce((sum, { segments }) => sum + segments.length, next.length);
+      if (keptCount <= mostEntries) entries.push(...next);
+    }
+    kept.push({ name, entries });
+    if (keptCount > mostEntries) kept.length = 0;
+  }
+  requireTotals(totals, manifest.commits, directory);
+  if (keptCount > mostEntries) return { totals, merged: undefined };
+  const merged = Array.from({ length: pileCount }, (_, pile) =>
+    mergeEntries(
+      pile,
+      kept.map(({ name, entries }) => ({ name, entry: entries[pile] })),
+    ),
+  );
+  return { totals, merged };
+}
+
+function readEntries(
+  index: StoredPileSet['index'],
+  first: number,
+  end: number,
+  name: string,
+  snapshot: StoreSnapshot,
+): PileEntry[] {
+  try {
+    return readPileEntries(index, first, end, name);
+  } catch (error) {
+    throw explainedByExpiry(error, snapshot, name);
+  }
+}
+
+function addTallies(totals: PileTallies, first: number, entries: readonly PileEntry[]): void {
+  for (const [i, { records, recordBytes, checksum }] of entries.entries()) {
+    const pile = first + i;
+    totals.records[pile] = (totals.records[pile] ?? 0) + records;
+    totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + recordBytes;
+    totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + checksum;
+  }
+}
+
+function requireTotals({ records }: PileTallies, commits: readonly { records: number }[], directory: string): void {
+  const found = records.reduce((sum, ofPile) => sum + ofPile, 0);
+  const expected = commits.reduce((sum, commit) => sum + commit.records, 0);
+  if (found === expected) return;
+  throw new VerificationError(
+    `the pile store ${directory} holds ${found} records, expected ${expected}; restore it from a copy`,
+  );
+}

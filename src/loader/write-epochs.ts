@@ -1,0 +1,65 @@
+/**
+ * Writes what a loader gives to standard output, for programs in any language.
+ */
+import { AbortedError } from '../errors.js';
+import { JobControl } from '../io/job-control.js';
+import { standardOutput } from '../output/stream-output.js';
+import { writeToStream } from '../output/write-to-stream.js';
+import type { Loader } from './loader.js';
+import type { RecordBatch } from './record-batch.js';
+
+export interface WriteOptions {
+  /** Epochs below this one are written: those from where the loader is. */
+  readonly endEpoch: number;
+  /** Whether the byte length of each record comes before it, as u32, little-endian. */
+  readonly withLengths?: boolean | undefined;
+  /** Ends it, also while the reader of the output takes nothing. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WriteReport {
+  readonly records: number;
+  /** Of the records. */
+  readonly bytes: number;
+}
+
+/** @throws ClosedPipeError when the reader of the output went away; AbortedError; what loaders throw */
+export async function writeEpochs(loader: Loader, options: WriteOptions): Promise<WriteReport> {
+  const { endEpoch, withLengths = false, signal } = options;
+  const output = standardOutput();
+  const control = JobControl.create([], 0);
+  const onAbort = () => control.abort();
+  signal?.addEventListener('abort', onAbort);
+  let records = 0;
+  let bytes = 0;
+  try {
+    for await (const portion of loader.portions(endEpoch)) {
+      if (signal?.aborted === true) throw new AbortedError('incomplete');
+      await writeToStream(output, withLengths ? prefixed(portion) : portion.bytes, control);
+      records += portion.length;
+      bytes += portion.bytes.byteLength;
+    }
+  } catch (error) {
+    throw error instanceof AbortedError ? new AbortedError('incomplete') : error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+  return { records, bytes };
+}
+
+const LENGTH_BYTES = 4;
+
+/** Each record with its length before it. */
+function prefixed(portion: RecordBatch): Uint8Array {
+  const { bytes, ends } = portion;
+  const written = Buffer.allocUnsafe(bytes.byteLength + LENGTH_BYTES * portion.length);
+  let at = 0;
+  let start = 0;
+  for (const end of ends) {
+    written.writeUInt32LE(end - start, at);
+    written.set(bytes.subarray(start, end), at + LENGTH_BYTES);
+    at += LENGTH_BYTES + end - start;
+    start = end;
+  }
+  return written;
+}

@@ -1,0 +1,131 @@
+/**
+ * Writes the blocks of one stretch into an index that several tasks write to: places are given out by a counter that
+ * they share, a piece at a time.
+ */
+import { crc32 } from 'node:zlib';
+import { type OpenFile, writeAt } from '../io/files.js';
+import { BLOCK_ENTRY_BYTES, BLOCK_RECORDS, writeBlockEntry } from './index-layout.js';
+import { type BlockShape, blockBytesOf, encodeBlock } from './record-block.js';
+
+/** Written at a time. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Gives out places in an index: each byte behind those given out before belongs to whoever asks. */
+export class SharedPlaces {
+  /** What other threads attach to. */
+  readonly buffer: SharedArrayBuffer;
+  readonly #next: BigInt64Array;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer;
+    this.#next = new BigInt64Array(buffer);
+  }
+
+  static from(place: number): SharedPlaces {
+    const places = new SharedPlaces(new SharedArrayBuffer(8));
+    Atomics.store(places.#next, 0, BigInt(place));
+    return places;
+  }
+
+  /** The first of so many bytes. */
+  take(byteLength: number): number {
+    return Number(Atomics.add(this.#next, 0, BigInt(byteLength)));
+  }
+
+  get end(): number {
+    return Number(Atomics.load(this.#next, 0));
+  }
+}
+
+export interface WrittenBlocks {
+  readonly recordCount: number;
+  /** Bytes of all its records. */
+  readonly recordBytes: number;
+  /** Entries of the block table, without their checksums. */
+  readonly entries: Uint8Array;
+}
+
+export class BlockWriter {
+  readonly #file: OpenFile;
+  readonly #places: SharedPlaces;
+  readonly #ends = new Float64Array(BLOCK_RECORDS);
+  readonly #piece = Buffer.alloc(PIECE_BYTES);
+  #pieceBytes = 0;
+  /** Of the blocks in the piece, whose places are still to be given. */
+  #firstInPiece = 0;
+  #entries = Buffer.alloc(64 * BLOCK_ENTRY_BYTES);
+  #blockCount = 0;
+  #recordCount = 0;
+  #recordBytes = 0;
+  /** Of the block that is not complete yet. */
+  #start = 0;
+  #count = 0;
+  #leastBytes = Number.POSITIVE_INFINITY;
+
+  constructor(file: OpenFile, places: SharedPlaces) {
+    this.#file = file;
+    this.#places = places;
+  }
+
+  /**
+   * Takes records that follow each other, the first of which begins where the last one ended.
+   * @param table pairs of (start, end), as framings mark them.
+   * @param offset what is added to an address to get a decoded position.
+   */
+  add(table: DataView, tableAt: number, count: number, offset: number): void {
+    let start = table.getUint32(tableAt, true) + offset;
+    for (let i = 0; i < count; i++) {
+      const end = table.getUint32(tableAt + 8 * i + 4, true) + offset;
+      if (this.#count === 0) this.#start = start;
+      this.#ends[this.#count] = end - this.#start;
+      this.#count += 1;
+      if (end - start < this.#leastBytes) this.#leastBytes = end - start;
+      start = end;
+      if (this.#count === BLOCK_RECORDS) this.#endBlock();
+    }
+  }
+
+  /** Writes what is left. */
+  finish(): WrittenBlocks {
+    if (this.#count > 0) this.#endBlock();
+    this.#writePiece();
+    const entries = this.#entries.subarray(0, this.#blockCount * BLOCK_ENTRY_BYTES);
+    return { recordCount: this.#recordCount, recordBytes: this.#recordBytes, entries };
+  }
+
+  #endBlock(): void {
+    const byteLength = this.#ends[this.#count - 1] ?? 0;
+    const shape: BlockShape = { recordCount: this.#count, byteLength, leastBytes: this.#leastBytes };
+    const blockBytes = blockBytesOf(shape);
+    if (this.#pieceBytes + blockBytes > PIECE_BYTES) this.#writePiece();
+    const block = this.#piece.subarray(this.#pieceBytes, this.#pieceBytes + blockBytes).fill(0);
+    encodeBlock(this.#ends, shape, block);
+    this.#noteEntry(shape, crc32(block));
+    this.#pieceBytes += blockBytes;
+    this.#recordCount += this.#count;
+    this.#recordBytes += byteLength;
+    this.#count = 0;
+    this.#leastBytes = Number.POSITIVE_INFINITY;
+  }
+
+  /** Places are counted from the piece until it has one. */
+  #noteEntry({ recordCount, byteLength, leastBytes }: BlockShape, crc: number): void {
+    const at = this.#blockCount * BLOCK_ENTRY_BYTES;
+    if (at === this.#entries.byteLength) this.#entries = Buffer.concat([this.#entries, Buffer.alloc(at)]);
+    const start = this.#start;
+    const place = this.#pieceBytes;
+    writeBlockEntry(this.#entries, at, { start, end: start + byteLength, place, leastBytes, recordCount, crc });
+    this.#blockCount += 1;
+  }
+
+  #writePiece(): void {
+    const place = this.#places.take(this.#pieceBytes);
+    writeAt(this.#file, this.#piece, 0, this.#pieceBytes, place);
+    for (let block = this.#firstInPiece; block < this.#blockCount; block++) {
+      const at = block * BLOCK_ENTRY_BYTES + 16;
+      this.#entries.writeBigUInt64LE(this.#entries.readBigUInt64LE(at) + BigInt(place), at);
+    }
+    this.#firstInPiece = this.#blockCount;
+    this.#pieceBytes = 0;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * A record index that is open for reading: says where a record lies. Nothing is believed before its checksum is: damage
+ * is a VerificationError that names the index. What is small is read when it is opened; blocks are read when they are
+ * asked for, and those that were used last are kept.
+ */
+import { crc32 } from 'node:zlib';
+import { UsageError, type VerificationError } from '../errors.js';
+import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
+import { damagedFile, type Remedy } from '../sealed-json/damaged-file.js';
+import { readShape } from '../sealed-json/json-shape.js';
+import { type IndexDescription, indexDescription, indexRemedy } from './index-description.js';
+import {
+  BLOCK_ENTRY_BYTES,
+  BLOCK_RECORDS,
+  type BlockEntry,
+  decodeBlockEntry,
+  decodeHeader,
+  decodeStretches,
+  FIRST_BYTES_OF_RECORD_INDEXES,
+  HEADER_BYTES,
+  type IndexHeader,
+  MAGIC,
+  MOST_DESCRIPTION_BYTES,
+  MOST_STRETCHES,
+  STRETCH_ENTRY_BYTES,
+  type StretchEntry,
+} from './index-layout.js';
+import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
+import { RecentlyUsed } from './recently-used.js';
+import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
+
+/** Of blocks that were read; one of common records takes 5 KB. */
+const KEPT_BLOCK_BYTES = 16 * 2 ** 20;
+/** What a block that is kept takes besides its bytes. */
+const BLOCK_OVERHEAD_BYTES = 256;
+
+interface KeptBlock {
+  readonly start: number;
+  readonly block: RecordBlock;
+}
+
+export class OpenIndex {
+  readonly description: IndexDescription;
+  readonly recordCount: number;
+  readonly #file: OpenFile;
+  readonly #remedy: Remedy;
+  readonly #header: IndexHeader;
+  readonly #stretches: readonly StretchEntry[];
+  readonly #blocks = new RecentlyUsed<number, KeptBlock>(
+    KEPT_BLOCK_BYTES,
+    ({ block }) => block.byteLength + BLOCK_OVERHEAD_BYTES,
+  );
+
+  /** @throws VerificationError when it is damaged; UsageError ERR_INDEX_VERSION when it is of another version. */
+  static open(path: string, dataPath: string): OpenIndex {
+    const file = openForRead(path, 'input');
+    try {
+      return new OpenIndex(file, indexRemedy(dataPath));
+    } catch (error) {
+      closeFile(file);
+      throw error;
+    }
+  }
+
+  private constructor(file: OpenFile, remedy: Remedy) {
+    this.#file = file;
+    this.#remedy = remedy;
+    const header = this.#readHeader();
+    this.#header = header;
+    this.recordCount = header.recordCount;
+    const stretchesAt = header.blockTableAt + header.blockCount * BLOCK_ENTRY_BYTES;
+    const stretchBytes = header.stretchCount * STRETCH_ENTRY_BYTES;
+    const expectedBytes = stretchesAt + stretchBytes + header.descriptionBytes;
+    const { byteLength } = versionOf(file);
+    if (byteLength !== expectedBytes) throw this.#damaged(`it has ${byteLength} bytes, expected ${expectedBytes}`);
+    if (header.stretchCount > MOST_STRETCHES || header.descriptionBytes > MOST_DESCRIPTION_BYTES)
+      throw this.#damaged('its tables are larger than any');
+    const tables = this.#read(stretchesAt, stretchBytes + header.descriptionBytes);
+    const stretches = tables.subarray(0, stretchBytes);
+    if (crc32(stretches) !== header.stretchTableCrc) throw this.#damaged('the checksum of its stretch table is wrong');
+    this.#stretches = decodeStretches(stretches);
+    this.description = this.#parse(tables.subarray(stretchBytes));
+  }
+
+  /**
+   * Where record `index` lies in the decoded file; its end may lie behind that of the file, by what it lacks.
+   * @param index below `recordCount`.
+   */
+  boundsOf(index: number): RecordBounds {
+    const { firstRecord, firstBlock } = this.#stretchOf(index);
+    const inStretch = index - firstRecord;
+    const inBlock = inStretch % BLOCK_RECORDS;
+    const number = firstBlock + (inStretch - inBlock) / BLOCK_RECORDS;
+    const { start, block } = this.#blocks.get(number) ?? this.#readBlock(number, inBlock);
+    const bounds = block.boundsOf(inBlock);
+    return { start: start + bounds.start, end: start + bounds.end };
+  }
+
+  /** The members to decode for the byte at a decoded position. */
+  spanAt(position: number): Span {
+    const { cellCount, cellBytes } = this.#header;
+    const cell = Math.floor(position / cellBytes);
+    if (cell >= cellCount) throw this.#damaged(`it has no cell ${cell}`);
+    const first = Math.max(0, cell - 1);
+    const bytes = this.#read(HEADER_BYTES + first * CELL_ENTRY_BYTES, (cell - first + 1) * CELL_ENTRY_BYTES);
+    for (let number = cell; number >= first; number--) {
+      const at = (number - first) * CELL_ENTRY_BYTES;
+      const span = decodeCell(bytes.subarray(at, at + CELL_ENTRY_BYTES), number);
+      if (span === undefined) throw this.#damaged(`the checksum of its cell ${number} is wrong`);
+      if (span.decodedStart > position) continue;
+      if (position < span.decodedStart + span.decodedBytes) return span;
+    }
+    throw this.#damaged(`no member of it holds byte ${position}`);
+  }
+
+  close(): void {
+    closeFile(this.#file);
+  }
+
+  /** The last one that begins with this record or before it. */
+  #stretchOf(index: number): StretchEntry {
+    let low = 0;
+    let high = this.#stretches.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((this.#stretches[middle]?.firstRecord ?? 0) <= index) low = middle;
+      else high = middle;
+    }
+    const stretch = this.#stretches[low];
+    if (stretch === undefined) throw this.#damaged(`it has no stretch for record ${index}`);
+    return stretch;
+  }
+
+  /** @param inBlock a record that it must have. */
+  #readBlock(number: number, inBlock: number): KeptBlock {
+    const { blockCount, blockTableAt } = this.#header;
+    if (number >= blockCount) throw this.#damaged(`it has no block ${number}`);
+    const entry = decodeBlockEntry(this.#read(blockTableAt + number * BLOCK_ENTRY_BYTES, BLOCK_ENTRY_BYTES), number);
+    if (entry === undefined) throw this.#damaged(`the checksum of its entry for block ${number} is wrong`);
+    const shape = this.#shapeOf(entry, number);
+    if (inBlock >= shape.recordCount) throw this.#damaged(`its block ${number} has no record ${inBlock}`);
+    const byteLength = blockBytesOf(shape);
+    if (entry.place + byteLength > blockTableAt) throw this.#damaged(`its block ${number} ends behind the blocks`);
+    const bytes = this.#read(entry.place, byteLength);
+    if (crc32(bytes) !== entry.crc) throw this.#damaged(`the checksum of its block ${number} is wrong`);
+    const kept = { start: entry.start, block: new RecordBlock(bytes, shape) };
+    this.#blocks.keep(number, kept);
+    return kept;
+  }
+
+  #shapeOf({ start, end, recordCount, leastBytes }: BlockEntry, number: number) {
+    const byteLength = end - start;
+    if (recordCount >= 1 && recordCount <= BLOCK_RECORDS && byteLength >= recordCount * leastBytes)
+      return { recordCount, byteLength, leastBytes };
+    throw this.#damaged(`its entry for block ${number} contradicts itself`);
+  }
+
+  #readHeader(): IndexHeader {
+    const bytes = Buffer.alloc(HEADER_BYTES);
+    const count = readAt(this.#file, bytes, 0, HEADER_BYTES, 0);
+    const isIndex = bytes.subarray(0, FIRST_BYTES_OF_RECORD_INDEXES.byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES);
+    if (count < HEADER_BYTES || !isIndex) throw this.#damaged('it does not begin as a record index does');
+    if (!bytes.subarray(0, MAGIC.byteLength).equals(MAGIC)) {
+      const version = bytes.toString('latin1', MAGIC.byteLength - 1, MAGIC.byteLength);
+      throw new UsageError(
+        `${this.#file.path} was written by another version of pileshuf (format ${JSON.stringify(version)}, expected ${MAGIC.toString('latin1').at(-1)}); ${this.#remedy.ifOtherVersion}`,
+        'ERR_INDEX_VERSION',
+      );
+    }
+    const header = decodeHeader(bytes);
+    if (header === undefined) throw this.#damaged('the checksum of its header is wrong');
+    return header;
+  }
+
+  #parse(text: Buffer): IndexDescription {
+    if (crc32(text) !== this.#header.descriptionCrc) throw this.#damaged('the checksum of its description is wrong');
+    let value: unknown;
+    try {
+      value = JSON.parse(text.toString());
+    } catch {
+      throw this.#damaged('its description is no JSON');
+    }
+    return readShape(indexDescription, value, this.#file.path, this.#remedy);
+  }
+
+  #read(position: number, byteLength: number): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(byteLength);
+    const count = readAt(this.#file, bytes, 0, byteLength, position);
+    if (count < byteLength) throw this.#damaged(`it ends before byte ${position + byteLength}`);
+    return bytes;
+  }
+
+  #damaged(problem: string): VerificationError {
+    return damagedFile(this.#file.path, problem, this.#remedy);
+  }
+}

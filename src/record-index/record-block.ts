@@ -1,0 +1,185 @@
+/**
+ * Where up to 4,096 records end, in about 2 + log2(mean length) bits each: the Elias-Fano code of quasi-succinct
+ * indices (P. Elias, 1974; R. Fano, 1971), of which one value is read without decoding those before it.
+ *
+ * Of the end e[j] of record j, counted from the start of the block, (j + 1) * least is left out first, where least is
+ * the length of the shortest record. What remains never decreases and is span at the end. With k records each is cut
+ * at bit l = floor(log2(span / k)): the lower l bits are stored as they are, the upper ones, which increase by k or
+ * less in all, as one bit a value: bit (upper[j] + j) is set.
+ *
+ *     lower    k * l bits, from the lowest bit of the first byte on, up to whole bytes
+ *     upper    k + (span >> l) bits, up to whole bytes
+ *
+ * Records that are all of one length have a span of 0 and take no bytes.
+ */
+
+/** What is known of a block besides its bytes. */
+export interface BlockShape {
+  readonly recordCount: number;
+  /** Bytes of all its records. */
+  readonly byteLength: number;
+  /** Bytes of the shortest one. */
+  readonly leastBytes: number;
+}
+
+interface Code {
+  readonly lowerBits: number;
+  readonly lowerBytes: number;
+  readonly upperBytes: number;
+}
+
+function codeOf({ recordCount, byteLength, leastBytes }: BlockShape): Code {
+  const span = byteLength - recordCount * leastBytes;
+  if (span === 0) return { lowerBits: 0, lowerBytes: 0, upperBytes: 0 };
+  const lowerBits = Math.max(0, 31 - Math.clz32(Math.floor(span / recordCount)));
+  return {
+    lowerBits,
+    lowerBytes: Math.ceil((recordCount * lowerBits) / 8),
+    upperBytes: Math.ceil((recordCount + Math.floor(span / 2 ** lowerBits)) / 8),
+  };
+}
+
+/** Bytes that the block takes in the index. */
+export function blockBytesOf(shape: BlockShape): number {
+  const { lowerBytes, upperBytes } = codeOf(shape);
+  return lowerBytes + upperBytes;
+}
+
+/**
+ * @param ends where the records end, from the start of the block on; those of `shape.recordCount` records.
+ * @param target where the block is written to, zero.
+ */
+export function encodeBlock(ends: Float64Array, shape: BlockShape, target: Uint8Array): void {
+  const { recordCount, leastBytes } = shape;
+  const { lowerBits, lowerBytes, upperBytes } = codeOf(shape);
+  if (upperBytes === 0) return;
+  const base = 2 ** lowerBits;
+  /** Lower bits that are no whole byte yet. */
+  let pending = 0;
+  let pendingBits = 0;
+  let at = 0;
+  for (let j = 0; j < recordCount; j++) {
+    const value = (ends[j] ?? 0) - (j + 1) * leastBytes;
+    const upper = Math.floor(value / base);
+    const bit = upper + j;
+    const byte = lowerBytes + (bit >>> 3);
+    target[byte] = (target[byte] ?? 0) | (1 << (bit & 7));
+    // At most 7 + 31 bits: beyond what shifts can do.
+    pending += (value - upper * base) * 2 ** pendingBits;
+    pendingBits += lowerBits;
+    while (pendingBits >= 8) {
+      const rest = Math.floor(pending / 256);
+      target[at] = pending - rest * 256;
+      at += 1;
+      pending = rest;
+      pendingBits -= 8;
+    }
+  }
+  if (pendingBits > 0) target[at] = pending;
+}
+
+/** From where to where record j of a block reaches, counted from the start of the block. */
+export interface RecordBounds {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The place of the set bit of every so many records is noted when a block is read, so that few bytes are looked at. */
+const RECORDS_A_SAMPLE = 64;
+
+/** A block that was read, its checksum verified. */
+export class RecordBlock {
+  readonly #shape: BlockShape;
+  readonly #code: Code;
+  readonly #bytes: Uint8Array;
+  /** Of the byte that has the set bit of record 0, 64, 128 and so on, and how many set bits are in those before it. */
+  readonly #sampledBytes: Uint16Array;
+  readonly #sampledCounts: Uint16Array;
+
+  /** @param bytes `blockBytesOf(shape)` of them. */
+  constructor(bytes: Uint8Array, shape: BlockShape) {
+    this.#bytes = bytes;
+    this.#shape = shape;
+    this.#code = codeOf(shape);
+    const sampleCount = this.#code.upperBytes === 0 ? 0 : Math.ceil(shape.recordCount / RECORDS_A_SAMPLE);
+    this.#sampledBytes = new Uint16Array(sampleCount);
+    this.#sampledCounts = new Uint16Array(sampleCount);
+    let seen = 0;
+    for (let at = this.#code.lowerBytes, sample = 0; at < bytes.byteLength && sample < sampleCount; at++) {
+      const count = BITS_IN_BYTE[bytes[at] ?? 0] ?? 0;
+      if (seen + count > sample * RECORDS_A_SAMPLE) {
+        this.#sampledBytes[sample] = at;
+        this.#sampledCounts[sample] = seen;
+        sample += 1;
+      }
+      seen += count;
+    }
+  }
+
+  /** Bytes of memory. */
+  get byteLength(): number {
+    return this.#bytes.byteLength + 2 * this.#sampledBytes.byteLength;
+  }
+
+  /** @param j below the records of the block. */
+  boundsOf(j: number): RecordBounds {
+    const { leastBytes } = this.#shape;
+    if (this.#code.upperBytes === 0) return { start: j * leastBytes, end: (j + 1) * leastBytes };
+    if (j === 0) return { start: 0, end: this.#valueAt(0, this.#select(0)) + leastBytes };
+    const bit = this.#select(j - 1);
+    const start = this.#valueAt(j - 1, bit) + j * leastBytes;
+    return { start, end: this.#valueAt(j, this.#nextSet(bit + 1)) + (j + 1) * leastBytes };
+  }
+
+  /** @param bit of record j among the upper ones. */
+  #valueAt(j: number, bit: number): number {
+    const bytes = this.#bytes;
+    const { lowerBits } = this.#code;
+    const first = j * lowerBits;
+    const at = first >>> 3;
+    const shift = first & 7;
+    // Up to 7 + 31 bits, beyond what shifts can do; what is behind them is cut off.
+    let lower = (bytes[at] ?? 0) >>> shift;
+    for (let taken = 8 - shift, next = at + 1; taken < lowerBits; taken += 8, next++) {
+      lower += (bytes[next] ?? 0) * 2 ** taken;
+    }
+    const scale = 2 ** lowerBits;
+    return (bit - j) * scale + (lower % scale);
+  }
+
+  /** The place of the set bit before which there are j others. */
+  #select(j: number): number {
+    const bytes = this.#bytes;
+    const { lowerBytes } = this.#code;
+    const sample = Math.floor(j / RECORDS_A_SAMPLE);
+    let left = j - (this.#sampledCounts[sample] ?? 0);
+    for (let at = this.#sampledBytes[sample] ?? lowerBytes; at < bytes.byteLength; at++) {
+      let byte = bytes[at] ?? 0;
+      const count = BITS_IN_BYTE[byte] ?? 0;
+      if (left >= count) {
+        left -= count;
+        continue;
+      }
+      for (; left > 0; left--) byte &= byte - 1;
+      return (at - lowerBytes) * 8 + (31 - Math.clz32(byte & -byte));
+    }
+    throw new RangeError(`a block of ${this.#shape.recordCount} records has no record ${j}`);
+  }
+
+  #nextSet(from: number): number {
+    const { lowerBytes } = this.#code;
+    let at = lowerBytes + (from >>> 3);
+    let byte = (this.#bytes[at] ?? 0) & (0xff << (from & 7)) & 0xff;
+    while (byte === 0 && at < this.#bytes.byteLength) {
+      at += 1;
+      byte = this.#bytes[at] ?? 0;
+    }
+    return (at - lowerBytes) * 8 + (31 - Math.clz32(byte & -byte));
+  }
+}
+
+const BITS_IN_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let count = 0;
+  for (let rest = byte; rest > 0; rest >>>= 1) count += rest & 1;
+  return count;
+});

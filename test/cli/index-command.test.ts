@@ -1,0 +1,93 @@
+/**
+ * `pileshuf index` as it is typed: what it makes and prints, and the one line of each refusal.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openIndexed } from '#src/index.js';
+import { seen } from '../fixtures/command-outcome.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const file = () => directory.path('data', 'lines.txt');
+
+beforeEach(() => {
+  mkdirSync(directory.path('data'));
+  writeFileSync(file(), 'one\ntwo\nthree\n');
+});
+
+async function recordsOf(index?: string): Promise<string[]> {
+  const records = openIndexed(file(), { index });
+  const all: string[] = [];
+  for (let i = 0; i < records.length; i++) all.push(Buffer.from(await records.get(i)).toString());
+  await records.close();
+  return all;
+}
+
+describe('pileshuf index', () => {
+  it('makes an index beside the file, and says how large it is', async () => {
+    const { exitCode, lines } = seen(await runCommand(['index', file()]));
+    expect(exitCode).toBe(0);
+    expect(lines).toEqual([
+      expect.stringMatching(/^pileshuf: 3 records in [\d.]+ s, index [\d.]+ B, [\d.]+ bytes a record$/),
+    ]);
+    expect(await recordsOf()).toEqual(['one\n', 'two\n', 'three\n']);
+  });
+
+  it('takes the options of records, and puts the index where it is told to', async () => {
+    const index = directory.path('data', 'elsewhere');
+    const argv = [
+      'index',
+      file(),
+      '-q',
+      '--header',
+      '1',
+      '--delimiter',
+      'e\\n',
+      '-o',
+      index,
+      '--workers',
+      '2',
+      '-S',
+      '64M',
+    ];
+    // Of a delimiter that is no newline the header's lines end so, too.
+    expect(seen(await runCommand(argv))).toEqual({ exitCode: 0, lines: [] });
+    expect(await recordsOf(index)).toEqual(['two\nthree\n']);
+  });
+
+  it('prints what it has to say as JSON', async () => {
+    const { exitCode, stderr } = await runCommand(['index', file(), '--progress', 'json']);
+    expect(exitCode).toBe(0);
+    const last = stderr.trim().split('\n').at(-1) ?? '';
+    expect(JSON.parse(last)).toMatchObject({ records: 3, index: `${file()}.pileshuf-index` });
+  });
+
+  it('has a help of its own', async () => {
+    const { exitCode, stdout } = await runCommand(['index', '--help']);
+    expect(exitCode).toBe(0);
+    expect(stdout.toString()).toMatch(/^Usage: pileshuf index \[options\] <file>/);
+    expect(stdout.toString()).toContain('--lines-per-record');
+  });
+
+  it.each<[string, () => string[], number, RegExp]>([
+    ['no file', () => [], 2, /missing required argument 'file'; see pileshuf index --help/],
+    ['two files', () => [file(), file()], 2, /too many arguments/],
+    ['an empty name', () => [''], 2, /FILE: expected a path, got an empty string/],
+    ['a file that is not there', () => [directory.path('none')], 3, /does not exist/],
+    ['two kinds of records', () => [file(), '--csv', '--tfrecord'], 2, /--csv and --tfrecord contradict each other/],
+    ['gzip of one member', () => [directory.path('data', 'in.gz')], 2, /decoded from its beginning alone/],
+  ])('refuses %s', async (_, operands, exitCode, line) => {
+    writeFileSync(directory.path('data', 'in.gz'), gzipSync('a\n'));
+    const result = seen(await runCommand(['index', ...operands()]));
+    expect(result).toEqual({ exitCode, lines: [expect.stringMatching(line)] });
+  });
+
+  it('is an input of that name when it is written as a path', async () => {
+    writeFileSync(directory.path('index'), 'a\n');
+    const { exitCode, stdout } = await runCommand(['./index', '-q'], { cwd: directory.path() });
+    expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: 'a\n' });
+    rmSync(directory.path('index'));
+  });
+});

@@ -1,0 +1,163 @@
+/** `pileshuf stream`, as a process of its own: what it writes, where it goes on, and what it refuses. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { appendToStore, expireStore, openStore } from '#src/index.js';
+import { makeStore, someRecords } from '../fixtures/make-store.js';
+import { type CommandRun, runCommand } from '../fixtures/run-command.js';
+import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
+
+async function makeIt(): Promise<string> {
+  const path = directory.path('store');
+  await makeStore(path, { seed: 's', pileCount: 5, inputs: { a: someRecords('a', 50), b: ['no newline', '', 'x\n'] } });
+  return path;
+}
+
+const stream = (path: string, argv: readonly string[] = [], how: CommandRun = {}) =>
+  runCommand(['stream', path, ...argv], how);
+
+async function libraryGives(path: string, epochs: readonly number[], rank = 0, worldSize = 1): Promise<Buffer[]> {
+  const records: Buffer[] = [];
+  for (const epoch of epochs) {
+    for await (const record of openStore(path).epoch(epoch, { rank, worldSize })) records.push(Buffer.from(record));
+  }
+  return records;
+}
+
+/** Sends SIGTERM when the first bytes are there, of which none is ever read. */
+async function stoppedWhileNobodyReads(argv: readonly string[]): Promise<{ exitCode: unknown; stderr: string }> {
+  const child = spawn(process.execPath, [command, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const stderr: Buffer[] = [];
+  child.stderr.on('data', (piece: Buffer) => stderr.push(piece));
+  child.stdout.once('readable', () => child.kill('SIGTERM'));
+  const [exitCode] = await once(child, 'exit');
+  child.stdout.destroy();
+  await once(child, 'close');
+  return { exitCode, stderr: Buffer.concat(stderr).toString() };
+}
+
+describe('pileshuf stream', () => {
+  it('writes the global shuffle, and says in one line what it was', async () => {
+    const path = await makeIt();
+    const { exitCode, stdout, stderr } = await stream(path);
+    expect(exitCode).toBe(0);
+    expect(stdout.equals(Buffer.concat(await libraryGives(path, [0])))).toBe(true);
+    expect(stderr).toMatch(/^pileshuf: 53 records, [\d.]+ kB in [\d.]+ s\n$/);
+  });
+
+  it('writes epochs of a rank, and with lengths so that records can be told apart', async () => {
+    const path = await makeIt();
+    const argv = ['--epochs', '3', '--rank', '1', '--world-size', '2', '-o', '-', '-q'];
+    const records = await libraryGives(path, [0, 1, 2], 1, 2);
+    const plain = await stream(path, argv);
+    expect(plain).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(plain.stdout.equals(Buffer.concat(records))).toBe(true);
+    const { stdout } = await stream(path, [...argv, '--lengths']);
+    const read: Buffer[] = [];
+    for (let at = 0; at < stdout.byteLength; ) {
+      const end = at + 4 + stdout.readUInt32LE(at);
+      read.push(stdout.subarray(at + 4, end));
+      at = end;
+    }
+    expect(read).toEqual(records);
+  });
+
+  it('goes on from a state, also from one that counts on into later epochs', async () => {
+    const path = await makeIt();
+    const printed = await stream(path, ['--rank', '2', '--world-size', '3', '--epoch', '1', '--print-start']);
+    expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+    const state = JSON.parse(printed.stdout.toString());
+    expect(state).toMatchObject({ epoch: 1, record: 0, rank: 2, worldSize: 3 });
+    const all = await libraryGives(path, [1, 2, 3], 2, 3);
+    for (const record of [0, 1, 16, 17, 18, 40]) {
+      writeFileSync(directory.path('start.json'), JSON.stringify({ ...state, record }));
+      const start = record % 2 === 0 ? `@${directory.path('start.json')}` : JSON.stringify({ ...state, record });
+      const { stdout, exitCode } = await stream(path, ['--epochs', '4', '--start', start, '--world-size', '3', '-q']);
+      expect(exitCode).toBe(0);
+      expect(stdout.toString()).toBe(Buffer.concat(all.slice(record)).toString());
+    }
+  });
+
+  it('tells programs the state behind what it wrote', async () => {
+    const { stderr } = await stream(await makeIt(), ['--progress', 'json']);
+    expect(JSON.parse(stderr)).toMatchObject({ event: 'summary', records: 53, state: { epoch: 1, record: 0 } });
+  });
+
+  it('refuses in one line what means nothing', async () => {
+    const path = await makeIt();
+    const state = JSON.stringify(openStore(path).epoch(0).state());
+    for (const [argv, line] of [
+      [['--rank', '3'], /rank is 3; expected a whole number from 0 to 0/],
+      [['--split', 'odd'], /--split odd: expected one of strided, contiguous/],
+      [['--start', '{'], /--start \{: expected a state as JSON/],
+      [['--start', '{}'], /the state to go on from is none of a loader: version: expected/],
+      [['--start', '@nowhere.json'], /cannot read the state --start @nowhere\.json: no such file/],
+      [['--start', state, '--rank', '1'], /--rank 1: the state of --start has 0/],
+      [['--start', state, '--epoch', '0'], /--epoch and --start contradict each other/],
+      [['-o', 'file'], /--output file: expected -, standard output/],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await stream(path, argv);
+      expect(stderr).toMatch(/^pileshuf: [^\n]+\n$/);
+      expect(stderr).toMatch(line);
+      expect(stdout.byteLength).toBe(0);
+      expect(exitCode).toBe(argv[1] === '@nowhere.json' ? 3 : 2);
+    }
+    expect(await stream(directory.path('no-store'))).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^pileshuf: the pile store \S+ does not exist; check the name\n$/),
+    });
+    const help = await runCommand(['stream', '--help']);
+    expect(help.exitCode).toBe(0);
+    expect(help.stdout.toString()).toContain('Usage: pileshuf stream [options] <store>');
+  });
+
+  it('ends quietly when its reader goes away, and when it is asked to while the reader takes nothing', async () => {
+    const path = directory.path('store');
+    await makeStore(path, { seed: 's', pileCount: 2, inputs: { a: someRecords('a', 10_000) } });
+    const gone = await runShell(`${IN_TIME} "$@" --epochs 9 | head -c 100 >/dev/null; exit "\${PIPESTATUS[0]}"`, [
+      'stream',
+      path,
+    ]);
+    expect(gone).toMatchObject({ exitCode: 141, stderr: '' });
+    const stopped = await stoppedWhileNobodyReads(['stream', path, '--epochs', '9']);
+    expect(stopped).toMatchObject({
+      exitCode: 143,
+      stderr: expect.stringMatching(/^pileshuf: interrupted by SIGTERM: stopped before the end; [^\n]+\n$/),
+    });
+  });
+
+  it('writes what the store was when it began, and goes on with that after it was killed', async () => {
+    const path = directory.path('store');
+    await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 6000) } });
+    const expected = Buffer.concat(await libraryGives(path, [0, 1]));
+    const start = (await stream(path, ['--print-start'])).stdout.toString();
+    // Much more than a pipe holds: it is in the middle when it is killed.
+    const child = spawn(process.execPath, [command, 'stream', path, '--epochs', '2'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [began]: Buffer[] = await once(child.stdout, 'data');
+    child.stdout.pause();
+    await makeStore(path, { seed: 's', pileCount: 4, inputs: { b: someRecords('b', 50) } });
+    await expireStore(path, { before: '2100-01-01' });
+    await appendToStore(path, { inputs: [fileURLToPath(import.meta.url)], generation: '2100-01-02' });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    child.stdout.destroy();
+    expect(expected.subarray(0, began?.byteLength).equals(began ?? Buffer.of())).toBe(true);
+
+    const taken = (began ?? Buffer.of()).toString().split('\n').length - 1;
+    const state = JSON.stringify({ ...JSON.parse(start), record: taken });
+    const rest = await stream(path, ['--epochs', '2', '--start', state, '-q']);
+    expect(rest).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(taken).toBeGreaterThan(0);
+    const left = expected.subarray(expected.byteLength - rest.stdout.byteLength);
+    expect(rest.stdout.equals(left)).toBe(true);
+    expect(expected.subarray(0, -left.byteLength).toString().split('\n')).toHaveLength(taken + 1);
+  });
+});

@@ -1,0 +1,54 @@
+/** examples/stream.py, as `python3` runs it: the records that the loader gives, also in several pieces. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '#src/index.js';
+import { isOnPath } from '../fixtures/foreign-program.js';
+import { makeStore, someRecords } from '../fixtures/make-store.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const script = fileURLToPath(new URL('../../examples/stream.py', import.meta.url));
+const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
+
+function python(argv: readonly string[]) {
+  const env = { ...process.env, PILESHUF: `${process.execPath} ${command}` };
+  const { status, stdout, stderr } = spawnSync('python3', argv, { env, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
+  async function makeIt(): Promise<string> {
+    const path = directory.path('store');
+    const inputs = { a: someRecords('a', 40), b: ['', 'no newline', 'two\nlines\n'] };
+    await makeStore(path, { seed: 's', pileCount: 4, inputs });
+    return path;
+  }
+
+  it('gives the records of a rank, and goes on with exactly the next one', async () => {
+    const path = await makeIt();
+    const expected: string[] = [];
+    for (const epoch of [0, 1, 2]) {
+      const loader = openStore(path).epoch(epoch, { rank: 1, worldSize: 2 });
+      for await (const record of loader) expected.push(Buffer.from(record).toString());
+    }
+    const argv = [script, path, '--epochs', '3', '--rank', '1', '--world-size', '2'];
+    expect(python(argv)).toEqual({ status: 0, stdout: expected.join(''), stderr: '' });
+
+    const state = directory.path('state.json');
+    const pieces = [13, 0, 9, 20].map((limit) => python([...argv, '--state', state, '--limit', String(limit)]));
+    expect(JSON.parse(readFileSync(state, 'utf8'))).toMatchObject({ epoch: 1, record: 21 });
+    pieces.push(python([...argv, '--state', state]));
+    expect(pieces.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
+      pieces.map(() => ({ status: 0, stderr: '' })),
+    );
+    expect(pieces.map(({ stdout }) => stdout).join('')).toBe(expected.join(''));
+  });
+
+  it('raises what went wrong', async () => {
+    const { status, stderr } = python([script, directory.path('nowhere')]);
+    expect(status).toBe(1);
+    expect(stderr).toContain('does not exist; check the name');
+  });
+});

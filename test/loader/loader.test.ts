@@ -1,0 +1,494 @@
+/**
+ * What loaders give, against the order that the twin computes: all epochs, ranks and ways to split, batches, positions
+ * to go on from, piles too large for memory, and records too long for a copy.
+ */
+import { spawnSync } from 'node:child_process';
+import { constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { expireStore, type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
+import { deriveEpochKey } from '#src/key-derivation.js';
+import { orderOfEpoch } from '#src/loader/epoch-order.js';
+import { commitManifest } from '#src/store/commit-manifest.js';
+import { pileSetDirectoryOf } from '#src/store/store-files.js';
+import { openSnapshot } from '#src/store/store-snapshot.js';
+import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
+import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const NOTHING = new Uint8Array();
+const text = (record: Uint8Array) => Buffer.from(record).toString();
+
+const contents: StoreContents = {
+  seed: 'a seed',
+  pileCount: 7,
+  inputs: { a: someRecords('a', 60), b: ['x\n', 'x\n', '\n'], empty: [], c: someRecords('c', 25) },
+};
+const RECORDS = 88;
+
+/** All records of an epoch, for one rank alone. */
+function expectedOrder(epoch: number, reshuffle: 'full' | 'piles' | 'none' = 'full'): readonly string[] {
+  const { piles } = orderOfEpoch(contents.seed, epoch, reshuffle, contents.pileCount);
+  const epochKey = epoch > 0 && reshuffle === 'full' ? deriveEpochKey(contents.seed, epoch) : undefined;
+  return orderOfPiles(contents, piles, epochKey);
+}
+
+async function given(records: AsyncIterable<Uint8Array>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const record of records) texts.push(text(record));
+  return texts;
+}
+
+async function makeIt(): Promise<string> {
+  const path = directory.path('store');
+  await makeStore(path, contents);
+  return path;
+}
+
+/** So little that most piles are read in several ranges of keys. */
+const TINY: OpenStoreOptions = { memoryBytes: 500 };
+
+describe('an epoch', () => {
+  it('is the global shuffle when it is the first', async () => {
+    const store = openStore(await makeIt());
+    const records = await given(store.epoch(0));
+    expect(records).toEqual(expectedOrder(0));
+    expect(records).toHaveLength(RECORDS);
+    expect(store.records).toBe(RECORDS);
+    await store.close();
+  });
+
+  it.each(['full', 'piles', 'none'] as const)('comes in the order of its reshuffle: %s', async (reshuffle) => {
+    const path = await makeIt();
+    const store = openStore(path);
+    const inRanges = openStore(path, TINY);
+    const seen = new Set<string>();
+    for (const epoch of [0, 1, 2]) {
+      const expected = expectedOrder(epoch, reshuffle);
+      expect(await given(store.epoch(epoch, { reshuffle }))).toEqual(expected);
+      expect(await given(inRanges.epoch(epoch, { reshuffle, prefetchPiles: 0 }))).toEqual(expected);
+      seen.add(expected.join(''));
+    }
+    expect(seen.size).toBe(reshuffle === 'none' ? 1 : 3);
+    await store.close();
+    await inRanges.close();
+  });
+
+  it('is the same on threads as on the calling one', async () => {
+    const path = directory.path('large');
+    const large = { ...contents, inputs: { a: someRecords('a', 300), long: ['y'.repeat(9 * 2 ** 20)] } };
+    await makeStore(path, large);
+    const store = openStore(path, { workers: 2 });
+    expect(await given(store.epoch(0))).toEqual(orderOfPiles(large, [0, 1, 2, 3, 4, 5, 6], undefined));
+    const { piles, epochKey } = orderOfEpoch(large.seed, 5, 'full', 7);
+    expect(await given(store.epoch(5, { prefetchPiles: 4 }))).toEqual(orderOfPiles(large, piles, epochKey));
+    await store.close();
+  });
+
+  it('of a store without records has none', async () => {
+    await makeStore(directory.path('none'), { seed: 's', pileCount: 3, inputs: {} });
+    const store = openStore(directory.path('none'));
+    expect(await given(store.epoch(0))).toEqual([]);
+    expect(await given(store.epoch(1, { worldSize: 3, rank: 2, equalize: 'pad' }))).toEqual([]);
+    expect(() => store.epoch(0).steps(1)).toThrow('there would never be one');
+  });
+});
+
+describe('ranks', () => {
+  it('get every record of an epoch once, in the order of the epoch, whatever their number', async () => {
+    const path = await makeIt();
+    const store = openStore(path);
+    const inRanges = openStore(path, TINY);
+    const request = fc.record({
+      worldSize: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(RECORDS + 5)),
+      epoch: fc.nat({ max: 3 }),
+      split: fc.constantFrom('strided' as const, 'contiguous' as const),
+      isTiny: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ worldSize, epoch, split, isTiny }) => {
+        const order = expectedOrder(epoch);
+        const shares: string[][] = [];
+        for (let rank = 0; rank < worldSize; rank++) {
+          const options: LoaderOptions = { rank, worldSize, split };
+          const loader = (isTiny ? inRanges : store).epoch(epoch, options);
+          const share = await given(loader);
+          expect(share).toHaveLength(loader.recordsPerEpoch);
+          shares.push(share);
+        }
+        const together =
+          split === 'contiguous'
+            ? shares.flat()
+            : Array.from({ length: RECORDS }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
+        expect(together).toEqual(order);
+      }),
+      { numRuns: 15 },
+    );
+    await store.close();
+    await inRanges.close();
+  });
+});
+
+describe('state and resume', () => {
+  it('go on with exactly the next record, from every one on', async () => {
+    const path = await makeIt();
+    const options = { rank: 1, worldSize: 3, prefetchPiles: 1 } as const;
+    const store = openStore(path);
+    const all = [...(await given(store.epoch(1, options))), ...(await given(store.epoch(2, options)))];
+    const perEpoch = store.epoch(1, options).recordsPerEpoch;
+    const reader = store.epoch(1, options);
+    const texts: string[] = [];
+    const states: LoaderState[] = [reader.state()];
+    for (let epoch = 0; epoch < 2; epoch++) {
+      for await (const record of reader) {
+        texts.push(text(record));
+        states.push(JSON.parse(JSON.stringify(reader.state())));
+      }
+    }
+    expect(texts).toEqual(all);
+    expect(states).toHaveLength(2 * perEpoch + 1);
+    for (const [count, state] of states.entries()) {
+      const other = openStore(path, count % 2 === 0 ? TINY : {}).resume(state);
+      const rest: string[] = [];
+      while (other.state().epoch < 3) rest.push(...(await given(other)));
+      expect(rest).toEqual(all.slice(count));
+    }
+    await store.close();
+  });
+
+  it('read no pile but those that come', async () => {
+    const path = await makeIt();
+    const before = openStore(path).epoch(1);
+    let last = '';
+    let state = before.state();
+    for await (const { bytes } of before.portions()) {
+      last = text(bytes);
+      state = { ...before.state(), record: before.state().record - 1 };
+    }
+    const store = openStore(path);
+    const opened: string[] = [];
+    const { error } = await withCallsSeen(
+      (name, [file]) => {
+        if (name === 'open' && String(file).endsWith('.pile')) opened.push(String(file));
+      },
+      async () => {
+        const [record = ''] = await given(store.resume(state));
+        expect(last.endsWith(record)).toBe(true);
+      },
+    );
+    expect(error).toBeUndefined();
+    // Of one pile, one a pile set.
+    expect(new Set(opened).size).toBe(opened.length);
+    expect(opened.length).toBeGreaterThan(0);
+  });
+
+  it('count on into later epochs, for those who count records alone', async () => {
+    const store = openStore(await makeIt());
+    const loader = store.resume({ ...store.epoch(1).state(), record: 2 * RECORDS + 5 });
+    expect(loader.state()).toMatchObject({ epoch: 3, record: 5 });
+    expect(await given(loader)).toEqual(expectedOrder(3).slice(5));
+  });
+
+  it('keep to the state of the store that they began with', async () => {
+    const path = await makeIt();
+    const before = openStore(path);
+    const loader = before.epoch(0);
+    const iterator = loader[Symbol.asyncIterator]();
+    await iterator.next();
+    await makeStore(path, { ...contents, inputs: { later: someRecords('later', 30) } });
+    expect(openStore(path).records).toBe(RECORDS + 30);
+    expect(await given(openStore(path).resume(loader.state()))).toEqual(expectedOrder(0).slice(1));
+    expect(await given(before.epoch(0))).toEqual(expectedOrder(0));
+  });
+
+  it('refuse a state of the store that is gone', async () => {
+    const path = await makeIt();
+    const state = openStore(path).epoch(0).state();
+    await commitManifest(openSnapshot(path), ({ commits, oldest }) => ({ commits, oldest, removed: [] }));
+    await expect(given(openStore(path).resume(state))).resolves.toHaveLength(RECORDS);
+    await commitManifest(openSnapshot(path), ({ oldest }) => ({ commits: [], oldest, removed: [] }));
+    expect(() => openStore(path).resume(state)).toThrow('no more: they were expired');
+  });
+
+  it('refuse what is no state, and one of another store', async () => {
+    const store = openStore(await makeIt());
+    const state = store.epoch(0, { rank: 1, worldSize: 2 }).state();
+    const refused = (change: object) => {
+      try {
+        store.resume({ ...state, ...change });
+        return undefined;
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refused({})).toBeUndefined();
+    for (const change of [{ record: -1 }, { rank: 2 }, { version: 2 }, { split: 'x' }, { more: 1 }, { store: 'y' }]) {
+      expect(refused(change)).toMatchObject({ code: 'ERR_OPTION', kind: 'usage' });
+    }
+    expect(refused({ record: '1' })).toMatchObject({
+      message: expect.stringMatching(/^the state to go on from is none of a loader: record: expected a whole number/),
+    });
+    expect(refused({ store: '0123456789abcdef' })).toMatchObject({
+      code: 'ERR_STORE_DIFFERS',
+      message: expect.stringContaining('belongs to the pile store of id 0123456789abcdef'),
+    });
+    expect(refused({ manifest: 99 })).toMatchObject({ code: 'ERR_STORE', kind: 'usage' });
+  });
+});
+
+describe('batches', () => {
+  it.each([1, 3, 10, RECORDS - 1, RECORDS, 1000])('of %i have the records of the epoch in its order', async (size) => {
+    const path = await makeIt();
+    for (const options of [{}, TINY]) {
+      const loader = openStore(path, options).epoch(1);
+      const texts: string[] = [];
+      const lengths: number[] = [];
+      for await (const batch of loader.batches(size)) {
+        lengths.push(batch.length);
+        const records = [...batch].map(text);
+        expect(records.map((_, i) => text(batch.at(i) ?? NOTHING))).toEqual(records);
+        expect(text(batch.bytes)).toBe(records.join(''));
+        let end = 0;
+        expect([...batch.ends]).toEqual(records.map((record) => (end += Buffer.byteLength(record))));
+        expect([batch.at(-1), batch.at(batch.length), batch.at(0.5)]).toEqual([
+          batch.at(batch.length - 1),
+          undefined,
+          undefined,
+        ]);
+        expect(loader.state()).toMatchObject({ epoch: 1, record: texts.length + records.length });
+        texts.push(...records);
+      }
+      expect(texts).toEqual(expectedOrder(1));
+      const whole = Math.floor(RECORDS / size);
+      const rest = RECORDS % size;
+      expect(lengths).toEqual([...Array.from({ length: whole }, () => size), ...(rest > 0 ? [rest] : [])]);
+      expect(loader.state()).toMatchObject({ epoch: 2, record: 0 });
+    }
+  });
+
+  it('are as large as what was loaded as portions, of one epoch or of several', async () => {
+    const loader = openStore(await makeIt()).epoch(0, { prefetchPiles: 5 });
+    const records: Record<number, string[]> = {};
+    for (const endEpoch of [undefined, 3, 3, undefined]) {
+      for await (const portion of loader.portions(endEpoch)) {
+        expect(portion.length).toBeGreaterThan(0);
+        records[portion.epoch] = [...(records[portion.epoch] ?? []), ...[...portion].map(text)];
+      }
+    }
+    expect(records).toEqual({ 0: expectedOrder(0), 1: expectedOrder(1), 2: expectedOrder(2), 3: expectedOrder(3) });
+  });
+
+  it('leave the last one out when it has fewer, if asked to', async () => {
+    const loader = openStore(await makeIt()).epoch(0);
+    const lengths: number[] = [];
+    for await (const { length } of loader.batches(30, { dropLast: true })) lengths.push(length);
+    expect(lengths).toEqual([30, 30]);
+  });
+
+  it('go on without end as steps, epoch after epoch, none with records of two', async () => {
+    const loader = openStore(await makeIt()).epoch(0);
+    const texts: string[] = [];
+    const epochs: number[] = [];
+    for await (const batch of loader.steps(30, { dropLast: false })) {
+      texts.push(...[...batch].map(text));
+      epochs.push(batch.epoch);
+      if (epochs.length === 8) break;
+    }
+    expect(epochs).toEqual([0, 0, 0, 1, 1, 1, 2, 2]);
+    expect(texts).toEqual([...expectedOrder(0), ...expectedOrder(1), ...expectedOrder(2).slice(0, 60)]);
+    expect(loader.state()).toMatchObject({ epoch: 2, record: 60 });
+    const more: number[] = [];
+    for await (const batch of loader.steps(30)) {
+      more.push(batch.epoch);
+      if (more.length === 2) break;
+    }
+    expect(more).toEqual([3, 3]);
+  });
+});
+
+describe('several loaders of one store', () => {
+  it.each([
+    ['on the calling thread', 0],
+    ['on threads', 9 * 2 ** 20],
+  ])('are read side by side, %s', async (_, longBytes) => {
+    const path = directory.path('side');
+    const inputs = { a: someRecords('a', 300), long: ['y'.repeat(longBytes)] };
+    await makeStore(path, { ...contents, inputs });
+    const store = openStore(path, { workers: 2 });
+    const alone = await Promise.all([0, 1, 1].map((epoch) => given(openStore(path).epoch(epoch))));
+    const loaders = [store.epoch(0), store.epoch(1, { prefetchPiles: 0 }), store.epoch(1)];
+    const iterators = loaders.map((loader) => loader[Symbol.asyncIterator]());
+    const texts: string[][] = [[], [], []];
+    for (let i = 0; i < 301; i++) {
+      for (const [k, iterator] of iterators.entries()) texts[k]?.push(text((await iterator.next()).value ?? NOTHING));
+    }
+    expect(texts).toEqual(alone);
+    await store.close();
+  });
+});
+
+describe('memory', () => {
+  it('is that of the piles loaded ahead and one more, epoch after epoch', async () => {
+    const path = directory.path('even');
+    const records = Array.from({ length: 4000 }, (_, i) => `${String(i).padStart(90)}\n`);
+    await makeStore(path, { seed: 'even', pileCount: 40, inputs: { a: records } });
+    for (const prefetchPiles of [0, 1, 4]) {
+      const buffers = new Set<ArrayBufferLike>();
+      for await (const { bytes, epoch } of openStore(path).epoch(0, { prefetchPiles }).steps(60)) {
+        buffers.add(bytes.buffer);
+        if (epoch === 3) break;
+      }
+      // Some grow when a larger pile comes, and batches of two piles are put together in memory of their own.
+      expect(buffers.size).toBeLessThanOrEqual(2 * (prefetchPiles + 1) + 6);
+    }
+  });
+});
+
+describe('a loader', () => {
+  it('gives records in order to those who ask for several at a time', async () => {
+    // With a buffer for each pile, none is used again.
+    const loader = openStore(await makeIt()).epoch(0, { prefetchPiles: contents.pileCount });
+    const iterator = loader[Symbol.asyncIterator]();
+    const asked = await Promise.all(Array.from({ length: RECORDS + 2 }, () => iterator.next()));
+    const texts = asked.map(({ done, value }) => (done === true ? undefined : text(value)));
+    expect(texts).toEqual([...expectedOrder(0), undefined, undefined]);
+  });
+
+  it('gives whoever asks later a later record, while others wait', async () => {
+    const iterator = openStore(await makeIt())
+      .epoch(0)
+      [Symbol.asyncIterator]();
+    const first = iterator.next();
+    const others = [iterator.next(), iterator.next()];
+    const last = first.then(() => iterator.next());
+    const texts = (await Promise.all([first, ...others, last])).map(({ value }) => text(value ?? NOTHING));
+    expect(texts).toEqual(expectedOrder(0).slice(0, 4));
+  });
+
+  it('goes on where it was when a loop was left, and is read by one at a time', async () => {
+    const loader = openStore(await makeIt()).epoch(0);
+    for await (const _ of loader) {
+      await expect(loader.batches(3).next()).rejects.toMatchObject({ code: 'ERR_OPTION' });
+      break;
+    }
+    expect(await given(loader)).toEqual(expectedOrder(0).slice(1));
+  });
+
+  it('ends with an error when the caller stops it, or the store is closed', async () => {
+    const controller = new AbortController();
+    const store = openStore(await makeIt(), { signal: controller.signal });
+    const loader = store.epoch(0, { prefetchPiles: 0 });
+    const reading = (async () => {
+      for await (const _ of loader) controller.abort();
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    await store.close();
+    const closed = openStore(directory.path('store'));
+    await closed.close();
+    await expect(given(closed.epoch(0))).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+  });
+});
+
+describe('damage', () => {
+  it.each([{}, TINY])('is told with its place, %o', async (options) => {
+    const path = await makeIt();
+    const directoryOfSets = pileSetDirectoryOf(path);
+    const [data = ''] = readdirSync(directoryOfSets).filter((name) => name.endsWith('.pile'));
+    const bytes = readFileSync(join(directoryOfSets, data));
+    const last = bytes.byteLength - 2;
+    bytes[last] = (bytes[last] ?? 0) ^ 1;
+    writeFileSync(join(directoryOfSets, data), bytes);
+    const reading = given(openStore(path, options).epoch(1));
+    await expect(reading).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
+    await expect(reading).rejects.toThrow(data);
+  });
+
+  it('of a manifest is told before the first record', async () => {
+    const path = await makeIt();
+    await commitManifest(openSnapshot(path), ({ commits, oldest, removed }) => {
+      return { commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })), oldest, removed };
+    });
+    await expect(given(openStore(path).epoch(0))).rejects.toThrow(`holds ${RECORDS} records, expected ${RECORDS + 4}`);
+  });
+
+  it('of an index is told before the first record, and is over when it was mended', async () => {
+    const path = await makeIt();
+    const store = openStore(path);
+    const directoryOfSets = pileSetDirectoryOf(path);
+    const [index = ''] = readdirSync(directoryOfSets).filter((name) => name.endsWith('.index'));
+    const bytes = readFileSync(join(directoryOfSets, index));
+    bytes[60] = (bytes[60] ?? 0) ^ 1;
+    writeFileSync(join(directoryOfSets, index), bytes);
+    await expect(given(store.epoch(0))).rejects.toThrow(index);
+    bytes[60] = (bytes[60] ?? 0) ^ 1;
+    writeFileSync(join(directoryOfSets, index), bytes);
+    expect(await given(store.epoch(0))).toEqual(expectedOrder(0));
+  });
+});
+
+describe('expiry while it is read', () => {
+  it('is told as that, when files are deleted before they are read', async () => {
+    const path = await makeIt();
+    const store = openStore(path);
+    const unread = openStore(path);
+    const iterator = store.epoch(1, { prefetchPiles: 0 })[Symbol.asyncIterator]();
+    await iterator.next();
+    await expireStore(path, { keepLast: 0 }, { graceMilliseconds: 0 });
+    const told = { code: 'ERR_STORE', message: expect.stringContaining('was expired and deleted while it was read') };
+    await expect(
+      (async () => {
+        for (let next = await iterator.next(); next.done !== true; next = await iterator.next());
+      })(),
+    ).rejects.toMatchObject(told);
+    await expect(given(unread.epoch(0))).rejects.toMatchObject(told);
+  });
+});
+
+describe('reading', () => {
+  it('writes nothing anywhere, also where piles are read in ranges', async () => {
+    const path = await makeIt();
+    const flags = new Set<number>();
+    const names = new Set<string>();
+    const see = (name: string, [, flag]: readonly unknown[]) => {
+      names.add(name);
+      if (name === 'open') flags.add(Number(flag) & (constants.O_CREAT | constants.O_WRONLY | constants.O_RDWR));
+    };
+    const { error } = await withCallsSeen(see, async () => {
+      expect(await given(openStore(path, TINY).epoch(1, { prefetchPiles: 0 }))).toEqual(expectedOrder(1));
+    });
+    expect(error).toBeUndefined();
+    expect([...flags]).toEqual([0]);
+    const only = ['access', 'close', 'list', 'lstat', 'open', 'read', 'realPath', 'stat', 'statOpen'];
+    expect([...names].filter((name) => !only.includes(name))).toEqual([]);
+  });
+
+  it('holds no program that has come to its end, though nobody closed the store', async () => {
+    const path = directory.path('large');
+    await makeStore(path, { ...contents, inputs: { long: ['y'.repeat(9 * 2 ** 20), 'x', 'z'] } });
+    const script = `import { openStore } from '#src/index.js';
+      let count = 0;
+      for await (const record of openStore(process.argv[1]).epoch(0)) { count += 1; if (count === 2) break; }
+      console.log(count);`;
+    const argv = ['--input-type=module', '-e', script, path];
+    const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8', timeout: 40_000 });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '2\n' });
+  });
+});
+
+describe('openStore', () => {
+  it('refuses what is no store, and options that mean nothing', async () => {
+    expect(() => openStore(directory.path('nothing'))).toThrow(/does not exist/);
+    expect(() => openStore(directory.temp)).toThrow(/is no pile store/);
+    const path = await makeIt();
+    const store = openStore(path);
+    for (const options of [{ rank: 1 }, { rank: -1 }, { worldSize: 0 }, { worldSize: 1.5 }, { prefetchPiles: -1 }]) {
+      expect(() => store.epoch(0, options)).toThrow(/expected a whole number from/);
+    }
+    expect(() => store.epoch(-1)).toThrow('epoch is -1');
+    expect(() => store.epoch(0, JSON.parse('{"split":"odd"}'))).toThrow('expected one of strided, contiguous');
+    expect(() => store.epoch(0).batches(0)).toThrow('the size of a batch is 0');
+    expect(() => openStore(path, { workers: 0 })).toThrow('workers is 0');
+  });
+});

@@ -1,0 +1,51 @@
+/** In how many ranges of keys a pile is read: as few as the memory allows. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { rangeCountOfPile } from '#src/loader/portion-memory.js';
+
+const MIB = 2 ** 20;
+const memory = { memoryBytes: 64 * MIB, threadCount: 2, bufferCount: 3 };
+
+/** What threads and buffers hold of a pile at one time. */
+function held(records: number, recordBytes: number, { threadCount, bufferCount }: typeof memory): number {
+  return threadCount * (recordBytes + 32 * records) + bufferCount * (recordBytes + 4 * records);
+}
+
+describe('rangeCountOfPile', () => {
+  it('is 1 where all threads and buffers can hold such a pile at one time', () => {
+    expect(rangeCountOfPile(100_000, 8 * MIB, memory)).toBe(1);
+    expect(rangeCountOfPile(0, 0, memory)).toBe(1);
+  });
+
+  it('leaves room for ranges that hold more than others, and is no larger than that takes', () => {
+    const pile = fc.record({
+      records: fc.integer({ min: 1000, max: 10_000_000 }),
+      meanBytes: fc.integer({ min: 1, max: 1000 }),
+      memoryBytes: fc.integer({ min: 16 * MIB, max: 2 ** 36 }),
+      threadCount: fc.integer({ min: 1, max: 16 }),
+      bufferCount: fc.integer({ min: 1, max: 16 }),
+    });
+    fc.assert(
+      fc.property(pile, ({ records, meanBytes, ...limits }) => {
+        const count = rangeCountOfPile(records, records * meanBytes, limits);
+        const neededBytes = held(records, records * meanBytes, limits);
+        if (count === 1) expect(neededBytes).toBeLessThanOrEqual(limits.memoryBytes);
+        else if (count < 1024) expect(neededBytes / count).toBeLessThanOrEqual(0.81 * limits.memoryBytes);
+        if (count > 2) {
+          const isAddressable = records * (meanBytes + 32) <= 2 ** 31;
+          if (isAddressable) expect(neededBytes / (count - 1)).toBeGreaterThan(0.79 * limits.memoryBytes);
+        }
+      }),
+    );
+  });
+
+  it('keeps a portion within what a thread can address, whatever the memory', () => {
+    expect(rangeCountOfPile(100, 40 * 2 ** 30, { ...memory, memoryBytes: 2 ** 45 })).toBe(13);
+  });
+
+  it('is never more than the records, nor than a thousand or so', () => {
+    expect(rangeCountOfPile(1, 2 ** 40, memory)).toBe(1);
+    expect(rangeCountOfPile(3, 2 ** 40, memory)).toBe(3);
+    expect(rangeCountOfPile(10 ** 6, 2 ** 50, memory)).toBe(1024);
+  });
+});
