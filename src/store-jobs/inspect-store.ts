@@ -2,10 +2,9 @@
  * What a store holds, in numbers, compared with what its indexes and files say.
  */
 import { listNames } from '../io/paths.js';
-import { checksumTextOf } from '../output/output-target.js';
 import { ownerOfAttempt } from '../store/attempt.js';
 import { generationsOf } from '../store/expire.js';
-import { type GenerationSummary, summaryOf } from '../store/generation-summary.js';
+import { type GenerationSummary, summaryOf, sumOfChecksums } from '../store/generation-summary.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 import { measurePiles } from './measure-piles.js';
@@ -60,7 +59,6 @@ export async function inspectStore(storeDirectory: string, options: InspectOptio
   const generations = generationsOf(manifest.commits).map(summaryOf);
   const sum = (count: (generation: GenerationSummary) => number) =>
     generations.reduce((total, generation) => total + count(generation), 0);
-  const checksum = manifest.commits.reduce((total, commit) => total + BigInt(`0x${commit.checksum}`), 0n);
   return {
     directory,
     id: settings.id,
@@ -72,7 +70,7 @@ export async function inspectStore(storeDirectory: string, options: InspectOptio
     inputs: sum(({ inputs }) => inputs),
     records: sum(({ records }) => records),
     bytes: sum(({ bytes }) => bytes),
-    checksum: checksumTextOf(BigInt.asUintN(64, checksum)),
+    checksum: sumOfChecksums(manifest.commits),
     longestRecordBytes: manifest.commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0),
     pileSets: sum(({ pileSets }) => pileSets),
     diskBytes: sum(({ diskBytes }) => diskBytes),

@@ -9,7 +9,7 @@ import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-store/sto
 import { syncPileSets } from '../pile-store/sync-pile-sets.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generation.js';
-import { findReplaced, requireIdsFree } from './input-ids.js';
+import { findReplaced, requireInputIds } from './input-ids.js';
 import { pileSetsNamedBy, type StoreCommit, type StoreManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
@@ -40,7 +40,7 @@ export async function commitToStore(
 ): Promise<StoreManifest> {
   const { generation = generationOfToday() } = commit;
   requireGeneration(generation);
-  requireIdsFree(snapshot, commit.inputIds, replace);
+  requireInputIds(commit.inputIds);
 
   const layout = layoutOf(snapshot, UNGATED, false);
   const pileSets = commit.pileSets.map(({ name, diskBytes }) => ({

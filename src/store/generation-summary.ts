@@ -2,6 +2,7 @@
  * A generation in numbers.
  */
 import type { Generation } from './expire.js';
+import type { StoreCommit } from './manifest.js';
 
 export interface GenerationSummary {
   readonly name: string;
@@ -11,6 +12,8 @@ export interface GenerationSummary {
   readonly inputs: number;
   readonly records: number;
   readonly bytes: number;
+  /** Multiset checksum of its records. */
+  readonly checksum: string;
   readonly pileSets: number;
   /** Of the data files of its pile sets. */
   readonly diskBytes: number;
@@ -26,7 +29,14 @@ export function summaryOf({ name, time, commits }: Generation): GenerationSummar
     inputs: sum(({ inputIds }) => inputIds.length),
     records: sum(({ records }) => records),
     bytes: sum(({ bytes }) => bytes),
+    checksum: sumOfChecksums(commits),
     pileSets: sum(({ pileSets }) => pileSets.length),
     diskBytes: sum(({ pileSets }) => pileSets.reduce((total, { diskBytes }) => total + diskBytes, 0)),
   };
+}
+
+/** The multiset checksum of the records of several commits. */
+export function sumOfChecksums(commits: readonly StoreCommit[]): string {
+  const sum = commits.reduce((total, { checksum }) => total + BigInt(`0x${checksum}`), 0n);
+  return BigInt.asUintN(64, sum).toString(16).padStart(16, '0');
 }

@@ -61,8 +61,8 @@ describe('pileshuf inspect', () => {
       /^piles {7}3, of \d+ B to \d+ B, 32 B on average, the largest \d\.\d\d times the mean$/,
       /^removed {5}2 pile sets, for pileshuf gc to delete$/,
       /^inputs {6}2 in 2 generations:$/,
-      /^ {2}2026-11-01 {2}of 2026-11-01T00:00:00\.000Z, 1 commit, 1 input, 3 records, 12 B$/,
-      /^ {2}nightly {2}of 20.*Z, 1 commit, 1 input, 3 records, 12 B$/,
+      /^ {2}2026-11-01 {2}of 2026-11-01T00:00:00\.000Z, 1 commit, 1 input, 3 records, 12 B, checksum [0-9a-f]{16}$/,
+      /^ {2}nightly {2}of 20.*Z, 1 commit, 1 input, 3 records, 12 B, checksum [0-9a-f]{16}$/,
       /^$/,
     ];
     expect(shown).toEqual(expected.map((line) => expect.stringMatching(line)));

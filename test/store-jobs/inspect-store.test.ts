@@ -45,7 +45,7 @@ describe('inspectStore', () => {
       generations: [
         {
           ...{ name: '2026-11-01', time: '2026-11-01T00:00:00.000Z', commits: 2, inputs: 2, records: 41 },
-          ...{ bytes: report.bytes, pileSets: 2, diskBytes: report.bytes + 12 * 41 },
+          ...{ bytes: report.bytes, checksum: report.checksum, pileSets: 2, diskBytes: report.bytes + 12 * 41 },
         },
       ],
       diskBytes: report.bytes + 12 * 41,

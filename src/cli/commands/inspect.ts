@@ -48,8 +48,8 @@ function describeStore(report: StoreReport): string[] {
     ...(writers > 0 ? [`writers     ${plural(writers, 'writer')} at work, or ended before their time`] : []),
     `inputs      ${formatCount(report.inputs)} in ${plural(generations.length, 'generation')}${generations.length > 0 ? ':' : ''}`,
     ...generations.map(
-      ({ name, time, commits, inputs, records, bytes }) =>
-        `  ${name}  of ${time}, ${plural(commits, 'commit')}, ${plural(inputs, 'input')}, ${plural(records, 'record')}, ${formatBytes(bytes)}`,
+      ({ name, time, commits, inputs, records, bytes, checksum }) =>
+        `  ${name}  of ${time}, ${plural(commits, 'commit')}, ${plural(inputs, 'input')}, ${plural(records, 'record')}, ${formatBytes(bytes)}, checksum ${checksum}`,
     ),
   ];
 }
