@@ -54,9 +54,11 @@ export class RecordScatterer {
     return this.#kernel.run.longestRecord() >>> 0;
   }
 
+  /** @throws UsageError also for what only programs without types can give. */
   add(record: Uint8Array | string): void {
     if (typeof record === 'string') this.#addText(record);
-    else this.#addBytes(record);
+    else if (record instanceof Uint8Array) this.#addBytes(record);
+    else throw new UsageError(`cannot write a record that is ${kindOf(record)}; expected a Uint8Array or a string`);
   }
 
   /** Scatters what is still in the window. */
@@ -124,6 +126,11 @@ export class RecordScatterer {
     const { buffer } = this.#kernel.bytes;
     return [Buffer.from(buffer), new Uint32Array(buffer, this.#tableAddress, 2 * BOUNDARY_COUNT)];
   }
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `of the type ${value === null ? 'null' : typeof value}`;
+  return `of the class ${value.constructor?.name ?? 'Object'}`;
 }
 
 function tooLong(byteLength: number, problem: string): UsageError {

@@ -130,7 +130,7 @@ describe('a store that exists', () => {
     [
       'two inputs of one id',
       ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x'],
-      /too many arguments\. Expected 2 arguments but got 3\.; see pileshuf pile/,
+      /2 inputs are given, and one id is that of one: .* pileshuf append/,
     ],
     [
       'an input without an id',

@@ -193,6 +193,22 @@ describe('a PileWriter', () => {
     expect(pileSetFiles()).toEqual([]);
   });
 
+  it.each([
+    [new ArrayBuffer(4), 'of the class ArrayBuffer'],
+    [new Uint16Array(2), 'of the class Uint16Array'],
+    [{ byteLength: 4 }, 'of the class Object'],
+    [[1, 2], 'of the class Array'],
+    [7, 'of the type number'],
+    [null, 'of the type null'],
+  ])('refuses %o, which is no record', async (value, what) => {
+    const writer = await open('a');
+    // What a program without types may do.
+    expect(() => writer.write(value as never)).toThrow(
+      `cannot write a record that is ${what}; expected a Uint8Array or a string`,
+    );
+    expect(pileSetFiles()).toEqual([]);
+  });
+
   it('gives a new store as many piles as are asked for, or as its bytes take', async () => {
     mkdirSync(store());
     (await open('a', { piles: undefined, expectedBytes: 2 ** 30 })).abort();

@@ -50,7 +50,12 @@ export const run: Subcommand = async (argv, { signal, stderr, tuning, reportTo }
   const parsed = parseCommand<Values>(declareCommand(), argv);
   if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
   const { operands, values } = parsed;
-  const [store = '', input = '-'] = operands;
+  const [store = '', input = '-', ...others] = operands;
+  if (others.length > 0) {
+    throw new UsageError(
+      `${others.length + 1} inputs are given, and one id is that of one: write them one behind the other, as cat does, to standard input, or give each its own id with pileshuf append`,
+    );
+  }
   if (input === '') throw new UsageError('the input is an empty string; expected a path, or - for standard input');
   const records = recordOptionsOf(values);
   const reporter = createReporter(talkOptionsOf(values), stderr);
@@ -79,7 +84,7 @@ function declareCommand(): Command {
   );
   declareStoreArgument(command, 'directory of the store; made where nothing is, or an empty directory');
   command
-    .argument('[input]', 'a file, or - for standard input, which is the default')
+    .argument('[input...]', 'one file, or - for standard input, which is the default')
     .requiredOption('--input-id <ID>', 'any text that no other input of the store has: keys are derived from it');
   declareStoreWriterOptions(command);
   declareMemoryOption(command, () => readMemory().totalBytes);

@@ -3,7 +3,7 @@
  * other inputs come to the list.
  */
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
+import { basename, normalize } from 'node:path';
 import { UsageError } from '../../errors.js';
 import { inputName, STANDARD_INPUT } from '../../io/input-source.js';
 import type { JobManifest } from '../../job-directory/manifest.js';
@@ -49,7 +49,8 @@ function idOfPath(path: string, rule: 'path' | 'name'): string {
   if (path === STANDARD_INPUT) {
     throw new UsageError('standard input (-) has no name to be its input id: name a file, or give the ids in a list');
   }
-  return rule === 'path' ? path : basename(path);
+  // However the same path is written, it is the same input.
+  return rule === 'path' ? normalize(path) : basename(path);
 }
 
 /** What the manifest of a job says of them. */

@@ -24,9 +24,9 @@ async function idsOf(rule: InputIdRule, ...inputs: readonly string[]) {
 }
 
 describe('the id of an input', () => {
-  it('is its ordinal, its path as given or found, the last part of that, or what the list says', async () => {
+  it('is its ordinal, its path without detours, the last part of that, or what the list says', async () => {
     expect(await idsOf('ordinal', 'b', 'y')).toEqual(['0', '1']);
-    expect(await idsOf('path', './b', 'y')).toEqual([`${directory.path()}/./b`, directory.path('y', 'c')]);
+    expect(await idsOf('path', './b', 'y')).toEqual([directory.path('b'), directory.path('y', 'c')]);
     expect(await idsOf('name', './b', 'y')).toEqual(['b', 'c']);
     expect(await idsOf(['second', 'first'], 'b', 'y')).toEqual(['second', 'first']);
   });
