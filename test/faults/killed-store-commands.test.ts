@@ -1,4 +1,4 @@
-/** Every 45th call; `*.slow.ts` has all. */
+/** Every 23rd call; `*.slow.ts` has all. */
 import { testKilledStoreCommands } from './killed-store-commands.js';
 
-testKilledStoreCommands(45);
+testKilledStoreCommands(23);
