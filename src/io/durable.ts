@@ -124,8 +124,9 @@ export function linkToNewName(from: string, to: string): void {
  */
 export function publishName(from: string, to: string): void {
   try {
-    if (!linkIfPossible(from, to, 'store'))
-      throw new Error('a pile store needs hard links; put it on another file system');
+    if (!linkIfPossible(from, to, 'store')) {
+      throw new Error('this file system has no hard links; put the pile store on one that has them');
+    }
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') throw new NameTakenError(to, 'store');
     throw ioError('give its name to', 'store', to, error);
@@ -144,8 +145,23 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
     return true;
   } catch (error) {
     const errno = errnoOf(error);
+    if (errno === 'EEXIST' && areOneFile(from, to)) return true;
     if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'ENOSYS' && errno !== 'EMLINK') throw error;
     if (nameExists(to, role)) throw Object.assign(new Error('it exists'), { code: 'EEXIST' });
+    return false;
+  }
+}
+
+/**
+ * Whether `link` has done its work, though it says that the name is taken: it was repeated, by a network file system
+ * whose server's answer got lost, or because a signal interrupted it.
+ */
+function areOneFile(path: string, other: string): boolean {
+  try {
+    const [a, b] = [fileCalls.lstat(path), fileCalls.lstat(other)];
+    return a.ino === b.ino && a.dev === b.dev;
+  } catch {
+    // What cannot be seen is not called done.
     return false;
   }
 }

@@ -10,7 +10,7 @@ import { syncPileSets } from '../pile-store/sync-pile-sets.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generation.js';
 import { findReplaced, requireInputIds } from './input-ids.js';
-import { pileSetsNamedBy, type StoreCommit, type StoreManifest } from './manifest.js';
+import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
@@ -29,7 +29,7 @@ export interface CommitOptions {
 /**
  * Syncs the files of the pile sets, then commits. Their indexes must be files.
  * @param snapshot of the store, however old.
- * @returns the state that has the commit.
+ * @returns a state that has the commit.
  * @throws UsageError ERR_INPUT_ID_TAKEN; SystemError also when the pile sets are gone. Nothing was committed, unless
  *   what failed was the last step of making the manifest durable: see `StoreAttempt.abandon`.
  */
@@ -47,10 +47,14 @@ export async function commitToStore(
     name,
     dataFiles: diskBytes > 0 ? [{ stripe: 0, disk: 0, byteLength: diskBytes }] : [],
   }));
+  // Else files that are gone would only be told to be missing.
+  requireThere(commit, readNewestManifest(snapshot.directory), layout);
   await syncPileSets(pileSets, layout, control);
   await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
   control.throwIfAborted();
   return commitManifest(snapshot, (state) => {
+    // A call that failed may have done its work: what is committed is not to be replaced by itself.
+    if (state.commits.some(({ name }) => name === commit.name)) return undefined;
     requireThere(commit, state, layout);
     return withCommit(
       state,

@@ -85,7 +85,16 @@ export function readManifest(storeDirectory: string, number: number): StoreManif
   if (manifest.number !== number) {
     throw damagedFile(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
   }
+  requireRemovedAreGone(manifest, path);
   return manifest;
+}
+
+/** What is removed will be deleted. */
+function requireRemovedAreGone({ commits, removed }: StoreManifest, path: string): void {
+  const named = pileSetsOfCommits(commits);
+  const both = removed.flatMap(({ pileSets }) => pileSets).find((name) => named.has(name));
+  if (both === undefined) return;
+  throw damagedFile(path, `removed: expected no pile set that a commit has, got ${both}`, STORE_REMEDY);
 }
 
 /** In ascending order. */
@@ -111,10 +120,11 @@ export function readNewestManifest(storeDirectory: string): StoreManifest {
   }
 }
 
+function pileSetsOfCommits(commits: readonly StoreCommit[]): ReadonlySet<string> {
+  return new Set(commits.flatMap(({ pileSets }) => pileSets.map(({ name }) => name)));
+}
+
 /** The pile sets of a state, those that former states had and whose files may still be there included. */
 export function pileSetsNamedBy({ commits, removed }: StoreManifest): ReadonlySet<string> {
-  return new Set([
-    ...commits.flatMap(({ pileSets }) => pileSets.map(({ name }) => name)),
-    ...removed.flatMap(({ pileSets }) => pileSets),
-  ]);
+  return new Set([...pileSetsOfCommits(commits), ...removed.flatMap(({ pileSets }) => pileSets)]);
 }

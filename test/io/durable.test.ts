@@ -39,6 +39,12 @@ const appeared = expect.objectContaining({
   message: expect.stringContaining('appeared during the job and was left alone; give --force to replace it'),
 });
 
+/** As a network file system does whose server's answer got lost: the second call finds what the first one did. */
+function linkTwice(from: string, to: string): void {
+  systemFileCalls.link(from, to);
+  systemFileCalls.link(from, to);
+}
+
 describe('moveIntoPlace', () => {
   const directory = useTestDirectory();
   const move = () => moveIntoPlace(directory.path('from'), directory.path('to'));
@@ -111,6 +117,13 @@ describe('addName', () => {
     }
   });
 
+  it('is done when the call says that the name is taken, and it is by the file itself', () => {
+    writeFileSync(directory.path('from'), 'new');
+    fileCalls.replace({ link: linkTwice });
+    add();
+    expect(statSync(directory.path('to')).ino).toBe(statSync(directory.path('from')).ino);
+  });
+
   it('says what it could not name', () => {
     expect(add).toThrow(SystemError);
     expect(add).toThrow(/^cannot give its name to output .*\/to: no such file or directory$/);
@@ -136,6 +149,14 @@ describe('publishName', () => {
     expect(readFileSync(directory.path('to'), 'utf8')).toBe('old');
   });
 
+  it('is done when the call says that the name is taken, and it is by the file itself', () => {
+    writeFileSync(directory.path('from'), 'new');
+    fileCalls.replace({ link: linkTwice });
+    publish();
+    expect(readdirSync(directory.path())).toEqual(['temp', 'to']);
+    expect(readFileSync(directory.path('to'), 'utf8')).toBe('new');
+  });
+
   it('takes no name back that others may have seen', () => {
     writeFileSync(directory.path('from'), 'new');
     fileCalls.replace({ unlink: failWith('EIO') });
@@ -147,7 +168,7 @@ describe('publishName', () => {
     writeFileSync(directory.path('from'), 'new');
     fileCalls.replace({ link: failWith('ENOTSUP') });
     expect(publish).toThrow(
-      /^cannot give its name to \/.*\/to: a pile store needs hard links; put it on another file system$/,
+      /^cannot give its name to \/.*\/to: this file system has no hard links; put the pile store on one that has them$/,
     );
     expect(readdirSync(directory.path())).toEqual(['from', 'temp']);
   });

@@ -4,6 +4,7 @@
 import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openPileWriter } from '#src/index.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl } from '#src/io/job-control.js';
 import { StoreAttempt } from '#src/store/attempt.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
@@ -12,9 +13,11 @@ import { openOrCreateStore } from '#src/store/create-store.js';
 import { encodeManifest, readNewestManifest } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
+const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const control = JobControl.create([], 0);
 const create = () => openOrCreateStore(store(), { seed: '42' }, { pileCount: 3 });
@@ -102,6 +105,55 @@ describe('commitToStore', () => {
     expect(newest.number).toBe(31);
     expect(idsOf(newest).toSorted()).toEqual(ids.toSorted());
     expect(new Set(states.map(({ number }) => number)).size).toBe(30);
+  });
+
+  it.each([false, true])(
+    'is done once though giving the manifest its name seems to fail, replacing: %s',
+    async (replace) => {
+      await create();
+      await commit(['a']);
+      fileCalls.replace({
+        link: (from, to) => {
+          systemFileCalls.link(from, to);
+          systemFileCalls.link(from, to);
+        },
+      });
+      const id = replace ? 'a' : 'b';
+      expect(await commit([id], { replace })).toMatchObject({ number: 3 });
+      const { number, commits, removed } = readNewestManifest(store());
+      expect({ number, ids: idsOf({ commits }) }).toEqual({ number: 3, ids: replace ? ['a'] : ['a', 'b'] });
+      const named = commits.flatMap(({ pileSets }) => pileSets.map(({ name }) => name));
+      for (const { pileSets } of removed) for (const name of pileSets) expect(named).not.toContain(name);
+    },
+  );
+
+  it('finds that it is done when it does not see that the name is its own', async () => {
+    await create();
+    await commit(['a']);
+    let isLost = true;
+    fileCalls.replace({
+      link: (from, to) => {
+        systemFileCalls.link(from, to);
+        if (isLost) failWith('EEXIST')();
+      },
+      lstat: (path) => {
+        isLost = false;
+        return path.endsWith('.attempt') ? failWith('EIO')() : systemFileCalls.lstat(path);
+      },
+    });
+    expect(await commit(['a'], { replace: true })).toMatchObject({ number: 3 });
+    const { commits, removed } = readNewestManifest(store());
+    expect(idsOf({ commits })).toEqual(['a']);
+    expect(removed).toHaveLength(1);
+  });
+
+  it('says why pile sets are gone that were to be made durable', async () => {
+    const snapshot = await create();
+    const gone = withFiles('0'.repeat(16), ['a']);
+    rmSync(directory.path('store', 'pile-sets', `${gone.pileSets[0]?.name}.0.pile`));
+    await expect(commitToStore(snapshot, gone, { replace: false, control })).rejects.toEqual(
+      refusal('ERR_IO', /0\.pile was given up by a pileshuf gc before it was committed/),
+    );
   });
 
   it('refuses pile sets that were given up, or that are not there any more', async () => {

@@ -8,9 +8,11 @@ import { openOrCreateStore } from '#src/store/create-store.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
+const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const create = (asked: { seed?: string; pileCount?: number } = {}) =>
   openOrCreateStore(store(), asked, { pileCount: 7 });
@@ -70,6 +72,18 @@ describe('openOrCreateStore', () => {
     writeFileSync(directory.path('store', 'manifests', nameOfManifest(2)), '');
     await expect(create()).rejects.toEqual(refusal('ERR_STORE', /has lost its file store; restore it/));
   });
+
+  it.each(['EPERM', 'ENOTSUP'])(
+    'refuses a file system without hard links, which says %s, and makes no store there',
+    async (errno) => {
+      fileCalls.replace({ link: failWith(errno) });
+      const message =
+        /^cannot give its name to .*: this file system has no hard links; put the pile store on one that has them$/;
+      await expect(create()).rejects.toEqual(refusal('ERR_IO', message));
+      expect(readdirSync(directory.path('store', 'manifests'))).toEqual([]);
+      expect(readdirSync(store()).sort()).toEqual(['manifests', 'pile-sets']);
+    },
+  );
 
   it('tells of a place where it may not be made', async () => {
     const path = directory.path('missing', 'store');
