@@ -3,8 +3,9 @@
  *
  * Told to be gone is only what is known to be: a process of this host that the system does not have any more
  * (or has under that number, but started at another time), or that ran before this host was started again.
- * Hosts that share a directory must therefore differ in their names. A process on another host or in another
- * container may run or not.
+ * Hosts that share a directory must therefore differ in their names, where an earlier start of this host cannot be told
+ * from another host of its name (`judgeOwnerAmongHosts`). A process on another host or in another container may run or
+ * not.
  */
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
@@ -44,4 +45,9 @@ export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
     return heldTokens.has(owner.token) ? 'live' : 'left over';
   }
   return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
+}
+
+/** The same where many hosts write, some of which may have one name: one that was started at another time may be another. */
+export function judgeOwnerAmongHosts(owner: FileOwner, own: FileOwner): OwnerState {
+  return owner.bootId === own.bootId ? judgeOwner(owner, own) : 'unknowable';
 }

@@ -11,7 +11,7 @@
  * what the manifest does not name of it was left over.
  */
 import { join } from 'node:path';
-import { identifyOwner, judgeOwner, type OwnerState } from '../io/file-owner.js';
+import { identifyOwner, judgeOwnerAmongHosts, type OwnerState } from '../io/file-owner.js';
 import { removeFile } from '../io/files.js';
 import { UNGATED } from '../io/job-control.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -90,7 +90,7 @@ function listAttempts(directory: string): SeenAttempt[] {
     if (owner === undefined) continue;
     const attempt = attemptOf(owner.token);
     attempt.marks.push(join(directory, name));
-    attempt.owner = judgeOwner(owner, own);
+    attempt.owner = judgeOwnerAmongHosts(owner, own);
   }
   return [...attempts.values()];
 }

@@ -8,7 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { collectStore, expireStore, openPileWriter } from '#src/index.js';
 import { type FileOwner, formatOwnerName } from '#src/io/owner-name.js';
 import { identifyThisProcess } from '#src/io/process-identity.js';
-import { listManifests } from '#src/store/manifest.js';
+import { encodeManifest, listManifests } from '#src/store/manifest.js';
+import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -17,6 +18,7 @@ import { inputsOf, SEED, writeInput, writeInputs } from '../fixtures/written-sto
 const directory = useTestDirectory();
 const store = () => directory.path('store');
 const HOUR = 3_600_000;
+const OTHER_BOOT_ID = '00000000-0000-4000-8000-000000000000';
 const { pid: endedPid } = spawnSync(process.execPath, ['-e', '']);
 const files = () => readdirSync(directory.path('store', 'pile-sets')).sort();
 const collect = (graceMilliseconds?: number) => collectStore(store(), { graceMilliseconds });
@@ -78,7 +80,7 @@ describe('collectStore', () => {
 
   it.each([
     ['a process that ended', { pid: endedPid }, 0],
-    ['an earlier start of this machine', { bootId: '00000000-0000-4000-8000-000000000000' }, 0],
+    ['an earlier start of this machine, long ago', { bootId: OTHER_BOOT_ID }, 25],
     ['another machine, long ago', { host: 'elsewhere' }, 25],
     ['another container, long ago', { pidNamespace: '1' }, 25],
     ['nobody knows whom, long ago', undefined, 25],
@@ -93,6 +95,7 @@ describe('collectStore', () => {
 
   it.each([
     ['another machine', { host: 'elsewhere' }],
+    ['another machine that has the name of this one', { bootId: OTHER_BOOT_ID }],
     ['another container', { pidNamespace: '1' }],
     ['another thread', { threadId: 1 }],
     ['nobody knows whom', undefined],
@@ -113,6 +116,21 @@ describe('collectStore', () => {
     const mark = { ...identifyThisProcess(), pid: endedPid, threadId: 0, token: commit?.name ?? '' };
     writeFileSync(directory.path('store', 'pile-sets', formatOwnerName('writing', mark)), '');
     expect(await collect(0)).toMatchObject({ pileSets: 0 });
+    expect(files()).toEqual(before);
+  });
+
+  it('deletes nothing when the store says of a pile set both that it has it and that it was removed', async () => {
+    await writeInputs(store(), ['a'], 'g');
+    const before = files();
+    const snapshot = openSnapshot(store());
+    const pileSets = snapshot.manifest.commits.flatMap((commit) => commit.pileSets.map(({ name }) => name));
+    const wrong = encodeManifest({ ...snapshot.manifest, number: 3, removed: [{ time: 0, pileSets }] });
+    writeFileSync(directory.path('store', 'manifests', nameOfManifest(3)), wrong);
+    await expect(collect(0)).rejects.toThrow(
+      new RegExp(
+        `000000000003 .*removed: expected no pile set that a commit has, got ${pileSets[0]}; .*restore the store`,
+      ),
+    );
     expect(files()).toEqual(before);
   });
 
