@@ -152,17 +152,17 @@ export class StagedOutputError extends VerificationError {
   }
 }
 
+const WHEN_STOPPED = {
+  none: 'no output was written',
+  incomplete: 'what was written to the output, if anything, is incomplete',
+  garbage: 'what was not deleted yet is left to a later pileshuf gc',
+};
+
 /** The caller's AbortSignal stopped the job. */
 export class AbortedError extends PileshufError {
-  /** @param output what became of it; a stream may have got a part. */
-  constructor(output: 'none' | 'incomplete' = 'none') {
-    super(
-      'aborted',
-      'ERR_ABORTED',
-      output === 'none'
-        ? 'stopped before the end; no output was written'
-        : 'stopped before the end; what was written to the output, if anything, is incomplete',
-    );
+  /** @param output what became of it; a stream may have got a part, and of garbage a part may be gone. */
+  constructor(output: keyof typeof WHEN_STOPPED = 'none') {
+    super('aborted', 'ERR_ABORTED', `stopped before the end; ${WHEN_STOPPED[output]}`);
   }
 }
 

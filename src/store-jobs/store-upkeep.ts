@@ -2,6 +2,7 @@
  * What is done with stores that touches no record: generations expire, and what is not needed any more is deleted.
  */
 import { UsageError } from '../errors.js';
+import { hearSignals } from '../io/pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import { type ExpiryRule, expireGenerations } from '../store/expire.js';
 import { timeOfDate } from '../store/generation.js';
@@ -14,6 +15,8 @@ export interface GarbageOptions {
    * left by writers that cannot be seen from here. Default: a day.
    */
   readonly graceMilliseconds?: number | undefined;
+  /** Stops it. What was done until then is done, and a later call goes on. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -35,7 +38,7 @@ export interface ExpireReport {
 /**
  * Takes generations out of a store, at once. Their files are deleted by a later call, or by `collectStore`, when the
  * grace is over; those for which it is over are deleted now.
- * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError
+ * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError, AbortedError
  */
 export async function expireStore(
   storeDirectory: string,
@@ -44,18 +47,20 @@ export async function expireStore(
 ): Promise<ExpireReport> {
   const snapshot = openSnapshot(storeDirectory);
   const grace = graceOf(options);
-  const expired = await expireGenerations(snapshot, expiryOf(rule));
-  const deleted = await collectGarbage(snapshot, grace);
+  const expiry = expiryOf(rule);
+  await hearSignals(options.signal);
+  const expired = await expireGenerations(snapshot, expiry);
+  const deleted = await collectGarbage(snapshot, grace, options.signal);
   return { expired: expired.map(summaryOf), deleted };
 }
 
 /**
  * Deletes what a store does not need any more: pile sets that were taken out of it, what writers left that did not come
  * to their end, and old manifests. Others may read and write it meanwhile.
- * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError
+ * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError, AbortedError
  */
 export async function collectStore(storeDirectory: string, options: GarbageOptions = {}): Promise<CollectedGarbage> {
-  return await collectGarbage(openSnapshot(storeDirectory), graceOf(options));
+  return await collectGarbage(openSnapshot(storeDirectory), graceOf(options), options.signal);
 }
 
 function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {

@@ -11,10 +11,12 @@
  * what the manifest does not name of it was left over.
  */
 import { join } from 'node:path';
+import { AbortedError } from '../errors.js';
 import { identifyOwner, judgeOwnerAmongHosts, type OwnerState } from '../io/file-owner.js';
 import { removeFile } from '../io/files.js';
 import { UNGATED } from '../io/job-control.js';
 import { listNames, statPath } from '../io/paths.js';
+import { hearSignals, hearSignalsAt } from '../io/pause.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { pileSetFiles } from '../pile-store/store-layout.js';
 import { ownerOfAttempt, pileSetOfFile } from './attempt.js';
@@ -38,24 +40,45 @@ export interface CollectedGarbage {
 /**
  * @param snapshot of the store, however old.
  * @param graceMilliseconds how long what was removed is kept, and attempts that nobody can judge.
+ * @throws AbortedError when the signal stops it.
  */
 export async function collectGarbage(
   snapshot: StoreSnapshot,
   graceMilliseconds = DEFAULT_GRACE_MILLISECONDS,
+  signal?: AbortSignal,
 ): Promise<CollectedGarbage> {
-  const before = Date.now() - graceMilliseconds;
-  const attempts = listAttempts(pileSetDirectoryOf(snapshot.directory));
+  try {
+    return await collect(snapshot, Date.now() - graceMilliseconds, signal);
+  } catch (error) {
+    throw error instanceof AbortedError ? new AbortedError('garbage') : error;
+  }
+}
+
+async function collect(
+  snapshot: StoreSnapshot,
+  before: number,
+  signal: AbortSignal | undefined,
+): Promise<CollectedGarbage> {
+  const attempts = await listAttempts(pileSetDirectoryOf(snapshot.directory), signal);
   const named = pileSetsNamedBy(readNewestManifest(snapshot.directory));
-  const leftOver = attempts.filter((attempt) => isLeftOver(attempt, named, before));
+  const leftOver: SeenAttempt[] = [];
+  for (const [i, attempt] of attempts.entries()) {
+    await hearSignalsAt(i, signal);
+    if (isLeftOver(attempt, named, before)) leftOver.push(attempt);
+  }
   const deleted = await giveUp(
     snapshot,
     leftOver.flatMap(({ files }) => [...files.keys()]),
     before,
   );
-  const bytes = deleted.reduce((sum, name) => sum + deletePileSet(snapshot, name), 0);
+  let bytes = 0;
+  for (const name of deleted) {
+    await hearSignals(signal);
+    bytes += deletePileSet(snapshot, name);
+  }
   for (const { marks } of leftOver) for (const mark of marks) removeFile(mark, 'store');
   await strikeOut(snapshot, new Set(deleted), before);
-  const manifests = deleteManifests(snapshot.directory);
+  const manifests = await deleteManifests(snapshot.directory, signal);
   deleteAttemptsAtFiles(snapshot.directory, Math.min(before, Date.now() - ATTEMPT_MILLISECONDS));
   return { pileSets: deleted.length, bytes, manifests };
 }
@@ -70,7 +93,7 @@ interface SeenAttempt {
 }
 
 /** All attempts that left a file, those that were committed long ago included, which have no mark. */
-function listAttempts(directory: string): SeenAttempt[] {
+async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
   const own = identifyOwner();
   const attempts = new Map<string, SeenAttempt>();
   const attemptOf = (name: string): SeenAttempt => {
@@ -78,14 +101,16 @@ function listAttempts(directory: string): SeenAttempt[] {
     attempts.set(name, attempt);
     return attempt;
   };
-  for (const name of listNames(directory, 'store')) {
+  for (const [i, name] of listNames(directory, 'store').entries()) {
+    await hearSignalsAt(i, signal);
     const file = pileSetOfFile(name);
     if (file === undefined) continue;
     const { files } = attemptOf(file.attempt);
     files.set(file.pileSet, [...(files.get(file.pileSet) ?? []), join(directory, name)]);
   }
   // Listed once more: a mark is made before the files that it stands for, so none that still counts is missed.
-  for (const name of listNames(directory, 'store')) {
+  for (const [i, name] of listNames(directory, 'store').entries()) {
+    await hearSignalsAt(i, signal);
     const owner = ownerOfAttempt(name);
     if (owner === undefined) continue;
     const attempt = attemptOf(owner.token);
@@ -155,10 +180,13 @@ function oldestNeeded(storeDirectory: string, oldest: number, before: number): n
 }
 
 /** @returns how many. */
-function deleteManifests(storeDirectory: string): number {
+async function deleteManifests(storeDirectory: string, signal: AbortSignal | undefined): Promise<number> {
   const { oldest } = readNewestManifest(storeDirectory);
   const old = listManifests(storeDirectory).filter((number) => number < oldest);
-  for (const number of old) removeFile(join(manifestDirectoryOf(storeDirectory), nameOfManifest(number)), 'store');
+  for (const [i, number] of old.entries()) {
+    await hearSignalsAt(i, signal);
+    removeFile(join(manifestDirectoryOf(storeDirectory), nameOfManifest(number)), 'store');
+  }
   return old.length;
 }
 

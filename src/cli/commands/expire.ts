@@ -36,14 +36,14 @@ Examples:
   pileshuf expire STORE --keep-last 7 --grace 6h
 `;
 
-export const run: Subcommand = async (argv, { stderr, reportTo }) => {
+export const run: Subcommand = async (argv, { signal, stderr, reportTo }) => {
   const parsed = parseCommand<Values>(declareCommand(), argv);
   if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
   const { operands, values } = parsed;
   const rule = ruleOf(values);
   const reporter = createReporter(talkOptionsOf(values), stderr);
   reportTo(reporter);
-  const report = await expireStore(operands[0] ?? '', rule, { graceMilliseconds: values.grace });
+  const report = await expireStore(operands[0] ?? '', rule, { graceMilliseconds: values.grace, signal });
   reporter.done(describeExpiry(report), report);
 };
 

@@ -23,13 +23,13 @@ manifests. Others may read and write the store meanwhile. Give --grace 0 only wh
 nobody reads it, and nobody writes to it from another machine or container.
 `;
 
-export const run: Subcommand = async (argv, { stderr, reportTo }) => {
+export const run: Subcommand = async (argv, { signal, stderr, reportTo }) => {
   const parsed = parseCommand<Values>(declareCommand(), argv);
   if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
   const { operands, values } = parsed;
   const reporter = createReporter(talkOptionsOf(values), stderr);
   reportTo(reporter);
-  const deleted = await collectStore(operands[0] ?? '', { graceMilliseconds: values.grace });
+  const deleted = await collectStore(operands[0] ?? '', { graceMilliseconds: values.grace, signal });
   reporter.done(describeGarbage(deleted), deleted);
 };
 

@@ -1,0 +1,55 @@
+/**
+ * Upkeep that is stopped by its caller: it ends soon, and what it has not done is done by a later call.
+ */
+import { readdirSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AbortedError, collectStore, expireStore, inspectStore } from '#src/index.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { writeInputs } from '../fixtures/written-store.js';
+
+const directory = useTestDirectory();
+const fileCalls = useFileCalls();
+const store = () => directory.path('store');
+const indexCount = () =>
+  readdirSync(directory.path('store', 'pile-sets')).filter((name) => name.endsWith('.index')).length;
+const generationCount = async () => (await inspectStore(store())).generations.length;
+
+beforeEach(async () => {
+  await writeInputs(store(), ['a', 'b', 'c'], '2026-10-01');
+  await writeInputs(store(), ['d'], '2026-11-01');
+});
+
+describe('a signal that is aborted before the call', () => {
+  it('lets nothing expire, collect or inspect', async () => {
+    const signal = AbortSignal.abort();
+    await expect(expireStore(store(), { keepLast: 1 }, { signal })).rejects.toThrow(AbortedError);
+    expect(await generationCount()).toBe(2);
+    await expect(inspectStore(store(), { signal })).rejects.toThrow(AbortedError);
+    await expireStore(store(), { keepLast: 1 });
+    await expect(collectStore(store(), { graceMilliseconds: 0, signal })).rejects.toThrow(AbortedError);
+    expect(indexCount()).toBe(4);
+  });
+});
+
+describe('a signal that is aborted while files are deleted', () => {
+  it('ends it before the next pile set, and the next call goes on', async () => {
+    const controller = new AbortController();
+    fileCalls.replace({
+      unlink: (path) => {
+        if (path.endsWith('.index')) controller.abort();
+        systemFileCalls.unlink(path);
+      },
+    });
+    const options = { graceMilliseconds: 0, signal: controller.signal };
+    await expect(expireStore(store(), { keepLast: 1 }, options)).rejects.toThrow(
+      /^stopped before the end; what was not deleted yet is left to a later pileshuf gc$/,
+    );
+    expect(indexCount()).toBe(3);
+    expect(await generationCount()).toBe(1);
+    expect(await collectStore(store(), { graceMilliseconds: 0 })).toMatchObject({ pileSets: 3 });
+    expect(indexCount()).toBe(1);
+    expect(await inspectStore(store(), { verify: true })).toMatchObject({ removedPileSets: 0, records: 3 });
+  });
+});
