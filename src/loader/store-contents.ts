@@ -7,7 +7,7 @@ import { type MergedPile, mergeEntries } from '../pile-store/merged-pile.js';
 import type { PileEntry } from '../pile-store/pile-set-index.js';
 import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
 import { type PileTallies, readPileEntries } from '../pile-store/read-pile-set-index.js';
-import { explainedByExpiry } from '../store/expired-meanwhile.js';
+import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
 export interface StoreContents {
@@ -51,7 +51,8 @@ export async function readStoreContents(
     await hearSignals(signal);
     const entries: PileEntry[] = [];
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
-      const next = readEntries(index, first, Math.min(pileCount, first + PILES_TOGETHER), name, snapshot);
+      const end = Math.min(pileCount, first + PILES_TOGETHER);
+      const next = explainingExpiry(snapshot, name, () => readPileEntries(index, first, end, name));
       addTallies(totals, first, next);
       keptCount += next.reduce((sum, { segments }) => sum + segments.length, next.length);
       if (keptCount <= mostEntries) entries.push(...next);
@@ -68,20 +69,6 @@ export async function readStoreContents(
     ),
   );
   return { totals, merged };
-}
-
-function readEntries(
-  index: StoredPileSet['index'],
-  first: number,
-  end: number,
-  name: string,
-  snapshot: StoreSnapshot,
-): PileEntry[] {
-  try {
-    return readPileEntries(index, first, end, name);
-  } catch (error) {
-    throw explainedByExpiry(error, snapshot, name);
-  }
 }
 
 function addTallies(totals: PileTallies, first: number, entries: readonly PileEntry[]): void {

@@ -7,14 +7,16 @@ import { hearSignals } from '../io/pause.js';
 import type { JobContext, ScatteredPileSet, ScatteredPiles } from '../job/passes/job-context.js';
 import { type PileTallies, readPileTallies } from '../pile-store/read-pile-set-index.js';
 import { indexFilePath } from '../pile-store/store-layout.js';
+import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreCommit } from '../store/manifest.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
 /** @throws VerificationError for a damaged index, or a commit that does not hold what the store says; AbortedError */
 export async function gatherStoredPiles(
-  { settings, manifest }: StoreSnapshot,
+  snapshot: StoreSnapshot,
   { share, control }: JobContext,
 ): Promise<ScatteredPiles> {
+  const { settings, manifest } = snapshot;
   const { pileCount } = settings;
   const totals = noTallies(pileCount);
   const pileSets: ScatteredPileSet[] = [];
@@ -24,7 +26,7 @@ export async function gatherStoredPiles(
       await hearSignals(undefined);
       control.throwIfAborted();
       const index = { path: indexFilePath(share.layout, name), role: 'store' as const };
-      const tallies = readPileTallies(index);
+      const tallies = explainingExpiry(snapshot, name, () => readPileTallies(index));
       if (tallies.records.length !== pileCount) {
         throw new VerificationError(`${index.path} has ${tallies.records.length} piles, and the store ${pileCount}`);
       }

@@ -13,6 +13,8 @@ import { verifyStore } from './verify-store.js';
 export interface InspectOptions {
   /** Read every record, and compare all checksums. */
   readonly verify?: boolean | undefined;
+  /** Stops it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface StoreReport {
@@ -47,14 +49,15 @@ export interface StoreReport {
 
 /**
  * Looks at a store, while others may read and write it.
- * @throws PileshufError UsageError: ERR_STORE; VerificationError for the first thing that is not as it was written; SystemError
+ * @throws PileshufError UsageError: ERR_STORE; VerificationError for the first thing that is not as it was written, UsageError
+ *   ERR_STORE when it was expired and deleted meanwhile; SystemError; AbortedError
  */
 export async function inspectStore(storeDirectory: string, options: InspectOptions = {}): Promise<StoreReport> {
   const snapshot = openSnapshot(storeDirectory);
   const { directory, settings, manifest } = snapshot;
-  const storedBytes = measurePiles(snapshot);
-  const { verify: verified = false } = options;
-  if (verified) await verifyStore(snapshot);
+  const { verify: verified = false, signal } = options;
+  const storedBytes = await measurePiles(snapshot, signal);
+  if (verified) await verifyStore(snapshot, signal);
 
   const generations = generationsOf(manifest.commits).map(summaryOf);
   const sum = (count: (generation: GenerationSummary) => number) =>

@@ -5,28 +5,43 @@
 import { VerificationError } from '../errors.js';
 import { UNGATED } from '../io/job-control.js';
 import { statPath } from '../io/paths.js';
+import { hearSignals } from '../io/pause.js';
 import { checksumTextOf } from '../output/output-target.js';
 import { type PileTallies, readPileSetDescription, readPileTallies } from '../pile-store/read-pile-set-index.js';
 import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-store/store-layout.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreCommit } from '../store/manifest.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 
 const ADVICE = 'check the disk, and restore the store from a copy, or replace what was written there';
 
-/** @returns of each pile, the bytes that loading it takes. @throws VerificationError */
-export function measurePiles(snapshot: StoreSnapshot): Float64Array {
-  const layout = layoutOf(snapshot, UNGATED, false);
-  const storedBytes = new Float64Array(layout.pileCount);
-  for (const commit of snapshot.manifest.commits) addTallies(commit, layout, storedBytes);
+/**
+ * @returns of each pile, the bytes that loading it takes.
+ * @throws VerificationError, AbortedError; UsageError ERR_STORE when a pile set was expired and deleted meanwhile
+ */
+export async function measurePiles(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<Float64Array> {
+  const storedBytes = new Float64Array(snapshot.settings.pileCount);
+  for (const commit of snapshot.manifest.commits) await addTallies(commit, snapshot, storedBytes, signal);
   return storedBytes;
 }
 
 /** @throws VerificationError when the pile sets of a commit are not what it says. */
-function addTallies(commit: StoreCommit, layout: StoreLayout, storedBytes: Float64Array): void {
+async function addTallies(
+  commit: StoreCommit,
+  snapshot: StoreSnapshot,
+  storedBytes: Float64Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const layout = layoutOf(snapshot, UNGATED, false);
   let [records, bytes, checksum] = [0, 0, 0n];
   for (const { name, diskBytes } of commit.pileSets) {
-    const tallies = readTallies(indexFilePath(layout, name), name, layout);
+    await hearSignals(signal);
+    const tallies = explainingExpiry(snapshot, name, () => {
+      const found = readTallies(indexFilePath(layout, name), name, layout);
+      requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);
+      return found;
+    });
     for (const [pile, count] of tallies.records.entries()) {
       const recordBytes = tallies.recordBytes[pile] ?? 0;
       records += count;
@@ -34,7 +49,6 @@ function addTallies(commit: StoreCommit, layout: StoreLayout, storedBytes: Float
       checksum = BigInt.asUintN(64, checksum + (tallies.checksums[pile] ?? 0n));
       storedBytes[pile] = (storedBytes[pile] ?? 0) + recordBytes + STORED_HEADER_BYTES * count;
     }
-    requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);
   }
   const found = `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
   const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;

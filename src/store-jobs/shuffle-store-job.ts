@@ -6,6 +6,7 @@
 import type { ShuffleReport } from '../job/prepare/shuffle-options.js';
 import { type PileSource, runJob } from '../job/shuffle-job.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { prepareStoreShuffle } from './prepare-store-shuffle.js';
@@ -28,7 +29,9 @@ export async function shuffleStore(
     prepare: (releases) => prepareStoreShuffle(snapshot, options, tuning, releases),
     gatherPiles: (job) => gatherStoredPiles(snapshot, job),
   };
-  const report = await runJob(options, source);
+  const report = await runJob(options, source).catch((error: unknown) => {
+    throw explainedByExpiry(error, snapshot);
+  });
   const inputCount = snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0);
   return { ...report, inputCount };
 }

@@ -8,6 +8,7 @@ import { ScatterArena } from '../../workers/scatter-arena.js';
 import { VerificationError } from '../errors.js';
 import { zstdExpander } from '../formats/codecs/zstd-packer.js';
 import { JobControl, UNGATED } from '../io/job-control.js';
+import { hearSignals } from '../io/pause.js';
 import { checksumTextOf } from '../output/output-target.js';
 import { eachMergedPile, MergedPileReader } from '../pile-store/merged-pile.js';
 import type { PileTally } from '../pile-store/pile-set-index.js';
@@ -15,6 +16,7 @@ import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
 import { type PileTallies, readPileTallies } from '../pile-store/read-pile-set-index.js';
 import { dataFilePath, type StoreLayout } from '../pile-store/store-layout.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 
 const MIB = 2 ** 20;
@@ -23,8 +25,11 @@ const WINDOW_BYTES = MIB;
 const BUFFERS_BYTES = 32 * MIB;
 const LARGEST_BUFFER_BYTES = 64 * 1024;
 
-/** @throws VerificationError for the first thing that is not as it was written; SystemError */
-export async function verifyStore(snapshot: StoreSnapshot): Promise<void> {
+/**
+ * @throws VerificationError for the first thing that is not as it was written; UsageError ERR_STORE when a pile set was
+ *   expired and deleted meanwhile; SystemError; AbortedError
+ */
+export async function verifyStore(snapshot: StoreSnapshot, signal?: AbortSignal): Promise<void> {
   const longestRecordBytes = snapshot.manifest.commits.reduce(
     (most, commit) => Math.max(most, commit.longestRecordBytes),
     0,
@@ -33,7 +38,11 @@ export async function verifyStore(snapshot: StoreSnapshot): Promise<void> {
   const control = JobControl.create([], Number.MAX_SAFE_INTEGER);
   const arena = new Arena(control);
   for (const pileSet of pileSetsOf(snapshot, layout)) {
-    await verifyPileSet(pileSet, layout, longestRecordBytes, arena, control);
+    try {
+      await verifyPileSet(pileSet, layout, longestRecordBytes, arena, control, signal);
+    } catch (error) {
+      throw explainedByExpiry(error, snapshot, pileSet.name);
+    }
   }
 }
 
@@ -43,6 +52,7 @@ async function verifyPileSet(
   longestRecordBytes: number,
   arena: Arena,
   control: JobControl,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const { pileCount } = layout;
   const windowBytes = WINDOW_BYTES + longestRecordBytes + STORED_HEADER_BYTES;
@@ -60,6 +70,7 @@ async function verifyPileSet(
     );
   const { window } = scatterArena;
   for (const merged of eachMergedPile([pileSet], 0, pileCount)) {
+    await hearSignals(signal);
     window.clear();
     await reader.read(merged, layout, {
       place: (byteLength) => {

@@ -74,6 +74,44 @@ describe('pileshuf inspect', () => {
   });
 });
 
+describe('a signal', () => {
+  const stopper = new URL('signal-at-open.mjs', import.meta.url).href;
+  const stopped = (signal: string, end: string, argv: readonly string[]) =>
+    runCommand(argv, {
+      cwd: directory.path(),
+      nodeOptions: ['--import', stopper],
+      env: { PILESHUF_SIGNAL_AT: `${signal} ${end}` },
+    });
+
+  it.each([
+    [['inspect', 'store'], '.index', 'no output was written'],
+    [['inspect', 'store', '--verify'], '.pile', 'no output was written'],
+    [
+      ['expire', 'store', '--keep-last', '1', '--grace', '0'],
+      '.index',
+      'what was not deleted yet is left to a later pileshuf gc',
+    ],
+    [['gc', 'store', '--grace', '0'], '.index', 'what was not deleted yet is left to a later pileshuf gc'],
+  ])('ends %j, and leaves the store whole', async (argv, end, rest) => {
+    await run('expire', '-q', 'store', '--before', '2026-11-01');
+    for (const [signal, exitCode] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const) {
+      const { stdout, ...ended } = await stopped(signal, end, argv);
+      expect(stdout.toString()).toBe('');
+      expect(ended).toMatchObject({
+        exitCode,
+        stderr: `pileshuf: interrupted by ${signal}: stopped before the end; ${rest}\n`,
+      });
+      await inspectStore(directory.path('store'), { verify: true });
+      if (argv[0] !== 'inspect') break;
+    }
+    expect(await run('gc', 'store', '--grace', '0')).toMatchObject({ exitCode: 0 });
+    expect((await inspectStore(directory.path('store'), { verify: true })).removedPileSets).toBe(0);
+  });
+});
+
 describe('a wrong call', () => {
   it.each([
     [['expire', 'store'], 'nothing says which generations expire; give --keep, --before or --keep-last'],

@@ -14,11 +14,11 @@ interface Values {
   readonly json?: boolean;
 }
 
-export const run: Subcommand = async (argv) => {
+export const run: Subcommand = async (argv, { signal }) => {
   const parsed = parseCommand<Values>(declareCommand(), argv);
   if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
   const { operands, values } = parsed;
-  const report = await inspectStore(operands[0] ?? '', { verify: values.verify });
+  const report = await inspectStore(operands[0] ?? '', { verify: values.verify, signal });
   const lines = values.json === true ? [JSON.stringify(report)] : describeStore(report).map(oneLine);
   await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
 };

@@ -1,0 +1,27 @@
+/**
+ * Sends a signal to the process when it opens or removes a file for the first time whose path ends so:
+ * `node --import signal-at-open.mjs` loads this before the program. Both stand in PILESHUF_SIGNAL_AT: `SIGINT .pile`.
+ */
+import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
+
+const [signal = '', end = ''] = (process.env['PILESHUF_SIGNAL_AT'] ?? '').split(' ');
+let isSent = false;
+
+/** @param {string} path */
+function see(path) {
+  if (isSent || !path.endsWith(end)) return;
+  isSent = true;
+  process.kill(process.pid, signal);
+}
+
+replaceFileCalls({
+  ...systemFileCalls,
+  open: (path, ...rest) => {
+    see(path);
+    return systemFileCalls.open(path, ...rest);
+  },
+  unlink: (path) => {
+    see(path);
+    systemFileCalls.unlink(path);
+  },
+});
