@@ -134,7 +134,7 @@ export class PileWriter {
 
   /**
    * The same as a stream, of which every piece is a record: text or bytes. It commits when it ends, and aborts when it
-   * is destroyed before.
+   * is destroyed before; once it has ended the commit goes on, whatever becomes of the stream.
    */
   asWritable(): Writable {
     return new Writable({
