@@ -41,6 +41,8 @@ const pileSetName: Shape<string> = (value, place) => {
 const commitShape = object({
   /** Unlike that of any other commit. */
   name: checksumText,
+  /** Number of the first manifest that has it: a former state is those of a later one that are no younger than it. */
+  since: wholeNumber(1),
   generation: text,
   /** Of the generation, in milliseconds since 1970. */
   time: wholeNumber(),
@@ -109,6 +111,11 @@ export function readNewestManifest(storeDirectory: string): StoreManifest {
     // It is gone: then there is a newer one.
     if (manifest !== undefined) return manifest;
   }
+}
+
+/** Those of the state of this number, so far as no later one removed them. */
+export function commitsUntil({ commits }: StoreManifest, number: number): StoreCommit[] {
+  return commits.filter(({ since }) => since <= number);
 }
 
 /** The pile sets of a state, those that former states had and whose files may still be there included. */
