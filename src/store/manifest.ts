@@ -74,6 +74,11 @@ const shape = object({
 export type StoreCommit = ValueOf<typeof commitShape>;
 export type StoreManifest = ValueOf<typeof shape>;
 
+/** Those of the state of this number, so far as no later one removed them. */
+export function commitsUntil({ commits }: StoreManifest, number: number): StoreCommit[] {
+  return commits.filter(({ since }) => since <= number);
+}
+
 export function encodeManifest(manifest: StoreManifest): Uint8Array {
   return seal(KIND, VERSION, manifest);
 }
@@ -111,11 +116,6 @@ export function readNewestManifest(storeDirectory: string): StoreManifest {
     // It is gone: then there is a newer one.
     if (manifest !== undefined) return manifest;
   }
-}
-
-/** Those of the state of this number, so far as no later one removed them. */
-export function commitsUntil({ commits }: StoreManifest, number: number): StoreCommit[] {
-  return commits.filter(({ since }) => since <= number);
 }
 
 /** The pile sets of a state, those that former states had and whose files may still be there included. */
