@@ -61,16 +61,18 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
     const argv = ['python3', script, path, '--epochs', '1', '--state', state];
     const taken = () => JSON.parse(readFileSync(state, 'utf8')).record;
 
-    // Ended by SIGTERM while nobody reads: what it wrote is in the pipe and in its buffer.
-    const stopped = shell('set -o pipefail; "$@" | (sleep 2; cat)', ['timeout', '--foreground', '1', ...argv]);
-    expect(stopped).toEqual({ status: 124, stdout: expected.slice(0, taken()).join(''), stderr: '' });
+    // Ended while nobody reads: what it wrote is in the pipe, and in its buffer.
+    const stop = '{ head -c 1; kill -TERM "$(cat "$pid")"; sleep 0.2; cat; }';
+    const line = `set -o pipefail; pid=$1; shift; { "$@" & echo $! >"$pid"; wait $!; } | ${stop}`;
+    const stopped = shell(line, [directory.path('pid'), ...argv]);
+    expect(stopped).toEqual({ status: 143, stdout: expected.slice(0, taken()).join(''), stderr: '' });
     expect(taken()).toBeGreaterThan(0);
     const before = taken();
 
     const left = shell('set -o pipefail; "$@" | head -c 3', argv);
     expect(left).toEqual({ status: 141, stdout: expected[before]?.slice(0, 3), stderr: '' });
     expect(taken()).toBeGreaterThan(before);
-    expect(readdirSync(directory.temp)).not.toContain('state.json.new');
+    expect(readdirSync(directory.path('.'))).not.toContain('state.json.new');
   });
 
   it('raises what went wrong', async () => {
