@@ -3,7 +3,6 @@
  * those of the next epoch. What is held is that one and those ahead, in buffers that are used again and again.
  */
 import type { LoadResult } from '../../workers/load-portion.js';
-import { AbortedError } from '../errors.js';
 import { hearSignals } from '../io/pause.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { orderOfEpoch } from './epoch-order.js';
@@ -74,7 +73,8 @@ export class PortionReader {
   /** The next portion of the epoch that has records; undefined behind its last one. That before is gone then. */
   async next(epoch: number): Promise<LoadedPortion | undefined> {
     for (;;) {
-      await this.#hearSignals();
+      // Small stores are read on this thread, and a share may be empty: the event loop would never have its turn.
+      await hearSignals(this.#view.limits.signal, 'incomplete');
       if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
       this.#consumed = undefined;
       this.#loadAhead();
@@ -86,15 +86,6 @@ export class PortionReader {
       if (records > 0) {
         return { bytes: new Uint8Array(buffer, bytesAt, byteLength), ends: new Uint32Array(buffer, 0, records) };
       }
-    }
-  }
-
-  /** Small stores are read on this thread, and a share may be empty: the event loop would never have its turn. */
-  async #hearSignals(): Promise<void> {
-    try {
-      await hearSignals(this.#view.limits.signal);
-    } catch {
-      throw new AbortedError('incomplete');
     }
   }
 
