@@ -13,8 +13,8 @@ before it, so that they may hold anything.
 
     stream = PileStream('STORE', epochs=3, start=saved)    # goes on with exactly the next record
 
-As a program it writes the records to standard output, and the state behind the last of them to a file, from which
-it goes on if there is one:
+As a program it writes the records to standard output, and when it ends, however it does, the state behind the last of
+them to a file, from which it goes on if there is one:
 
     python3 examples/stream.py STORE --epochs 3 --rank 0 --world-size 8 --state state.json > records
 """
@@ -23,6 +23,7 @@ import itertools
 import json
 import os
 import shlex
+import signal
 import struct
 import subprocess
 import sys
@@ -86,13 +87,40 @@ def main():
         with open(asked.state, encoding='utf-8') as file:
             start = json.load(file)
     stream = PileStream(asked.store, asked.epochs, start, rank=asked.rank, world_size=asked.world_size)
-    for record in itertools.islice(stream, asked.limit):
-        sys.stdout.buffer.write(record)
-    sys.stdout.buffer.flush()
-    if asked.state:
-        with open(asked.state, 'w', encoding='utf-8') as file:
-            json.dump(stream.state(), file)
+    written = stream.state()
+    try:
+        for record in itertools.islice(stream, asked.limit):
+            sys.stdout.buffer.write(record)
+            written = stream.state()
+    finally:
+        try:
+            sys.stdout.buffer.flush()
+        finally:
+            if asked.state:
+                replace_state(asked.state, written)
+
+
+def stop(number, _):
+    signal.signal(number, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
+def replace_state(path, state):
+    """Whoever reads the file, or stops this program meanwhile, finds the former state or this one."""
+    with open(path + '.new', 'w', encoding='utf-8') as file:
+        json.dump(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(path + '.new', path)
 
 
 if __name__ == '__main__':
-    main()
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+    except BrokenPipeError:
+        # Nobody reads any more. Python would say so when it flushes what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)

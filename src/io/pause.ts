@@ -30,10 +30,16 @@ export class Backoff {
   }
 }
 
-/** @throws AbortedError when the job was asked to stop. */
-export async function hearSignals(signal: AbortSignal | undefined): Promise<void> {
+/**
+ * @param output what became of it when the job ends here.
+ * @throws AbortedError when the job was asked to stop.
+ */
+export async function hearSignals(
+  signal: AbortSignal | undefined,
+  output: 'none' | 'incomplete' = 'none',
+): Promise<void> {
   await eventLoopTurn();
-  if (signal?.aborted === true) throw new AbortedError();
+  if (signal?.aborted === true) throw new AbortedError(output);
 }
 
 /** Of the many things that a loop goes through. */

@@ -21,6 +21,8 @@ const shape = object({
   /** Id of the store, and number of the state of it that is read. */
   store: checksumText,
   manifest: wholeNumber(1),
+  /** How many commits that state has, which tells whether a later one has all of them still. */
+  commits: wholeNumber(),
   epoch: wholeNumber(),
   /** How many records of the epoch the rank was given. One that is beyond the epoch's end counts on in the next ones. */
   record: wholeNumber(),
@@ -35,7 +37,7 @@ const shape = object({
 export type LoaderState = ValueOf<typeof shape>;
 
 /** What of a state says which records a loader gives; the rest of it is where it is. */
-export type LoaderSettings = Omit<LoaderState, 'version' | 'store' | 'manifest' | 'epoch' | 'record'>;
+export type LoaderSettings = Omit<LoaderState, 'version' | 'store' | 'manifest' | 'commits' | 'epoch' | 'record'>;
 
 export function stateOf(
   { settings, manifest }: StoreSnapshot,
@@ -44,8 +46,9 @@ export function stateOf(
   record: number,
 ): LoaderState {
   const { rank, worldSize, split, equalize, reshuffle } = loader;
-  const place = { version: VERSION, store: settings.id, manifest: manifest.number, epoch, record };
-  return { ...place, rank, worldSize, split, equalize, reshuffle };
+  const { number, commits } = manifest;
+  const ofStore = { version: VERSION, store: settings.id, manifest: number, commits: commits.length };
+  return { ...ofStore, epoch, record, rank, worldSize, split, equalize, reshuffle };
 }
 
 /** @throws UsageError when it is no state, of another version, or of another store. */

@@ -1,6 +1,6 @@
 /**
  * The threads that load piles of a store, for all loaders of it. They start when the first pile is asked for. A small
- * store is read on the calling thread: starting others takes longer.
+ * state of a store is read on the calling thread: starting others takes longer.
  */
 import { randomUUID } from 'node:crypto';
 import type { JobShare } from '../../workers/job-share.js';
@@ -18,6 +18,10 @@ import type { LoaderLimits } from './loader-options.js';
 /** A store of this much is read before two threads have started. */
 const INLINE_BYTES = 8 * 2 ** 20;
 
+export function isReadInline({ manifest }: StoreSnapshot): boolean {
+  return manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0) <= INLINE_BYTES;
+}
+
 export class LoaderThreads {
   readonly layout: StoreLayout;
   /** How many piles are loaded at one time. */
@@ -30,9 +34,9 @@ export class LoaderThreads {
   readonly #onAbort = () => this.#control.abort();
   #pool: Promise<TaskPool> | undefined;
 
-  constructor(snapshot: StoreSnapshot, limits: LoaderLimits) {
-    const recordBytes = snapshot.manifest.commits.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#isInline = recordBytes <= INLINE_BYTES;
+  /** @param snapshot any state of the store. */
+  constructor(snapshot: StoreSnapshot, isInline: boolean, limits: LoaderLimits) {
+    this.#isInline = isInline;
     this.count = this.#isInline ? 1 : limits.workers;
     const gates = new DeviceGates({});
     const directory = pileSetDirectoryOf(snapshot.directory);

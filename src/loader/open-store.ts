@@ -2,7 +2,7 @@
  * A store that records are read from, lazily and in a random order: the loader's side of the library.
  */
 import { UsageError } from '../errors.js';
-import { pileSetsNamedBy } from '../store/manifest.js';
+import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { Loader } from './loader.js';
 import {
@@ -15,7 +15,7 @@ import {
   requireEpoch,
 } from './loader-options.js';
 import { type LoaderState, readState } from './loader-state.js';
-import { LoaderThreads } from './loader-threads.js';
+import { isReadInline, LoaderThreads } from './loader-threads.js';
 import { StoreView } from './store-view.js';
 
 export class OpenedStore {
@@ -23,13 +23,14 @@ export class OpenedStore {
   readonly records: number;
   readonly #limits: LoaderLimits;
   readonly #view: StoreView;
-  readonly #threads: LoaderThreads;
+  /** Those for small states of the store, and those for others; a state that is resumed may need what the present one does not. */
+  readonly #threads = new Map<boolean, LoaderThreads>();
+  #isClosed = false;
 
   /** Use `openStore`. */
   constructor(snapshot: StoreSnapshot, limits: LoaderLimits) {
     this.#limits = limits;
-    this.#threads = new LoaderThreads(snapshot, limits);
-    this.#view = new StoreView(snapshot, this.#threads, limits);
+    this.#view = this.#viewOf(snapshot);
     this.records = this.#view.records;
   }
 
@@ -46,26 +47,44 @@ export class OpenedStore {
    */
   resume(state: LoaderState, options: Pick<LoaderOptions, 'prefetchPiles'> = {}): Loader {
     const { snapshot } = this.#view;
-    const { manifest, epoch, record, ...settings } = readState(state, snapshot);
+    const { manifest, commits, epoch, record, ...settings } = readState(state, snapshot);
     const view =
-      manifest === snapshot.manifest.number
-        ? this.#view
-        : new StoreView(openFormer(snapshot, manifest), this.#threads, this.#limits);
+      manifest === snapshot.manifest.number ? this.#view : this.#viewOf(openOther(snapshot, manifest, commits));
     return new Loader(view, settings, completePrefetch(options), epoch, record);
   }
 
   /** Ends the loaders of the store, and its threads. Not needed at the end of a program: idle threads do not hold it. */
-  close(): Promise<void> {
-    return this.#threads.close();
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#threads.values()].map((threads) => threads.close()));
+  }
+
+  #viewOf(snapshot: StoreSnapshot): StoreView {
+    const isInline = isReadInline(snapshot);
+    const threads = this.#threads.get(isInline) ?? new LoaderThreads(snapshot, isInline, this.#limits);
+    this.#threads.set(isInline, threads);
+    // Whoever reads is told so.
+    if (this.#isClosed) void threads.close();
+    return new StoreView(snapshot, threads, this.#limits);
   }
 }
 
-/** @throws UsageError ERR_STORE when what it had is gone, or may go at any time. */
-function openFormer({ directory, manifest }: StoreSnapshot, number: number): StoreSnapshot {
-  const former = openSnapshot(directory, number);
-  const named = pileSetsNamedBy(manifest);
-  const isGone = former.manifest.commits.some(({ pileSets }) => pileSets.some(({ name }) => !named.has(name)));
-  if (!isGone) return former;
+/**
+ * Another state of the store: its manifest, or what a later one says of it, when that was collected.
+ * @param commitCount how many it has.
+ * @throws UsageError ERR_STORE when what it had is gone, or may go at any time.
+ */
+function openOther(snapshot: StoreSnapshot, number: number, commitCount: number): StoreSnapshot {
+  const { directory } = snapshot;
+  const newest = readNewestManifest(directory);
+  const unexpired = commitsUntil(newest, number);
+  if (number < newest.number && unexpired.length === commitCount) {
+    return { ...snapshot, manifest: { ...newest, number, commits: unexpired } };
+  }
+  const other = openSnapshot(directory, number);
+  const named = pileSetsNamedBy(newest);
+  const isGone = other.manifest.commits.some(({ pileSets }) => pileSets.some(({ name }) => !named.has(name)));
+  if (!isGone) return other;
   throw new UsageError(
     `the pile store ${directory} has records of its state ${number} no more: they were expired; begin with the present one`,
     'ERR_STORE',

@@ -3,10 +3,11 @@
  * those of the next epoch. What is held is that one and those ahead, in buffers that are used again and again.
  */
 import type { LoadResult } from '../../workers/load-portion.js';
+import { hearSignals } from '../io/pause.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { orderOfEpoch } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';
-import { rangeCountOfPile } from './portion-memory.js';
+import { type LoaderMemory, rangeCountOfPile, requireMemory } from './portion-memory.js';
 import { type PortionVisit, visitsOf } from './portion-visits.js';
 import { shareOfRank } from './rank-share.js';
 import type { StoreContents } from './store-contents.js';
@@ -60,13 +61,20 @@ export class PortionReader {
     this.#buffers = buffers;
   }
 
+  /** @throws UsageError ERR_MEMORY_BUDGET; VerificationError */
   static async open(view: StoreView, part: EpochsPart, buffers: PortionBuffers): Promise<PortionReader> {
-    return new PortionReader(view, await view.contents(), part, buffers);
+    const contents = await view.contents();
+    const { commits } = view.snapshot.manifest;
+    const longestRecordBytes = commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
+    requireMemory(contents.totals, longestRecordBytes, memoryOf(view, part));
+    return new PortionReader(view, contents, part, buffers);
   }
 
   /** The next portion of the epoch that has records; undefined behind its last one. That before is gone then. */
   async next(epoch: number): Promise<LoadedPortion | undefined> {
     for (;;) {
+      // Small stores are read on this thread, and a share may be empty: the event loop would never have its turn.
+      await hearSignals(this.#view.limits.signal, 'incomplete');
       if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
       this.#consumed = undefined;
       this.#loadAhead();
@@ -108,18 +116,17 @@ export class PortionReader {
   }
 }
 
+function memoryOf({ limits, threads }: StoreView, { prefetchPiles }: EpochsPart): LoaderMemory {
+  return { memoryBytes: limits.memoryBytes, threadCount: threads.count, bufferCount: prefetchPiles + 1 };
+}
+
 /** All visits of a rank, epoch after epoch. */
-function* visitsOfEpochs(
-  { snapshot, records, limits, threads }: StoreView,
-  { totals }: StoreContents,
-  part: EpochsPart,
-): Generator<EpochVisit, void> {
-  const { seed, pileCount } = snapshot.settings;
-  const bufferCount = part.prefetchPiles + 1;
-  const memory = { memoryBytes: limits.memoryBytes, threadCount: threads.count, bufferCount };
+function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: EpochsPart): Generator<EpochVisit, void> {
+  const { seed, pileCount } = view.snapshot.settings;
+  const memory = memoryOf(view, part);
   const rangeCountOf = (pile: number) =>
     rangeCountOfPile(totals.records[pile] ?? 0, totals.recordBytes[pile] ?? 0, memory);
-  const share = shareOfRank(records, part);
+  const share = shareOfRank(view.records, part);
   // Of no records there would be no end of epochs.
   if (share.count === 0) return;
   for (let epoch = part.epoch; epoch < part.endEpoch; epoch++) {

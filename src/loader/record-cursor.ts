@@ -2,14 +2,20 @@
  * Goes through the records of a rank, from one position on to the end of an epoch: as single records, or as batches.
  * Takes from portions as they come, and says how many records of which it gave.
  */
+import { constants } from 'node:buffer';
+import { SystemError, UsageError } from '../errors.js';
 import type { LoadedPortion, PortionReader } from './portion-reader.js';
 import { RecordBatch } from './record-batch.js';
+
+/** Ends of records are u32; older Nodes have no longer arrays. */
+const MOST_BATCH_BYTES = Math.min(2 ** 32 - 1, constants.MAX_LENGTH);
 
 const NOTHING: LoadedPortion = { bytes: new Uint8Array(), ends: new Uint32Array() };
 
 export class RecordCursor {
-  readonly #reader: PortionReader;
+  readonly #reader: Pick<PortionReader, 'next'>;
   readonly #epoch: number;
+  readonly #mostBatchBytes: number;
   #portion = NOTHING;
   /** Of the portion: how many records were given, and where the next one begins. */
   #given = 0;
@@ -18,9 +24,10 @@ export class RecordCursor {
   #joinedBytes = new Uint8Array();
   #joinedEnds = new Uint32Array();
 
-  constructor(reader: PortionReader, epoch: number) {
+  constructor(reader: Pick<PortionReader, 'next'>, epoch: number, mostBatchBytes = MOST_BATCH_BYTES) {
     this.#reader = reader;
     this.#epoch = epoch;
+    this.#mostBatchBytes = mostBatchBytes;
   }
 
   /** The next record, when that needs no waiting. */
@@ -38,7 +45,7 @@ export class RecordCursor {
     return this.takeLoaded() ?? ((await this.#nextPortion()) ? this.takeLoaded() : undefined);
   }
 
-  /** The next `size` records, or fewer when there are no more; undefined when there are none. */
+  /** The next `size` records, or fewer when there are no more; undefined when there are none. @throws UsageError, SystemError */
   async takeBatch(size: number): Promise<RecordBatch | undefined> {
     if (this.#left === 0 && !(await this.#nextPortion())) return undefined;
     if (this.#left >= size) return this.#batchOfPortion(size);
@@ -83,9 +90,19 @@ export class RecordCursor {
   /** Adds records behind the first `count` ones, which end at `byteLength`. @returns where they end now. */
   #join(records: RecordBatch, count: number, byteLength: number, size: number): number {
     const { bytes, ends } = records;
-    if (this.#joinedEnds.length < size) this.#joinedEnds = grown(this.#joinedEnds, size);
     const neededBytes = byteLength + bytes.byteLength;
-    if (this.#joinedBytes.byteLength < neededBytes) this.#joinedBytes = grownBytes(this.#joinedBytes, neededBytes);
+    if (neededBytes > this.#mostBatchBytes) throw tooManyBytes(size, this.#mostBatchBytes);
+    try {
+      if (this.#joinedEnds.length < count + ends.length) {
+        this.#joinedEnds = grown(this.#joinedEnds, Math.min(2 * (count + ends.length), size));
+      }
+      if (this.#joinedBytes.byteLength < neededBytes) {
+        this.#joinedBytes = grownBytes(this.#joinedBytes, Math.min(2 * neededBytes, this.#mostBatchBytes));
+      }
+    } catch (error) {
+      if (error instanceof RangeError) throw noMemory(size);
+      throw error;
+    }
     this.#joinedBytes.set(bytes, byteLength);
     for (const [i, end] of ends.entries()) this.#joinedEnds[count + i] = byteLength + end;
     return neededBytes;
@@ -99,7 +116,20 @@ function grown(values: Uint32Array<ArrayBuffer>, length: number): Uint32Array<Ar
 }
 
 function grownBytes(values: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(2 * length);
+  const larger = new Uint8Array(length);
   larger.set(values);
   return larger;
+}
+
+function tooManyBytes(size: number, mostBytes: number): UsageError {
+  return new UsageError(
+    `a batch of ${size} records has more than ${mostBytes} bytes, and none may have more; ask for fewer records at a time`,
+  );
+}
+
+function noMemory(size: number): SystemError {
+  return new SystemError(
+    'ERR_OUT_OF_MEMORY',
+    `there is no memory for a batch of ${size} records; ask for fewer records at a time`,
+  );
 }

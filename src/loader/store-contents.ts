@@ -48,7 +48,7 @@ export async function readStoreContents(
   let keptCount = 0;
   for (const { name, index } of pileSets) {
     // The event loop of the caller goes on meanwhile: there may be thousands of them.
-    await hearSignals(signal);
+    await hearSignals(signal, 'incomplete');
     const entries: PileEntry[] = [];
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
       const end = Math.min(pileCount, first + PILES_TOGETHER);

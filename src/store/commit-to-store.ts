@@ -15,7 +15,7 @@ import { pileSetDirectoryOf } from './store-files.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** A commit as its maker knows it. */
-export type NewCommit = Omit<StoreCommit, 'time' | 'generation'> & {
+export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
   /** Undefined: that of today. */
   readonly generation: string | undefined;
 };
@@ -65,8 +65,8 @@ export async function commitToStore(
 }
 
 function withCommit(
-  { commits, removed, oldest }: StoreManifest,
-  commit: Omit<StoreCommit, 'time'>,
+  { number, commits, removed, oldest }: StoreManifest,
+  commit: Omit<StoreCommit, 'since' | 'time'>,
   replaced: readonly StoreCommit[],
 ): StateChange {
   const now = Date.now();
@@ -74,7 +74,7 @@ function withCommit(
   const time = timeOfDate(commit.generation) ?? Math.min(now, ...ofGeneration.map((former) => former.time));
   const replacedPileSets = replaced.flatMap(({ pileSets }) => pileSets.map(({ name }) => name));
   return {
-    commits: [...commits.filter((former) => !replaced.includes(former)), { ...commit, time }],
+    commits: [...commits.filter((former) => !replaced.includes(former)), { ...commit, since: number + 1, time }],
     removed: replacedPileSets.length === 0 ? removed : [...removed, { time: now, pileSets: replacedPileSets }],
     oldest,
   };

@@ -41,6 +41,8 @@ const pileSetName: Shape<string> = (value, place) => {
 const commitShape = object({
   /** Unlike that of any other commit. */
   name: checksumText,
+  /** Number of the first manifest that has it: a former state is those of a later one that are no younger than it. */
+  since: wholeNumber(1),
   generation: text,
   /** Of the generation, in milliseconds since 1970. */
   time: wholeNumber(),
@@ -71,6 +73,11 @@ const shape = object({
 
 export type StoreCommit = ValueOf<typeof commitShape>;
 export type StoreManifest = ValueOf<typeof shape>;
+
+/** Those of the state of this number, so far as no later one removed them. */
+export function commitsUntil({ commits }: StoreManifest, number: number): StoreCommit[] {
+  return commits.filter(({ since }) => since <= number);
+}
 
 export function encodeManifest(manifest: StoreManifest): Uint8Array {
   return seal(KIND, VERSION, manifest);

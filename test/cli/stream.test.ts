@@ -42,6 +42,22 @@ async function stoppedWhileNobodyReads(argv: readonly string[]): Promise<{ exitC
   return { exitCode, stderr: Buffer.concat(stderr).toString() };
 }
 
+/** Sends SIGINT when it has begun, and writes to nowhere. */
+async function interrupted(argv: readonly string[], afterSeconds = 1): Promise<{ exitCode: unknown; stderr: string }> {
+  const child = spawn(process.execPath, [command, ...argv], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 25_000,
+    killSignal: 'SIGKILL',
+  });
+  const stderr: Buffer[] = [];
+  child.stderr.on('data', (piece: Buffer) => stderr.push(piece));
+  setTimeout(() => child.kill('SIGINT'), 1000 * afterSeconds);
+  const [exitCode, signal] = await once(child, 'close');
+  // On a busy machine it has not begun by then, and nobody listens.
+  if (signal === 'SIGINT' && afterSeconds < 20) return interrupted(argv, 3 * afterSeconds);
+  return { exitCode, stderr: Buffer.concat(stderr).toString() };
+}
+
 describe('pileshuf stream', () => {
   it('writes the global shuffle, and says in one line what it was', async () => {
     const path = await makeIt();
@@ -84,6 +100,32 @@ describe('pileshuf stream', () => {
     }
   });
 
+  it('ends behind the epoch that was typed with a state, also where that one is at its end', async () => {
+    const path = await makeIt();
+    const state = openStore(path).epoch(0).state();
+    const ofRecord = (record: number) => stream(path, ['--start', JSON.stringify({ ...state, record }), '-q']);
+    expect(await ofRecord(53)).toMatchObject({ exitCode: 0, stderr: '', stdout: Buffer.of() });
+    expect((await ofRecord(52)).stdout).toEqual((await libraryGives(path, [0]))[52]);
+  });
+
+  it.each([
+    ['a small store', []],
+    ['a share without records', ['--rank', '53', '--world-size', '54']],
+  ])('is stopped while it reads %s again and again', async (_, argv) => {
+    const path = await makeIt();
+    const { exitCode, stderr: told } = await interrupted(['stream', path, '--epochs', '1000000000', ...argv]);
+    expect({ exitCode, told }).toEqual({
+      exitCode: 130,
+      told: expect.stringMatching(/^pileshuf: interrupted by SIGINT: [^\n]+\n$/),
+    });
+  });
+
+  it('refuses memory for a single byte', async () => {
+    const { exitCode, stderr } = await stream(await makeIt(), ['--memory', '1b']);
+    expect(stderr).toMatch(/^pileshuf: a memory budget of 1 bytes is too small [^\n]+\n$/);
+    expect(exitCode).toBe(2);
+  });
+
   it('tells programs the state behind what it wrote', async () => {
     const { stderr } = await stream(await makeIt(), ['--progress', 'json']);
     expect(JSON.parse(stderr)).toMatchObject({ event: 'summary', records: 53, state: { epoch: 1, record: 0 } });
@@ -115,6 +157,7 @@ describe('pileshuf stream', () => {
     const help = await runCommand(['stream', '--help']);
     expect(help.exitCode).toBe(0);
     expect(help.stdout.toString()).toContain('Usage: pileshuf stream [options] <store>');
+    expect(help.stdout.toString()).toContain('docs/LOADER.md');
   });
 
   it('ends quietly when its reader goes away, and when it is asked to while the reader takes nothing', async () => {

@@ -113,6 +113,7 @@ describe('a store', () => {
       });
       expect(commit).toEqual({
         name: expect.stringMatching(/^[0-9a-f]{16}$/),
+        since: 2 + i,
         generation: `g${i}`,
         time: expect.any(Number),
         inputIds: [`id ${i}`],

@@ -1,6 +1,6 @@
 /** examples/stream.py, as `python3` runs it: the records that the loader gives, also in several pieces. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '#src/index.js';
@@ -15,6 +15,12 @@ const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', impo
 function python(argv: readonly string[]) {
   const env = { ...process.env, PILESHUF: `${process.execPath} ${command}` };
   const { status, stdout, stderr } = spawnSync('python3', argv, { env, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+function shell(line: string, argv: readonly string[]) {
+  const env = { ...process.env, PILESHUF: `${process.execPath} ${command}` };
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', line, 'bash', ...argv], { env, encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
@@ -44,6 +50,29 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
       pieces.map(() => ({ status: 0, stderr: '' })),
     );
     expect(pieces.map(({ stdout }) => stdout).join('')).toBe(expected.join(''));
+  });
+
+  it('keeps the state behind what it wrote, and ends quietly, when nobody reads any more or it is stopped', async () => {
+    const path = directory.path('large');
+    await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 9000) } });
+    const expected: string[] = [];
+    for await (const record of openStore(path).epoch(0)) expected.push(Buffer.from(record).toString());
+    const state = directory.path('state.json');
+    const argv = ['python3', script, path, '--epochs', '1', '--state', state];
+    const taken = () => JSON.parse(readFileSync(state, 'utf8')).record;
+
+    // Ended while nobody reads: what it wrote is in the pipe, and in its buffer.
+    const stop = '{ head -c 1; kill -TERM "$(cat "$pid")"; sleep 0.2; cat; }';
+    const line = `set -o pipefail; pid=$1; shift; { "$@" & echo $! >"$pid"; wait $!; } | ${stop}`;
+    const stopped = shell(line, [directory.path('pid'), ...argv]);
+    expect(stopped).toEqual({ status: 143, stdout: expected.slice(0, taken()).join(''), stderr: '' });
+    expect(taken()).toBeGreaterThan(0);
+    const before = taken();
+
+    const left = shell('set -o pipefail; "$@" | head -c 3', argv);
+    expect(left).toEqual({ status: 141, stdout: expected[before]?.slice(0, 3), stderr: '' });
+    expect(taken()).toBeGreaterThan(before);
+    expect(readdirSync(directory.path('.'))).not.toContain('state.json.new');
   });
 
   it('raises what went wrong', async () => {

@@ -1,6 +1,6 @@
 /**
- * A store that real processes use at the same time: eight write into it, four read it, one expires and collects, and some
- * of those who write are killed. No commit is lost, and whoever reads finds what was there when it began.
+ * A store that real processes use at the same time: eight write into it, four read it, two of them with a loader, one
+ * expires and collects, and some of those who write are killed. No commit is lost, and whoever reads finds what was there when it began.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-function start(role: 'produce' | 'read' | 'expire', name = '') {
+function start(role: 'produce' | 'read' | 'load' | 'expire', name = '') {
   const child = spawn(process.execPath, [program, role, store(), name], { stdio: ['pipe', 'pipe', 'pipe'] });
   children.push(child);
   let said = '';
@@ -66,7 +66,7 @@ describe('a store that several threads write into at the same time', () => {
 describe('a store that is written, read and expired at the same time', () => {
   it('loses no commit, and is whole whenever it is read', async () => {
     await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 });
-    const readers = Array.from({ length: 4 }, () => start('read'));
+    const readers = (['read', 'read', 'load', 'load'] as const).map((role) => start(role));
     const expirer = start('expire');
     const producers = Array.from({ length: 8 }, (_, i) => start('produce', `p${i}`));
     const doomed = ['x', 'y'].map((name) => start('produce', name));

@@ -2,7 +2,7 @@
  * One of those who use a store at the same time: `store-actor.mjs ROLE STORE NAME`, until its standard input ends or, for
  * a producer, its work is done. It says what it did, a line each.
  */
-import { openPileWriter } from '#src/index.js';
+import { openPileWriter, openStore } from '#src/index.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
 import { expireGenerations } from '#src/store/expire.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
@@ -46,6 +46,26 @@ async function read() {
   }
 }
 
+/** A loader gives each record that was there when it began, once an epoch, whatever happens meanwhile. */
+async function load() {
+  for (let epoch = 0; !isStopped; epoch++) {
+    const opened = openStore(store);
+    const loader = opened.epoch(epoch, { prefetchPiles: 0 });
+    const seen = new Set();
+    let count = 0;
+    for await (const batch of loader.batches(1000)) {
+      for (const record of batch) seen.add(Buffer.from(record).toString());
+      count += batch.length;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await opened.close();
+    if (count !== opened.records || seen.size !== count) {
+      throw new Error(`${opened.records} records, got ${count}, of which ${seen.size} are different`);
+    }
+    say(`loaded ${count}`);
+  }
+}
+
 /** Keeps the last three generations; `expired ID` for each input that goes. */
 async function expire() {
   while (!isStopped) {
@@ -58,5 +78,5 @@ async function expire() {
   }
 }
 
-await { produce, read, expire }[/** @type {'produce' | 'read' | 'expire'} */ (role)]();
+await { produce, read, load, expire }[/** @type {'produce' | 'read' | 'load' | 'expire'} */ (role)]();
 process.stdin.destroy();

@@ -346,6 +346,19 @@ describe('memory', () => {
   });
 });
 
+describe('a memory budget', () => {
+  it('of a byte is refused before the first record, with what is needed', async () => {
+    const store = openStore(await makeIt(), { memoryBytes: 1 });
+    await expect(given(store.epoch(0))).rejects.toMatchObject({
+      code: 'ERR_MEMORY_BUDGET',
+      message: expect.stringMatching(/^a memory budget of 1 bytes is too small [^\n]+: expected at least \d+; [^\n]+$/),
+    });
+    const { message } = await given(store.epoch(0)).catch((error) => error);
+    const memoryBytes = Number(/at least (\d+)/.exec(message)?.[1]);
+    expect(await given(openStore(directory.path('store'), { memoryBytes }).epoch(0))).toEqual(expectedOrder(0));
+  });
+});
+
 describe('a loader', () => {
   it('gives records in order to those who ask for several at a time', async () => {
     // With a buffer for each pile, none is used again.

@@ -1,7 +1,7 @@
 /** In how many ranges of keys a pile is read: as few as the memory allows. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rangeCountOfPile } from '#src/loader/portion-memory.js';
+import { rangeCountOfPile, requireMemory } from '#src/loader/portion-memory.js';
 
 const MIB = 2 ** 20;
 const memory = { memoryBytes: 64 * MIB, threadCount: 2, bufferCount: 3 };
@@ -47,5 +47,36 @@ describe('rangeCountOfPile', () => {
     expect(rangeCountOfPile(1, 2 ** 40, memory)).toBe(1);
     expect(rangeCountOfPile(3, 2 ** 40, memory)).toBe(3);
     expect(rangeCountOfPile(10 ** 6, 2 ** 50, memory)).toBe(1024);
+  });
+});
+
+describe('requireMemory', () => {
+  const pile = { records: Float64Array.of(0, 100_000, 3), recordBytes: Float64Array.of(0, 64 * MIB, 2 ** 30) };
+  const neededBytes = held(100_000, 64 * MIB, memory);
+  const told = (memoryBytes: number, longestRecordBytes = 1000) => {
+    try {
+      requireMemory(pile, longestRecordBytes, { ...memory, memoryBytes });
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  };
+
+  it('refuses what would have piles read more than 64 times, and says what is needed', () => {
+    const least = Math.ceil(neededBytes / (0.8 * 64));
+    expect(told(least)).toBeUndefined();
+    expect(rangeCountOfPile(100_000, 64 * MIB, { ...memory, memoryBytes: least })).toBe(64);
+    for (const memoryBytes of [1, least - 1]) {
+      expect(told(memoryBytes)).toMatchObject({
+        code: 'ERR_MEMORY_BUDGET',
+        kind: 'usage',
+        message: `a memory budget of ${memoryBytes} bytes is too small for the piles of this store: expected at least ${least}; give more, or load fewer piles ahead`,
+      });
+    }
+  });
+
+  it('refuses what does not hold the longest record', () => {
+    expect(told(64 * MIB, 64 * MIB)).toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
+    expect(told(64 * MIB, 64 * MIB - 32)).toBeUndefined();
   });
 });

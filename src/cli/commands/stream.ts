@@ -50,7 +50,7 @@ Epochs are numbered from 0, which is the global shuffle. The stream of a rank en
 behind epoch N - 1 of --epochs N, wherever it began.
 
 STATE is what --print-start prints, a line of JSON; a program that has taken k
-records more adds k to its "record", and goes on there. docs/STORES.md says what
+records more adds k to its "record", and goes on there. docs/LOADER.md says what
 ranks get, what --reshuffle gives up, and what it all costs.
 
 Examples:
@@ -72,10 +72,10 @@ export const run: Subcommand = async (argv, { signal, stderr, reportTo }) => {
   const { memoryBytes, workers } = machineOptionsOf(values);
   const store = openStore(directory, { memoryBytes, workers, signal });
   try {
-    const loader = await loaderOf(values, store, signal);
+    const { loader, firstEpoch } = await loaderOf(values, store, signal);
     if (values.printStart === true) return await printToStandardOutput(`${JSON.stringify(loader.state())}\n`);
     const began = performance.now();
-    const endEpoch = values.epochs ?? loader.state().epoch + 1;
+    const endEpoch = values.epochs ?? firstEpoch + 1;
     const report = await writeEpochs(loader, { endEpoch, withLengths: values.lengths, signal });
     const seconds = (performance.now() - began) / 1000;
     const records = `${formatCount(report.records)} ${report.records === 1 ? 'record' : 'records'}`;
@@ -86,16 +86,23 @@ export const run: Subcommand = async (argv, { signal, stderr, reportTo }) => {
   }
 };
 
-async function loaderOf(values: Values, store: OpenedStore, signal: AbortSignal): Promise<Loader> {
+interface Asked {
+  readonly loader: Loader;
+  /** As it was typed: the records of a state may count on into later ones. */
+  readonly firstEpoch: number;
+}
+
+async function loaderOf(values: Values, store: OpenedStore, signal: AbortSignal): Promise<Asked> {
   const { epoch, rank, worldSize, split, equalize, reshuffle, prefetchPiles } = values;
   if (values.start === undefined) {
-    return store.epoch(epoch ?? 0, { rank, worldSize, split, equalize, reshuffle, prefetchPiles });
+    const loader = store.epoch(epoch ?? 0, { rank, worldSize, split, equalize, reshuffle, prefetchPiles });
+    return { loader, firstEpoch: epoch ?? 0 };
   }
   if (epoch !== undefined) throw new UsageError('--epoch and --start contradict each other; give one of them');
   const state = await readStartState(values.start, signal);
   const loader = store.resume(state, { prefetchPiles });
   requireSame(loader.state(), { rank, worldSize, split, equalize, reshuffle });
-  return loader;
+  return { loader, firstEpoch: state.epoch };
 }
 
 /** What was typed beside a state may repeat it, and not contradict it. */
@@ -119,7 +126,11 @@ function declareCommand(): Command {
   declareStoreArgument(command, 'directory of the store');
   command
     .option('-o, --output <PATH>', 'standard output: - (default)')
-    .option('--epochs <N>', 'end behind epoch N - 1 (default: behind the first one)', count('--epochs'))
+    .option(
+      '--epochs <N>',
+      'end behind epoch N - 1 (default: behind the first one, or that of --start)',
+      count('--epochs'),
+    )
     .option('--epoch <N>', 'begin with epoch N (default: 0, the global shuffle)', whole('--epoch'))
     .option('--rank <N>', 'which part of each epoch is written (default: 0)', whole('--rank'))
     .option('--world-size <N>', 'into how many parts epochs are divided (default: 1)', count('--world-size'))

@@ -1,0 +1,20 @@
+/**
+ * A program that takes the records of a store: `store-consumer.mjs STORE RECORDS STATES END_EPOCH`. It adds each record
+ * to one file, and then the state behind it to another, a line each; it goes on behind the last whole line there.
+ */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { openStore } from '#src/index.js';
+
+const [, , path = '', records = '', states = '', endEpoch = ''] = process.argv;
+// So long that it waits for whoever counts them, who may be slow.
+const SIGN = '.'.repeat(4096);
+const store = openStore(path);
+const last = existsSync(states) ? readFileSync(states, 'utf8').split('\n').at(-2) : undefined;
+const loader = last === undefined ? store.epoch(0) : store.resume(JSON.parse(last));
+while (loader.state().epoch < Number(endEpoch)) {
+  for await (const record of loader) {
+    appendFileSync(records, record);
+    appendFileSync(states, `${JSON.stringify(loader.state())}\n`);
+    process.stdout.write(SIGN);
+  }
+}

@@ -1,0 +1,56 @@
+/** A loader that never waits for a disk or a thread leaves the event loop its turns: timers and signals are heard. */
+import { describe, expect, it } from 'vitest';
+import { type OpenedStore, openStore } from '#src/index.js';
+import { makeStore, someRecords } from '../fixtures/make-store.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+/** None would come in a test's time, if the signal were not heard. */
+const EPOCHS = 10 ** 9;
+
+async function readUntilTold(path: string, read: (store: OpenedStore) => Promise<void>): Promise<void> {
+  const store = openStore(path, { signal: AbortSignal.timeout(60) });
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+  }, 5);
+  // What would never end must not hold the test for ever.
+  const end = performance.now() + 5000;
+  const told = { code: 'ERR_ABORTED', message: expect.stringContaining('incomplete') };
+  try {
+    await expect(
+      (async () => {
+        while (performance.now() < end) await read(store);
+      })(),
+    ).rejects.toMatchObject(told);
+    expect(ticks).toBeGreaterThan(0);
+  } finally {
+    clearInterval(timer);
+    await store.close();
+  }
+}
+
+/** Throws some time later, where nothing else ends it. */
+async function go(records: AsyncIterable<unknown>): Promise<void> {
+  const end = performance.now() + 5000;
+  for await (const _ of records) if (performance.now() > end) throw new Error('nobody heard the signal');
+}
+
+describe('an AbortSignal with a time limit', () => {
+  it('ends the reading of a small store, epoch after epoch, in batches, steps, portions or single records', async () => {
+    const path = directory.path('store');
+    await makeStore(path, { seed: 's', pileCount: 3, inputs: { a: someRecords('a', 50) } });
+    await readUntilTold(path, (store) => go(store.epoch(0).steps(7)));
+    await readUntilTold(path, (store) => go(store.epoch(0).portions(EPOCHS)));
+    await readUntilTold(path, (store) => go(store.epoch(1)));
+    await readUntilTold(path, (store) => go(store.epoch(1).batches(1000)));
+  });
+
+  it('ends that of a share without records', async () => {
+    const path = directory.path('store');
+    await makeStore(path, { seed: 's', pileCount: 3, inputs: { a: ['only one\n'] } });
+    const share = { rank: 1, worldSize: 2 };
+    await readUntilTold(path, (store) => go(store.epoch(0, share)));
+    await readUntilTold(path, (store) => go(store.epoch(0, share).batches(5)));
+  });
+});
