@@ -2,7 +2,7 @@
  * A program that takes the records of a store: `store-consumer.mjs STORE RECORDS STATES END_EPOCH`. It adds each record
  * to one file, and then the state behind it to another, a line each; it goes on behind the last whole line there.
  */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import { openStore } from '#src/index.js';
 
 const [, , path = '', records = '', states = '', endEpoch = ''] = process.argv;
@@ -15,6 +15,6 @@ while (loader.state().epoch < Number(endEpoch)) {
   for await (const record of loader) {
     appendFileSync(records, record);
     appendFileSync(states, `${JSON.stringify(loader.state())}\n`);
-    process.stdout.write(SIGN);
+    writeSync(1, SIGN);
   }
 }
