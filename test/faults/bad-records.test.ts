@@ -20,6 +20,9 @@ const RUNS = 60;
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 
+const VERSION_OF_KIND = { runs: 3, job: 4 } as const;
+type SealedKind = keyof typeof VERSION_OF_KIND;
+
 describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
   let job: TinyJob;
   let expected: Content;
@@ -35,13 +38,14 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   });
 
   /** Seals `value` in place of what a file of the stopped job holds. */
-  function reseal(path: string, sealedKind: string, value: object): void {
+  function reseal(path: string, sealedKind: SealedKind, value: object): void {
     rmSync(job.root, { recursive: true });
     cpSync(stopped, job.root, { recursive: true });
-    writeFileSync(path, seal(sealedKind, 3, value));
+    writeFileSync(path, seal(sealedKind, VERSION_OF_KIND[sealedKind], value));
   }
 
-  const sealedValue = (path: string, sealedKind: string) => Object(unseal(readFileSync(path), sealedKind, 3, path));
+  const sealedValue = (path: string, sealedKind: SealedKind) =>
+    Object(unseal(readFileSync(path), sealedKind, VERSION_OF_KIND[sealedKind], path));
 
   it.each([
     ['more piles than there are', { first: 0, end: 3e8 }],
@@ -68,7 +72,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   it.each([
     ['done-000001', 'runs'],
     ['manifest', 'job'],
-  ])('ends soon and right, or with an error, when its %s is another', async (name, sealedKind) => {
+  ] as const)('ends soon and right, or with an error, when its %s is another', async (name, sealedKind) => {
     const path = join(record, '..', name);
     const good = sealedValue(path, sealedKind);
     await fc.assert(
