@@ -22,7 +22,7 @@ import { StoreAttempt } from '../store/attempt.js';
 import { commitToStore, type NewCommit } from '../store/commit-to-store.js';
 import { openOrCreateStore } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generation.js';
-import { requireIdsFree, requireInputIds } from '../store/input-ids.js';
+import { requireIdsFree } from '../store/input-ids.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { afterFailure, thenAlways } from '../then-always.js';
@@ -67,14 +67,20 @@ const MAX_RECORD_BYTES = 2 ** 30;
  */
 export async function openPileWriter(storeDirectory: string, options: PileWriterOptions): Promise<PileWriter> {
   const { inputId, expectedBytes, seed, generation = generationOfToday(), replace = false, memoryBytes } = options;
-  requireInputIds([inputId]);
   requireGeneration(generation);
   const pileCount = optionalWhole('piles', options.piles, MOST_PILES);
   const expected = optionalWhole('expectedBytes', expectedBytes);
   const otherwise = { pileCount: expected === undefined ? DEFAULT_STORE_PILES : pilesForBytes(expected) };
-  const snapshot = await openOrCreateStore(storeDirectory, { seed, pileCount }, otherwise);
-  requireIdsFree(snapshot, [inputId], replace);
-  const memory = planWriterMemory(snapshot.settings.pileCount, optionalWhole('memoryBytes', memoryBytes));
+  const budgetBytes = optionalWhole('memoryBytes', memoryBytes);
+  const { snapshot, plan: memory } = await openOrCreateStore(
+    storeDirectory,
+    { seed, pileCount },
+    otherwise,
+    (store) => {
+      requireIdsFree(store.snapshot, [inputId], replace);
+      return planWriterMemory(store.pileCount, budgetBytes);
+    },
+  );
   const control = JobControl.create([], memoryBytes === undefined ? 2 * MAX_RECORD_BYTES : 0);
   return new PileWriter({ snapshot, inputId, generation, replace, memory, control });
 }

@@ -1,6 +1,6 @@
 /**
- * Everything that is decided and checked before a store gets the first byte of its inputs. Nothing is made before all
- * inputs were found but, in the end, the store.
+ * Everything that is decided and checked before a store gets the first byte of its inputs. What is made, in the end, is
+ * the store, if there is none.
  */
 import { SystemError, UsageError } from '../errors.js';
 import type { GateNumber, JobControl } from '../io/job-control.js';
@@ -19,10 +19,9 @@ import { requireOutside } from '../output/output-place.js';
 import { MOST_PILES, type StoreLayout } from '../pile-store/store-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
-import { openOrCreateStore } from '../store/create-store.js';
+import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generation.js';
 import { requireIdsFree } from '../store/input-ids.js';
-import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import type { AppendOptions } from './store-options.js';
 
@@ -65,22 +64,41 @@ export async function prepareAppend(
   requireWholeRecords(inputs, named.framing);
   const inputIds = chooseInputIds(named.inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
   const { recordBytes } = estimateInputs(inputs, named.framing, deriveDrawSeed(named.seed));
-  const snapshot = await openOrCreateStore(
+  const { snapshot, plan: work } = await openOrCreateStore(
     storeDirectory,
     { seed: options.seed, pileCount: piles },
     { pileCount: expectedBytes === undefined ? pilesForInputs(recordBytes) : pilesForBytes(expectedBytes) },
+    (store) => {
+      requireIdsFree(store.snapshot, inputIds, replace);
+      return planWork(named, inputs, store, tuning);
+    },
   );
-  requireIdsFree(snapshot, inputIds, replace);
+  const { inputGates, plan, control } = work;
   const request = { ...named, seed: snapshot.settings.seed };
-  const gates = new DeviceGates(request.ioLimits);
-  const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
-  const place = new TempPlaces([pileSetDirectory], gates);
-  const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), place.rotate);
-  const inputGates = await gatesOfInputs(inputs, gates, request.signal);
-  const plan = await planPass1(request, inputs, place, layout, tuning);
-  requireSpace(plan, pileSetDirectory, gates, request.onWarning);
-  const control = createControl(plan, gates);
+  const layout = layoutOf(snapshot, work.storeGate, work.rotates);
   return { request, snapshot, inputs, inputIds, generation, replace, inputGates, layout, plan, control };
+}
+
+/** What is decided for a store, be it one that is still to be made. */
+interface AppendWork extends Pick<PreparedAppend, 'inputGates' | 'plan' | 'control'> {
+  readonly storeGate: GateNumber;
+  /** Whether the disk of the store does. */
+  readonly rotates: boolean;
+}
+
+async function planWork(
+  request: JobRequest,
+  inputs: readonly JobInput[],
+  { pileCount, place }: StoreInSight,
+  tuning: Tuning,
+): Promise<AppendWork> {
+  const gates = new DeviceGates(request.ioLimits);
+  const disk = new TempPlaces([place], gates);
+  const storeGate = gates.gateOf(place, 'store');
+  const inputGates = await gatesOfInputs(inputs, gates, request.signal);
+  const plan = await planPass1(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
+  requireSpace(plan, place, gates, request.onWarning);
+  return { inputGates, plan, control: createControl(plan, gates), storeGate, rotates: disk.rotate };
 }
 
 /** @throws SystemError ERR_NO_SPACE when it is sure that the disk does not hold it all. */

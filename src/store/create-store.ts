@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
+import { ioError } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
 import { ensureSharedDirectory } from '../io/shared-directory.js';
 import { publishDurably } from '../io/small-file.js';
@@ -28,21 +29,46 @@ export interface AskedSettings {
   readonly pileCount?: number | undefined;
 }
 
+/** What is known of a store before anything is done in it. */
+export interface StoreInSight {
+  readonly pileCount: number;
+  /** Undefined: there is no store yet, so it has nothing. */
+  readonly snapshot: StoreSnapshot | undefined;
+  /** An existing directory on the device that its piles lie on, or will. */
+  readonly place: string;
+}
+
 /**
- * Opens the store at `path`, or makes one where nothing is, or an empty directory.
+ * Opens the store at `path`, or makes one where nothing is, or an empty directory, when all else is known to be right:
+ * what is refused leaves no store behind.
  * @param otherwise the number of piles of a new store, where none is asked for; a seed is drawn then.
+ * @param plan decides and checks what the caller will do in the store. What it throws ends it all. It is called once
+ *   more when somebody else has made the store meanwhile, with another number of piles.
  * @throws UsageError ERR_STORE_DIFFERS when the store has something else than what is asked for; ERR_STORE when
  *   something else lies there; VerificationError
  */
-export async function openOrCreateStore(
+export async function openOrCreateStore<Plan>(
   path: string,
   asked: AskedSettings,
   otherwise: { readonly pileCount: number },
-): Promise<StoreSnapshot> {
+  plan: (store: StoreInSight) => Plan | Promise<Plan>,
+): Promise<{ readonly snapshot: StoreSnapshot; readonly plan: Plan }> {
   if (readSettingsIfAny(path) === undefined) {
     const { seed = drawSeed(), pileCount = otherwise.pileCount } = asked;
-    await createStore(resolve(path), seed, pileCount);
+    const directory = resolve(path);
+    const planned = await plan({ pileCount, snapshot: undefined, place: placeOfNewStore(directory) });
+    // Planning may take long, and a store that others use already is not to be begun once more.
+    if (readSettingsIfAny(path) === undefined) await createStore(directory, seed, pileCount);
+    const snapshot = openAsked(path, asked);
+    if (snapshot.settings.pileCount === pileCount) return { snapshot, plan: planned };
   }
+  const snapshot = openAsked(path, asked);
+  const { directory, settings } = snapshot;
+  const place = pileSetDirectoryOf(directory);
+  return { snapshot, plan: await plan({ pileCount: settings.pileCount, snapshot, place }) };
+}
+
+function openAsked(path: string, asked: AskedSettings): StoreSnapshot {
   const snapshot = openSnapshot(path);
   requireAsked(snapshot.settings, asked, path);
   return snapshot;
@@ -53,6 +79,17 @@ function readSettingsIfAny(path: string): StoreSettings | undefined {
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) return readStoreSettings(path);
   throw new UsageError(`the pile store ${path} is not a directory; name another place`, 'ERR_STORE');
+}
+
+/** @throws UsageError ERR_STORE when something else lies there; SystemError when there is no directory to make it in. */
+function placeOfNewStore(directory: string): string {
+  const isDirectory = (path: string) => statPath(path, 'store')?.isDirectory() === true;
+  if (isDirectory(directory)) requireNothingForeign(directory);
+  // A creator that was killed may have left a part of it.
+  const place = [pileSetDirectoryOf(directory), directory, dirname(directory)].find(isDirectory);
+  if (place !== undefined) return place;
+  const reason = Object.assign(new Error('there is no directory to make it in'), { code: 'ENOENT' });
+  throw ioError('make the directory', 'store', directory, reason);
 }
 
 async function createStore(directory: string, seed: string, pileCount: number): Promise<void> {

@@ -28,11 +28,16 @@ export function requireInputIds(inputIds: readonly string[]): void {
 
 /**
  * Refuses early what a commit would refuse: ids that the store has, or that cannot be replaced.
+ * @param snapshot undefined: of a store that is still to be made.
  * @throws UsageError as `requireInputIds` and `findReplaced`
  */
-export function requireIdsFree(snapshot: StoreSnapshot, inputIds: readonly string[], replace: boolean): void {
+export function requireIdsFree(
+  snapshot: StoreSnapshot | undefined,
+  inputIds: readonly string[],
+  replace: boolean,
+): void {
   requireInputIds(inputIds);
-  findReplaced(snapshot.manifest, inputIds, replace, snapshot.directory);
+  if (snapshot !== undefined) findReplaced(snapshot.manifest, inputIds, replace, snapshot.directory);
 }
 
 /**

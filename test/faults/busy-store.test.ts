@@ -54,7 +54,7 @@ const idsIn = (lines: readonly string[], verb: string) =>
 
 describe('a store that several threads write into at the same time', () => {
   it('has what all of them wrote', async () => {
-    await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 });
+    await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 }, () => {});
     const names = ['t0', 't1', 't2'];
     const workers = names.map((name) => new Worker(program, { argv: ['produce', store(), name], stdout: true }));
     expect(await Promise.all(workers.map((worker) => once(worker, 'exit')))).toEqual([[0], [0], [0]]);
@@ -65,7 +65,7 @@ describe('a store that several threads write into at the same time', () => {
 
 describe('a store that is written, read and expired at the same time', () => {
   it('loses no commit, and is whole whenever it is read', async () => {
-    await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 });
+    await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 }, () => {});
     const readers = (['read', 'read', 'load', 'load'] as const).map((role) => start(role));
     const expirer = start('expire');
     const producers = Array.from({ length: 8 }, (_, i) => start('produce', `p${i}`));

@@ -29,6 +29,13 @@ describe('appendToStore', () => {
     ['an id that is empty', { inputIds: [''] }, /^inputIds: expected 'ordinal', /],
     ['an id of half a pair', { inputIds: ['\ud800'] }, /^inputIds: expected 'ordinal', /],
     ['no inputs', { inputs: [] }, /^no inputs were given; /],
+    [
+      'an id that is given twice',
+      { inputs: ['/dev/null', '/dev/zero'], inputIds: ['a', 'a'] },
+      /have the same input id "a"; expected one/,
+    ],
+    ['too little memory', { memoryBytes: 1000 }, /memory budget/],
+    ['a limit of a place that is not there', { ioLimits: { '/nowhere': 1 } }, /^--io-limit \/nowhere=1: cannot find /],
     ['headers', { header: { lines: 1 } } as Partial<AppendOptions>, /^a pile store keeps records alone, /],
   ])('refuses %s, and makes no store', async (_, options, message) => {
     await expect(append(options)).rejects.toThrow(UsageError);

@@ -1,5 +1,6 @@
 /** A disk that does not hold what is to be appended: said before anything is written, where it is known. */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore, shuffleStore } from '#src/index.js';
@@ -35,6 +36,15 @@ describe.skipIf(reasonNotToMount !== undefined)(`a store on a small disk ${reaso
       ),
     });
     await expectAsBefore();
+  });
+
+  it('makes no store for those', async () => {
+    writeFileSync(directory.path('large'), LINES);
+    const other = join(dirname(store), 'other');
+    await expect(appendToStore(other, { inputs: [directory.path('large')] }, { inline: true })).rejects.toMatchObject({
+      code: 'ERR_NO_SPACE',
+    });
+    expect(readdirSync(dirname(store))).toEqual(['store']);
   });
 
   it('warns of compressed ones, and stays as it was when they do not fit', async () => {

@@ -2,7 +2,7 @@
  * Records that a program writes into a store: what is in it afterwards, to the byte, whatever the sizes; and that of a
  * writer that did not come to its end nothing is.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
@@ -182,6 +182,14 @@ describe('a PileWriter', () => {
     );
     expect([contentOf(store()), pileSetFiles()]).toEqual(before);
   });
+
+  it.each([{ inputId: '' }, { generation: '' }, { piles: 0 }, { memoryBytes: 1000 }, { memoryBytes: 0.5 }])(
+    'refuses %o where no store is, and makes none',
+    async (options) => {
+      await expect(open('a', options)).rejects.toMatchObject({ kind: 'usage' });
+      expect(existsSync(store())).toBe(false);
+    },
+  );
 
   it('refuses records without bytes, and those that it has no memory for', async () => {
     const a = await open('a');

@@ -20,7 +20,7 @@ const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const control = JobControl.create([], 0);
-const create = () => openOrCreateStore(store(), { seed: '42' }, { pileCount: 3 });
+const create = async () => (await openOrCreateStore(store(), { seed: '42' }, { pileCount: 3 }, () => {})).snapshot;
 const refusal = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 

@@ -4,9 +4,10 @@
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { openOrCreateStore } from '#src/store/create-store.js';
+import { commitManifest } from '#src/store/commit-manifest.js';
+import { openOrCreateStore, type StoreInSight } from '#src/store/create-store.js';
 import { nameOfManifest } from '#src/store/store-files.js';
-import { openSnapshot } from '#src/store/store-snapshot.js';
+import { openSnapshot, type StoreSnapshot } from '#src/store/store-snapshot.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -14,8 +15,10 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
-const create = (asked: { seed?: string; pileCount?: number } = {}) =>
-  openOrCreateStore(store(), asked, { pileCount: 7 });
+const create = async (
+  asked: { seed?: string; pileCount?: number } = {},
+  plan: (store: StoreInSight) => void | Promise<void> = () => {},
+) => (await openOrCreateStore(store(), asked, { pileCount: 7 }, plan)).snapshot;
 const refusal = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 
@@ -57,7 +60,11 @@ describe('openOrCreateStore', () => {
   it('refuses a directory with something else in it, and changes nothing there', async () => {
     mkdirSync(store());
     writeFileSync(directory.path('store', 'a.txt'), '');
-    await expect(create()).rejects.toEqual(refusal('ERR_STORE', /is no pile store: it holds a\.txt; name an empty/));
+    const plan = () => {
+      throw new RangeError('too early');
+    };
+    const foreign = refusal('ERR_STORE', /is no pile store: it holds a\.txt; name an empty/);
+    await expect(create({}, plan)).rejects.toEqual(foreign);
     expect(readdirSync(store())).toEqual(['a.txt']);
   });
 
@@ -90,7 +97,52 @@ describe('openOrCreateStore', () => {
     const failure = expect.objectContaining({
       message: expect.stringContaining(`the directory ${path}: no such file`),
     });
-    await expect(openOrCreateStore(path, {}, { pileCount: 1 })).rejects.toEqual(failure);
+    await expect(openOrCreateStore(path, {}, { pileCount: 1 }, () => {})).rejects.toEqual(failure);
+  });
+
+  it.each([
+    ['where nothing is', () => {}, () => directory.path()],
+    ['in an empty directory', () => mkdirSync(store()), store],
+    [
+      'where one was begun',
+      () => mkdirSync(directory.path('store', 'pile-sets'), { recursive: true }),
+      () => directory.path('store', 'pile-sets'),
+    ],
+  ])('makes nothing %s when the caller has found something wrong', async (_, before, place) => {
+    before();
+    const files = readdirSync(directory.path(), { recursive: true });
+    const refuse = (inSight: StoreInSight) => {
+      expect(inSight).toEqual({ pileCount: 7, snapshot: undefined, place: place() });
+      throw new RangeError('something is wrong');
+    };
+    await expect(create({}, refuse)).rejects.toThrow(RangeError);
+    expect(readdirSync(directory.path(), { recursive: true })).toEqual(files);
+  });
+
+  it('lets a store be that somebody else has made meanwhile, and has the caller plan for it', async () => {
+    const seen: (readonly [pileCount: number, isThere: boolean])[] = [];
+    let other: StoreSnapshot | undefined;
+    const snapshot = await create({}, async ({ pileCount, snapshot }) => {
+      seen.push([pileCount, snapshot !== undefined]);
+      other ??= await create({ pileCount: 3 });
+    });
+    expect(seen).toEqual([
+      [7, false],
+      [3, true],
+    ]);
+    expect(snapshot).toEqual(other);
+  });
+
+  it('does not begin a store again whose first states are gone', async () => {
+    const manifests = directory.path('store', 'manifests');
+    let other: StoreSnapshot | undefined;
+    const snapshot = await create({}, async () => {
+      other = await create();
+      for (const oldest of [1, 3]) await commitManifest(other, (state) => ({ ...state, oldest }));
+      for (const number of [1, 2]) rmSync(directory.path('store', 'manifests', nameOfManifest(number)));
+    });
+    expect(snapshot.settings).toEqual(other?.settings);
+    expect(readdirSync(manifests)).toEqual([nameOfManifest(3)]);
   });
 
   it('gives the same store to all that make it at the same time', async () => {
