@@ -16,5 +16,5 @@ export function parseDuration(text: string, option: string): number {
   const [, digits, unit = ''] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? [];
   const seconds = digits === '0' ? 1 : SECONDS.get(unit);
   if (digits !== undefined && seconds !== undefined) return Number(digits) * seconds * 1000;
-  throw new UsageError(`${option} ${text}: expected a whole number and a unit, as 90s, 12h, 30d or 4w`);
+  throw new UsageError(`${option} ${text}: expected a whole number and a unit, such as 90s, 12h, 30d or 4w`);
 }

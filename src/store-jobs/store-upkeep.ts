@@ -45,9 +45,9 @@ export async function expireStore(
   rule: ExpireRule,
   options: GarbageOptions = {},
 ): Promise<ExpireReport> {
-  const snapshot = openSnapshot(storeDirectory);
   const grace = graceOf(options);
   const expiry = expiryOf(rule);
+  const snapshot = openSnapshot(storeDirectory);
   await hearSignals(options.signal);
   const expired = await expireGenerations(snapshot, expiry);
   const deleted = await collectGarbage(snapshot, grace, options.signal);
@@ -65,21 +65,21 @@ export async function collectStore(storeDirectory: string, options: GarbageOptio
 
 function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
   if (graceMilliseconds === undefined || graceMilliseconds >= 0) return graceMilliseconds;
-  throw new UsageError(`graceMilliseconds ${graceMilliseconds}: expected 0 or more`);
+  throw new UsageError(`graceMilliseconds ${graceMilliseconds}: expected a number of at least 0`);
 }
 
 function expiryOf(rule: ExpireRule): ExpiryRule {
   if ('keepLast' in rule) {
     if (Number.isSafeInteger(rule.keepLast) && rule.keepLast >= 0) return rule;
-    throw new UsageError(`keepLast ${rule.keepLast}: expected a whole number of 0 or more`);
+    throw new UsageError(`keepLast ${rule.keepLast}: expected a whole number of at least 0`);
   }
   if ('keepMilliseconds' in rule) {
     if (rule.keepMilliseconds >= 0) return { before: Date.now() - rule.keepMilliseconds };
-    throw new UsageError(`keepMilliseconds ${rule.keepMilliseconds}: expected 0 or more`);
+    throw new UsageError(`keepMilliseconds ${rule.keepMilliseconds}: expected a number of at least 0`);
   }
   const before = timeOfDate(rule.before);
   if (before !== undefined) return { before };
   throw new UsageError(
-    `no generation is from before ${rule.before}: expected a date as 2026-11-01, or with a time as 2026-11-01T06:00Z`,
+    `--before ${rule.before}: expected a date, alone or with a time, such as 2026-11-01 or 2026-11-01T06:00Z`,
   );
 }

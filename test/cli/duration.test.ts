@@ -10,7 +10,7 @@ describe('parseDuration', () => {
 
   it.each(['', '5', '-1d', '1.5h', '1y', '1 d', 'd', '1e3d', '1234567890s', '1D'])('refuses %j', (text) => {
     expect(() => parseDuration(text, '--keep')).toThrow(
-      `--keep ${text}: expected a whole number and a unit, as 90s, 12h, 30d or 4w`,
+      `--keep ${text}: expected a whole number and a unit, such as 90s, 12h, 30d or 4w`,
     );
   });
 });

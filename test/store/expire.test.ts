@@ -63,10 +63,10 @@ describe('expireStore', () => {
   });
 
   it.each<[ExpireRule, RegExp]>([
-    [{ before: '2026-02-31' }, /^no generation is from before 2026-02-31: expected a date as 2026-11-01, or /],
-    [{ before: 'yesterday' }, /^no generation is from before yesterday: expected a date/],
-    [{ keepLast: -1 }, /^keepLast -1: expected a whole number of 0 or more$/],
-    [{ keepMilliseconds: Number.NaN }, /^keepMilliseconds NaN: expected 0 or more$/],
+    [{ before: '2026-02-31' }, /^--before 2026-02-31: expected a date, alone or with a time, such as /],
+    [{ before: 'yesterday' }, /^--before yesterday: expected a date/],
+    [{ keepLast: -1 }, /^keepLast -1: expected a whole number of at least 0$/],
+    [{ keepMilliseconds: Number.NaN }, /^keepMilliseconds NaN: expected a number of at least 0$/],
   ])('refuses %o', async (rule, message) => {
     await writeInputs(store(), ['a'], 'g');
     await expect(expireStore(store(), rule)).rejects.toEqual(
