@@ -9,6 +9,7 @@ import { defineConfig } from 'rolldown';
 const copied = {
   'main.cjs': 'dist/src/cli/main.cjs',
   'task-thread.cjs': 'dist/workers/task-thread.cjs',
+  'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'kernel.wasm': 'dist/workers/kernel/kernel.wasm',
 };
 

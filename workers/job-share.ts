@@ -54,7 +54,7 @@ export type SplitPlaces = Pick<StoreLayout, 'tempPlaces' | 'indexDirectory'>;
 
 export interface ThreadState {
   readonly control: JobControl;
-  readonly ramPool: RamPool | undefined;
+  readonly ramPool: Promise<RamPool> | undefined;
   readonly arena: Arena;
   readonly decoderMemory: DecoderMemory;
   /** Of segments that go to disk. */
@@ -77,7 +77,7 @@ export function threadStateOf(job: ReadShare & { readonly [Field in keyof Storin
     const arena = new Arena(control);
     state = {
       control,
-      ramPool: job.ramPool === undefined ? undefined : new RamPool(job.ramPool, control),
+      ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, control),
       arena,
       decoderMemory: decoderMemory(control, job.memoryNeed),
       compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),

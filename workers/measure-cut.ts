@@ -27,7 +27,7 @@ const NO_RECORD = (1n << 63n) - 1n;
 
 async function measureCut(task: MeasureTask): Promise<MeasureResult> {
   const { job, by } = task;
-  const orderer = openOrderer(task, async () => {});
+  const orderer = await openOrderer(task, async () => {});
   const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);
   if (merged === undefined) throw new RangeError(`there is no pile ${task.pile}`);
   let left = task.limit;

@@ -14,13 +14,13 @@ export interface PilesTask {
 }
 
 /** @param settle waits for the writes that are under way. */
-export function openOrderer(task: PilesTask, settle: () => Promise<void>): PileOrderer {
+export async function openOrderer(task: PilesTask, settle: () => Promise<void>): Promise<PileOrderer> {
   const { job } = task;
   const { control, ramPool, arena, hasher, compressor } = threadStateOf(job);
   return new PileOrderer({
     arena,
     control,
-    reader: new MergedPileReader(ramPool, hasher, zstdExpander, control),
+    reader: new MergedPileReader(await ramPool, hasher, zstdExpander, control),
     hasher,
     compressor,
     bufferBytes: job.bufferBytes,

@@ -35,10 +35,10 @@ export function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { job } = task;
   const thread = threadStateOf(job);
-  const { control, ramPool, arena, hasher, compressor } = thread;
+  const { control, arena, hasher, compressor } = thread;
   const { layout } = job;
   const name = task.pileSetName;
-  const parts = { name, layout, ramPool, indexInFile: job.keepsPileSets };
+  const parts = { name, layout, ramPool: await thread.ramPool, indexInFile: job.keepsPileSets };
   const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
   const scatter = async (): Promise<ScatterResult> => {
     const scatterArena = new ScatterArena(arena, writer, {

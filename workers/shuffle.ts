@@ -47,7 +47,7 @@ async function writeRun(task: ShuffleTask): Promise<ShuffleResult> {
   const recordBytes = new Float64Array(pileCount);
   const checksums = new BigUint64Array(pileCount);
   const reached: OutputPosition = { rank: run.firstRank, byte: run.firstByte };
-  const orderer = openOrderer(task, () => sink.settle());
+  const orderer = await openOrderer(task, () => sink.settle());
   const sink = openSink(target, start, orderer.sinkBuffer, control, job.keepsPileSets ? outputHasher : undefined);
   const write = async (): Promise<ShuffleResult> => {
     for (const merged of eachMergedPile(task.pileSets, run.first, run.end)) {

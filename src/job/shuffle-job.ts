@@ -15,7 +15,7 @@ import type { JobShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import type { CommitJournal } from '../output/commit-journal.js';
 import { checksumTextOf, recordBytesOf } from '../output/output-target.js';
-import { createRamPool, releaseRamPool } from '../pile-store/ram-pool.js';
+import { ownRamPool, type RamPoolShare } from '../pile-store/ram-pool.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type Release, releasingAll } from '../release-all.js';
 import { ProfileLog } from './job-profile.js';
@@ -25,6 +25,7 @@ import { openWork } from './open-work.js';
 import { fitPass2 } from './passes/fit-pass2.js';
 import type { JobContext, ScatteredPiles } from './passes/job-context.js';
 import { JobStop } from './passes/job-stop.js';
+import { keepRamPool } from './passes/keep-pool-memory.js';
 import { layOutOutput } from './passes/lay-out-output.js';
 import { scatterInputs } from './passes/scatter-inputs.js';
 import { shufflePiles } from './passes/shuffle-piles.js';
@@ -98,11 +99,13 @@ async function carryOut(
   const progress = new JobProgress(control, stop, request.onProgress);
   if (before?.journal !== undefined) return finishMoves(prepared, work, progress, before.journal);
 
-  const share = shareOf(prepared, work);
-  const { ramPool } = share;
-  if (ramPool !== undefined) releases.push(() => releaseRamPool(ramPool));
-  const pool = await openPool(plan, share.jobName, profile);
+  const jobName = randomUUID();
+  // Its thread starts beside those of the pool, and ends after them.
+  const openingRamPool = openRamPool(plan, releases);
+  openingRamPool.catch(() => {});
+  const pool = await openPool(plan, jobName, profile);
   releases.push(() => pool.destroy());
+  const share = shareOf(prepared, work, jobName, await openingRamPool);
   const attempt = randomBytes(4).toString('hex');
   const { seed, onWarning } = request;
   const job: JobContext = {
@@ -187,16 +190,27 @@ function openPool(plan: JobPlan, jobName: string, profile: ProfileLog): Promise<
   return openTaskPool({ threadCount, startCount: plan.splits.length }, jobName, profile.add);
 }
 
-function shareOf({ request, inputIds, plan, control, storedPiles }: PreparedJob, work: JobWork): JobShare {
+async function openRamPool({ inline, memory }: JobPlan, releases: Release[]): Promise<RamPoolShare | undefined> {
+  const { ramPoolBytes } = memory;
+  if (ramPoolBytes === 0) return undefined;
+  return inline ? ownRamPool(ramPoolBytes) : keepRamPool(ramPoolBytes, releases);
+}
+
+function shareOf(
+  { request, inputIds, plan, control, storedPiles }: PreparedJob,
+  work: JobWork,
+  jobName: string,
+  ramPool: RamPoolShare | undefined,
+): JobShare {
   const { memory } = plan;
   const { pileCount, stripeCount } = memory;
   const { tempPlaces, indexDirectory } = work;
   return {
-    jobName: randomUUID(),
+    jobName,
     control: control.buffer,
     layout: storedPiles ?? { pileCount, stripeCount, tempPlaces, indexDirectory },
     splitPlaces: { tempPlaces, indexDirectory },
-    ramPool: memory.ramPoolBytes > 0 ? createRamPool(memory.ramPoolBytes) : undefined,
+    ramPool,
     keepsPileSets: work.kept !== undefined,
     tempZstdLevel: request.tempZstdLevel,
     framing: request.framing,

@@ -3,6 +3,7 @@
  * Takes from portions as they come, and says how many records of which it gave.
  */
 import { constants } from 'node:buffer';
+import { copySharedBytes } from '../copy-shared-bytes.js';
 import { SystemError, UsageError } from '../errors.js';
 import type { LoadedPortion, PortionReader } from './portion-reader.js';
 import { RecordBatch } from './record-batch.js';
@@ -103,7 +104,7 @@ export class RecordCursor {
       if (error instanceof RangeError) throw noMemory(size);
       throw error;
     }
-    this.#joinedBytes.set(bytes, byteLength);
+    copySharedBytes(bytes, this.#joinedBytes, byteLength);
     for (const [i, end] of ends.entries()) this.#joinedEnds[count + i] = byteLength + end;
     return neededBytes;
   }

@@ -99,7 +99,6 @@ export class PileSetWriter {
       const pieceBytes = Math.min(byteLength - kept, ramPool.roomBytes());
       if (pieceBytes === 0) break;
       const place = inPhase('write', () => ramPool.store(bytes, offset + kept, pieceBytes));
-      if (place === undefined) break;
       const checksum = this.#parts.hasher.hash(bytes, offset + kept, pieceBytes);
       this.#log.add(pile, { place, byteLength: pieceBytes, diskBytes: 0, checksum });
       kept += pieceBytes;

@@ -1,96 +1,57 @@
 /**
- * Bytes that all threads of a job share, addressed by one number: a file in memory where there is one,
- * else slabs of shared memory.
+ * The bytes of a memory pool, addressed by one number.
+ *
+ * All threads of a job share slabs. None of the coordinator's is among them: what the main thread of a program has
+ * once had in its hands is given back when its collector comes to it, which shared memory does not make it do. So a
+ * thread keeps the slabs, which hands them to those that ask, and they go with the last of these threads
+ * (`workers/memory-keeper.cts`). A job on one thread has memory of that thread, which the collector does count.
  */
-import { SystemError } from '../errors.js';
-import { closeFile, type OpenFile, readAt, writeAt } from '../io/files.js';
-import { openMemoryFile } from '../io/memory-file.js';
+import { BroadcastChannel } from 'node:worker_threads';
+import { copySharedBytes } from '../copy-shared-bytes.js';
 
-/** As it travels to other threads. */
+/** As it travels to other threads; what one thread has for itself does not. */
 export type PoolMemoryShare =
-  | { readonly kind: 'file'; readonly file: OpenFile }
-  | { readonly kind: 'slabs'; readonly slabs: readonly SharedArrayBuffer[] };
+  | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
+  | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
-/** A typed array on Node 20 spans at most 4 GiB; slabs stay well below. */
-const SLAB_BYTES = 2 ** 30;
+/** What is said on the channel of that name; the answer is the slabs, to whoever listens. */
+export const ASK_FOR_SLABS = 'slabs?';
 
-/**
- * Reserves `byteLength` bytes. The operating system provides a page when it is first written, so what
- * stays unused costs nothing.
- * @throws SystemError ERR_OUT_OF_MEMORY
- */
-export function reservePoolMemory(byteLength: number): PoolMemoryShare {
-  const file = openMemoryFile(byteLength);
-  return file === undefined ? reserveSlabs(byteLength) : { kind: 'file', file };
-}
-
-/** The same, never as a file. */
-export function reserveSlabs(byteLength: number): PoolMemoryShare {
-  const slabs: SharedArrayBuffer[] = [];
-  try {
-    for (let reserved = 0; reserved < byteLength; reserved += SLAB_BYTES) {
-      slabs.push(new SharedArrayBuffer(Math.min(SLAB_BYTES, byteLength - reserved)));
-    }
-  } catch (error) {
-    throw new SystemError(
-      'ERR_OUT_OF_MEMORY',
-      `the system does not give ${byteLength} bytes of memory to keep records in; give less to --memory`,
-      { cause: error },
-    );
-  }
-  return { kind: 'slabs', slabs };
-}
-
-/** Gives it back; slabs go with the last thread that knows them. */
-export function releasePoolMemory(share: PoolMemoryShare): void {
-  if (share.kind === 'file') closeFile(share.file);
-}
-
-/** One thread's view of it. No piece may cross a multiple of 1 GiB. */
+/** One thread's view of it. No piece may cross the end of a slab. */
 export interface PoolMemory {
-  /** @returns false when there is no more memory, whatever was reserved. */
-  store(place: number, bytes: Uint8Array, offset: number, byteLength: number): boolean;
+  store(place: number, bytes: Uint8Array): void;
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void;
 }
 
-export function openPoolMemory(share: PoolMemoryShare): PoolMemory {
-  return share.kind === 'file' ? memoryOfFile(share.file) : memoryOfSlabs(share.slabs);
-}
-
-function memoryOfFile(file: OpenFile): PoolMemory {
-  return {
-    store: (place, bytes, offset, byteLength) => {
-      try {
-        writeAt(file, bytes, offset, byteLength, place);
-        return true;
-      } catch (error) {
-        // Somebody else may fill the file system meanwhile; whatever the reason, there are disks.
-        if (error instanceof SystemError) return false;
-        throw error;
-      }
-    },
-    load: (place, byteLength, target, offset) => {
-      const count = readAt(file, target, offset, byteLength, place);
-      if (count !== byteLength) throw new RangeError(`the memory pool ends at byte ${place + count}`);
-    },
-  };
-}
-
-function memoryOfSlabs(slabs: readonly SharedArrayBuffer[]): PoolMemory {
-  const views = slabs.map((slab) => new Uint8Array(slab));
+export async function openPoolMemory(share: PoolMemoryShare): Promise<PoolMemory> {
+  const { slabBytes } = share;
+  const slabs =
+    share.kind === 'own' ? share.slabs : (await askForSlabs(share.channelName)).map((slab) => new Uint8Array(slab));
   const slabOf = (place: number): Uint8Array => {
-    const slab = views[Math.floor(place / SLAB_BYTES)];
+    const index = Math.floor(place / slabBytes);
+    if (share.kind === 'own') slabs[index] ??= new Uint8Array(slabBytes);
+    const slab = slabs[index];
     if (slab === undefined) throw new RangeError(`no slab of the memory pool holds byte ${place}`);
     return slab;
   };
   return {
-    store: (place, bytes, offset, byteLength) => {
-      slabOf(place).set(bytes.subarray(offset, offset + byteLength), place % SLAB_BYTES);
-      return true;
-    },
+    store: (place, bytes) => copySharedBytes(bytes, slabOf(place), place % slabBytes),
     load: (place, byteLength, target, offset) => {
-      const start = place % SLAB_BYTES;
-      target.set(slabOf(place).subarray(start, start + byteLength), offset);
+      const start = place % slabBytes;
+      copySharedBytes(slabOf(place).subarray(start, start + byteLength), target, offset);
     },
   };
+}
+
+function askForSlabs(channelName: string): Promise<readonly SharedArrayBuffer[]> {
+  const channel = new BroadcastChannel(channelName);
+  return new Promise((resolve) => {
+    channel.onmessage = ({ data }: { readonly data: unknown }) => {
+      // Other threads ask there as well.
+      if (!Array.isArray(data)) return;
+      channel.close();
+      resolve(data);
+    };
+    channel.postMessage(ASK_FOR_SLABS);
+  });
 }

@@ -7,33 +7,35 @@
  */
 
 import type { JobControl } from '../io/job-control.js';
-import {
-  openPoolMemory,
-  type PoolMemory,
-  type PoolMemoryShare,
-  releasePoolMemory,
-  reservePoolMemory,
-} from './pool-memory.js';
+import { openPoolMemory, type PoolMemory, type PoolMemoryShare } from './pool-memory.js';
 
 /** What a thread takes from the pool at one time. */
 export const CHUNK_BYTES = 1024 * 1024;
+/** Places are multiples of it, as the addresses of pile buffers are: what lies alike is copied fastest. */
+const PLACE_BYTES = 8;
 
 /** The pool as it travels to other threads. */
 export interface RamPoolShare {
   readonly memory: PoolMemoryShare;
   /** One u64: bytes taken so far. */
   readonly taken: SharedArrayBuffer;
+  /** Whole chunks. */
   readonly capacityBytes: number;
 }
 
-/** Reserves a pool of at least `wantedBytes`. @throws SystemError ERR_OUT_OF_MEMORY */
-export function createRamPool(wantedBytes: number, reserve = reservePoolMemory): RamPoolShare {
-  const capacityBytes = Math.ceil(wantedBytes / CHUNK_BYTES) * CHUNK_BYTES;
-  return { memory: reserve(capacityBytes), taken: new SharedArrayBuffer(8), capacityBytes };
+/** @param capacityBytes whole chunks, for which the memory has room. */
+export function ramPoolIn(memory: PoolMemoryShare, capacityBytes: number): RamPoolShare {
+  return { memory, taken: new SharedArrayBuffer(8), capacityBytes };
 }
 
-export function releaseRamPool(share: RamPoolShare): void {
-  releasePoolMemory(share.memory);
+/** A pool of at least so much for the calling thread alone. A chunk becomes memory when it is taken. */
+export function ownRamPool(wantedBytes: number): RamPoolShare {
+  return ramPoolIn({ kind: 'own', slabs: [], slabBytes: CHUNK_BYTES }, wholeChunks(wantedBytes));
+}
+
+/** As many bytes, up to the end of a chunk. */
+export function wholeChunks(byteLength: number): number {
+  return Math.ceil(byteLength / CHUNK_BYTES) * CHUNK_BYTES;
 }
 
 /** Bytes of the pool that threads have taken. */
@@ -49,18 +51,20 @@ export class RamPool {
   readonly #control: JobControl;
   #next = 0;
   #chunkEnd = 0;
-  #isExhausted = false;
 
-  constructor(share: RamPoolShare, control: JobControl) {
+  private constructor({ taken, capacityBytes }: RamPoolShare, memory: PoolMemory, control: JobControl) {
     this.#control = control;
-    this.#memory = openPoolMemory(share.memory);
-    this.#taken = new BigInt64Array(share.taken);
-    this.#capacityBytes = share.capacityBytes;
+    this.#memory = memory;
+    this.#taken = new BigInt64Array(taken);
+    this.#capacityBytes = capacityBytes;
+  }
+
+  static async open(share: RamPoolShare, control: JobControl): Promise<RamPool> {
+    return new RamPool(share, await openPoolMemory(share.memory), control);
   }
 
   /** Bytes that can be stored in one piece; 0: the pool is full. */
   roomBytes(): number {
-    if (this.#isExhausted) return 0;
     if (this.#next === this.#chunkEnd) this.#takeChunk();
     return this.#chunkEnd - this.#next;
   }
@@ -68,16 +72,13 @@ export class RamPool {
   /**
    * Copies bytes into the pool.
    * @param byteLength at most `roomBytes()`.
-   * @returns their place; undefined when the system has no more memory: the pool is full from now on.
+   * @returns their place.
    */
-  store(bytes: Uint8Array, offset: number, byteLength: number): number | undefined {
+  store(bytes: Uint8Array, offset: number, byteLength: number): number {
     if (byteLength > this.#chunkEnd - this.#next) throw new RangeError('the chunk has no room for a segment');
     const place = this.#next;
-    if (!this.#memory.store(place, bytes, offset, byteLength)) {
-      this.#isExhausted = true;
-      return undefined;
-    }
-    this.#next += byteLength;
+    this.#memory.store(place, bytes.subarray(offset, offset + byteLength));
+    this.#next += Math.ceil(byteLength / PLACE_BYTES) * PLACE_BYTES;
     return place;
   }
 

@@ -221,6 +221,5 @@ export class FaultyFileCalls {
 /** Whether a job must not end well when this call failed so: what it says to be on the disk may not be. */
 export function isFatal(call: FileCall, fault: Fault): boolean {
   if (fault.kind === 'is short' || ('errno' in fault && fault.errno === 'EINTR')) return false;
-  const isInMemory = call.path.startsWith('/dev/shm/.');
-  return SYNCING.has(call.name) || (call.name === 'close' && opensForWriting(call) && !isInMemory);
+  return SYNCING.has(call.name) || (call.name === 'close' && opensForWriting(call));
 }

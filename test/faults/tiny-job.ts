@@ -183,7 +183,7 @@ export class TinyJob {
 
   /** Whether a call concerns the job: its inputs, temp files and output, and its file in memory. */
   readonly watches = (path: string): boolean =>
-    path === this.root || path.startsWith(`${this.root}/`) || this.inputs.includes(path) || isInMemory(path);
+    path === this.root || path.startsWith(`${this.root}/`) || this.inputs.includes(path);
 
   /** What can be seen of the output, but for what is named as hidden. */
   content(): Content {
@@ -277,8 +277,6 @@ export class TinyJob {
     return readFileSync(join(this.outputDirectory, path));
   }
 }
-
-const isInMemory = (path: string) => path === '/dev/shm' || path.startsWith('/dev/shm/.pileshuf-');
 
 function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));

@@ -11,8 +11,7 @@ import { openForRead, versionOf, withFile } from '#src/io/files.js';
 import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { deriveInputKey } from '#src/key-derivation.js';
 import { stagedPath } from '#src/output/output-target.js';
-import { reserveSlabs } from '#src/pile-store/pool-memory.js';
-import { createRamPool } from '#src/pile-store/ram-pool.js';
+import { ownRamPool } from '#src/pile-store/ram-pool.js';
 import { forgetJob, type JobShare } from '#workers/job-share.js';
 import type { Outcome } from '#workers/outcome.js';
 import { runScatterTask } from '#workers/scatter.js';
@@ -41,7 +40,7 @@ export function openStages(
     jobName: `stages of ${pileCount} piles`,
     control: JobControl.create([], 64 * 2 ** 20).buffer,
     layout: { pileCount, stripeCount: 1, tempPlaces: [], indexDirectory: stagingDirectory },
-    ramPool: createRamPool(64 * 2 ** 20, reserveSlabs),
+    ramPool: ownRamPool(64 * 2 ** 20),
     keepsPileSets: false,
     tempZstdLevel: undefined,
     framing: LINES,

@@ -13,8 +13,7 @@ import { JobControl, UNGATED } from '#src/io/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-store/merged-pile.js';
 import { MOST_COMPRESSED_BYTES } from '#src/pile-store/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/pile-store/pile-set-writer.js';
-import { reserveSlabs } from '#src/pile-store/pool-memory.js';
-import { createRamPool, RamPool } from '#src/pile-store/ram-pool.js';
+import { ownRamPool, RamPool } from '#src/pile-store/ram-pool.js';
 import { readPileSetDescription, readPileTallies } from '#src/pile-store/read-pile-set-index.js';
 import type { SegmentCompressor } from '#src/pile-store/segment-compressor.js';
 import { dataFilePath, indexFilePath, pileSetFiles, type StoreLayout } from '#src/pile-store/store-layout.js';
@@ -116,7 +115,7 @@ describe('mergePiles and MergedPileReader', () => {
         most,
         anyCompressor,
         async (sets, poolMib, atOnce, compressor) => {
-          const pool = poolMib === 0 ? undefined : new RamPool(createRamPool(poolMib * 2 ** 20, reserveSlabs), plenty);
+          const pool = poolMib === 0 ? undefined : await RamPool.open(ownRamPool(poolMib * 2 ** 20), plenty);
           const layout = layoutOf(1);
           const pileSets = writeSets(sets, layout, pool, { compressor });
           const reader = new MergedPileReader(pool, hasher, deflateCompressor, control);
@@ -133,8 +132,8 @@ describe('mergePiles and MergedPileReader', () => {
     );
   });
 
-  it('make no file for a pile set that stays in memory', () => {
-    const pool = new RamPool(createRamPool(2 ** 20, reserveSlabs), plenty);
+  it('make no file for a pile set that stays in memory', async () => {
+    const pool = await RamPool.open(ownRamPool(2 ** 20), plenty);
     const [pileSet] = writeSets([[[1, 10]]], layoutOf(1), pool);
     expect(pileSet).toMatchObject({ diskBytes: 0, dataFiles: [], index: { bytes: expect.anything() } });
     expect(readdirSync(directory.path())).toEqual(['temp']);
@@ -292,18 +291,19 @@ describe('mergePiles and MergedPileReader', () => {
     });
 
     it('every changed byte of the memory pool', async () => {
-      const share = createRamPool(2 ** 20, reserveSlabs);
-      if (share.memory.kind === 'file') throw new Error('expected slabs');
-      const memory = new Uint8Array(share.memory.slabs[0] ?? new SharedArrayBuffer(0));
-      const pool = new RamPool(share, plenty);
+      const share = ownRamPool(2 ** 20);
+      const pool = await RamPool.open(share, plenty);
       const layout = layoutOf(1);
       const [merged] = mergePiles(writeSets([appends], layout, pool), 4, 5);
       if (merged === undefined) throw new Error('there is no pile 4');
+      const memory = share.memory.kind === 'own' ? share.memory.slabs[0] : undefined;
+      if (memory === undefined) throw new Error('expected a slab of this thread');
       const ramReader = new MergedPileReader(pool, hasher, deflateCompressor, control);
-      for (let at = 0; at < 173; at++) {
+      // Segments begin at multiples of 8: those of pile 4 lie at [0, 100) and [144, 177).
+      for (let at = 0; at < 177; at++) {
         memory[at] = (memory[at] ?? 0) ^ (1 << (at % 8));
         const bytes = readAll(ramReader, merged, layout, 1000);
-        if (at >= 100 && at < 140) expect((await bytes).equals(expectedBytes([appends], 4))).toBe(true);
+        if (at >= 100 && at < 144) expect((await bytes).equals(expectedBytes([appends], 4))).toBe(true);
         else {
           await expect(bytes).rejects.toThrow(
             /bytes at byte \d+ of the memory pool \(pile 4\) are not what was written there; check the memory/,

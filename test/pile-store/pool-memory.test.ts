@@ -1,79 +1,93 @@
 /**
- * The memory behind the pool: a file that has no name and is gone with its last descriptor, slabs where
- * there is none, and a file system that somebody else filled up.
+ * The memory behind the pool: slabs that a thread keeps and hands to whoever asks, and those that one thread makes for
+ * itself when it needs them.
  */
-import { closeSync, fstatSync, openSync, statfsSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/io/job-control.js';
-import { openMemoryFile } from '#src/io/memory-file.js';
-import {
-  type PoolMemoryShare,
-  releasePoolMemory,
-  reservePoolMemory,
-  reserveSlabs,
-} from '#src/pile-store/pool-memory.js';
-import { CHUNK_BYTES, createRamPool, RamPool } from '#src/pile-store/ram-pool.js';
-import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { keepRamPool } from '#src/job/passes/keep-pool-memory.js';
+import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-store/ram-pool.js';
+import type { Release } from '#src/release-all.js';
 
 const MIB = 2 ** 20;
-const PIBIBYTE = 2 ** 50;
+const keeperModule = new URL('../../dist/src/job/passes/keep-pool-memory.js', import.meta.url).href;
+const TEBIBYTE = 2 ** 40;
+const plenty = JobControl.create([], TEBIBYTE);
 
-const hasMemoryFiles = (() => {
-  const share = reservePoolMemory(MIB);
-  releasePoolMemory(share);
-  return share.kind === 'file';
-})();
+const releases: Release[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
 
-describe('reservePoolMemory', () => {
-  it.runIf(hasMemoryFiles)('gives a file without a name, which is gone when it is released', () => {
-    const share = reservePoolMemory(64 * MIB);
-    if (share.kind !== 'file') throw new Error('expected a file');
-    expect(fstatSync(share.file.fd).nlink).toBe(0);
-    const freeBytes = () => Number(statfsSync('/dev/shm', { bigint: true }).bfree) * 4096;
-    const before = freeBytes();
-    const pool = new RamPool({ memory: share, taken: new SharedArrayBuffer(8), capacityBytes: 64 * MIB }, plenty);
-    for (let i = 0; i < 32; i++) {
+const poolModule = new URL('../../dist/src/pile-store/ram-pool.js', import.meta.url).href;
+const controlModule = new URL('../../dist/src/io/job-control.js', import.meta.url).href;
+
+/** What another thread finds at `place`. */
+function loadOnOtherThread(share: unknown, place: number, byteLength: number): Promise<Uint8Array> {
+  const code = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const { RamPool } = await import(${JSON.stringify(poolModule)});
+    const { JobControl } = await import(${JSON.stringify(controlModule)});
+    const pool = await RamPool.open(workerData.share, JobControl.create([], 0));
+    const target = new Uint8Array(workerData.byteLength);
+    pool.load(workerData.place, workerData.byteLength, target, 0);
+    parentPort.postMessage(target);
+  `;
+  return new Promise((resolve, reject) => {
+    const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+    const thread = new Worker(url, { workerData: { share, place, byteLength } });
+    thread.once('message', resolve).once('error', reject);
+  });
+}
+
+describe('keepRamPool', () => {
+  it('gives memory that all threads share', async () => {
+    const share = await keepRamPool(3 * MIB, releases);
+    const pool = await RamPool.open(share, plenty);
+    pool.roomBytes();
+    expect(pool.store(Buffer.from('..shared..'), 2, 6)).toBe(0);
+    expect(Buffer.from(await loadOnOtherThread(share, 0, 6)).toString()).toBe('shared');
+  });
+
+  it('reserves whole chunks, in slabs below what a typed array can span', async () => {
+    const share = await keepRamPool(1024 * MIB + 1, releases);
+    expect(share.capacityBytes).toBe(1024 * MIB + CHUNK_BYTES);
+    // Each view begins a chunk of its own, so that only a page of each is touched.
+    let place = 0;
+    for (let i = 0; i < 1025; i++) {
+      const pool = await RamPool.open(i % 512 === 0 ? share : { ...share }, plenty);
       pool.roomBytes();
-      pool.store(Buffer.alloc(MIB, 'x'), 0, MIB);
+      place = pool.store(new Uint8Array(8).fill(i), 0, 8);
     }
-    expect(before - freeBytes()).toBeGreaterThan(16 * MIB);
-    releasePoolMemory(share);
-    expect(before - freeBytes()).toBeLessThan(16 * MIB);
+    expect(place).toBe(1024 * MIB);
+    expect(await loadOnOtherThread(share, place, 8)).toEqual(new Uint8Array(8).fill(1024));
   });
 
-  it('gives slabs where no file has so much room', () => {
-    expect(openMemoryFile(PIBIBYTE)).toBeUndefined();
-  });
-
-  it('keeps slabs below what a typed array can span', () => {
-    const share = reserveSlabs(1025 * MIB);
-    expect(share.kind === 'slabs' && share.slabs.map((slab) => slab.byteLength)).toEqual([1024 * MIB, MIB]);
+  it('gives what the system has when that is less', () => {
+    const code = `
+      const { keepRamPool } = await import(${JSON.stringify(keeperModule)});
+      const releases = [];
+      const { capacityBytes } = await keepRamPool(2 ** 36, releases);
+      for (const release of releases) await release();
+      process.stdout.write(String(capacityBytes));
+    `;
+    const argv = ['-c', 'ulimit -v 16777216 && exec "$@"', '', process.execPath, '--input-type=module', '-e', code];
+    const capacityBytes = Number(execFileSync('bash', argv, { encoding: 'utf8' }));
+    expect(capacityBytes).toBeGreaterThan(0);
+    expect(capacityBytes).toBeLessThan(2 ** 34);
   });
 });
 
-const plenty = JobControl.create([], 2 ** 40);
-
-describe.skipIf(reasonNotToMount !== undefined)(`a memory file system that fills up ${reasonNotToMount ?? ''}`, () => {
-  const directory = useTestDirectory();
-  const mountTmpfs = useMounts();
-
-  it('makes the pool full, for good, and what it holds stays', () => {
-    const path = `${mountTmpfs(directory.path('small'), 'size=1536k')}/file`;
-    const fd = openSync(path, 'wx+');
-    const memory: PoolMemoryShare = { kind: 'file', file: { fd, path, role: 'temp' } };
-    const pool = new RamPool(
-      createRamPool(8 * MIB, () => memory),
-      plenty,
-    );
-    expect(pool.roomBytes()).toBe(CHUNK_BYTES);
-    expect(pool.store(Buffer.alloc(MIB, 'a'), 0, MIB)).toBe(0);
-    expect(pool.roomBytes()).toBe(CHUNK_BYTES);
-    expect(pool.store(Buffer.alloc(MIB, 'b'), 0, MIB)).toBeUndefined();
-    expect(pool.roomBytes()).toBe(0);
-    const kept = Buffer.alloc(MIB);
-    pool.load(0, MIB, kept, 0);
-    expect(kept.equals(Buffer.alloc(MIB, 'a'))).toBe(true);
-    closeSync(fd);
+describe('ownRamPool', () => {
+  it('makes a slab when something is stored there', async () => {
+    const share = ownRamPool(TEBIBYTE);
+    const { memory } = share;
+    if (memory.kind !== 'own') throw new Error('expected memory of one thread');
+    const pool = await RamPool.open(share, plenty);
+    pool.roomBytes();
+    expect(memory.slabs).toHaveLength(0);
+    pool.store(Buffer.alloc(CHUNK_BYTES, 'a'), 0, CHUNK_BYTES);
+    expect(memory.slabs.map((slab) => slab.byteLength)).toEqual([CHUNK_BYTES]);
   });
 });

@@ -11,7 +11,8 @@ import type { ReadBackResult, ReadBackTask } from '../../../workers/read-back.js
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
 import type { ShuffleResult, ShuffleTask } from '../../../workers/shuffle.js';
 import { taskThreadUrl } from '../../../workers/task-thread-url.js';
-import { decodeError, SystemError } from '../../errors.js';
+import { decodeError, type SystemError } from '../../errors.js';
+import { workerError } from './worker-error.js';
 
 /** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
 const YOUNG_GENERATION_MIB = 12;
@@ -130,21 +131,6 @@ function watchLoading(piscina: Piscina): () => Promise<void> {
       });
     }
   };
-}
-
-function workerError(error: unknown): SystemError {
-  const reason = error instanceof Error ? error.message : String(error);
-  // An error that a thread raises while it starts or loads its modules crosses without its errno; the text has it.
-  if (/\bEMFILE\b/.test(reason)) {
-    return new SystemError('ERR_WORKER', 'cannot start a worker thread: too many open files (raise `ulimit -n`)', {
-      cause: error,
-    });
-  }
-  return new SystemError(
-    'ERR_WORKER',
-    `a worker thread did not start or ended before its task: ${reason}; if memory or open files ran out, give less to --memory or use fewer --workers`,
-    { cause: error },
-  );
 }
 
 async function inlinePool(jobName: string, onProfile: OnProfile): Promise<TaskPool> {

@@ -1,0 +1,26 @@
+/**
+ * A thread that keeps the slabs of a memory pool, for a job whose threads come and go, and hands them to those that
+ * ask (`src/pile-store/pool-memory.ts`). It reserves as many as the system gives: a page becomes memory when it is first
+ * written. Its `workerData` is a `KeeperTask`; it answers with how many bytes there are.
+ */
+import type { KeeperTask } from '../src/job/passes/keep-pool-memory.js';
+
+const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
+
+const { channelName, question, wantedBytes, slabBytes }: KeeperTask = workerData;
+const slabs: SharedArrayBuffer[] = [];
+let reservedBytes = 0;
+try {
+  while (reservedBytes < wantedBytes) {
+    const byteLength = Math.min(slabBytes, wantedBytes - reservedBytes);
+    slabs.push(new SharedArrayBuffer(byteLength));
+    reservedBytes += byteLength;
+  }
+} catch {
+  // What there is no room for goes to disk.
+}
+const channel = new BroadcastChannel(channelName);
+channel.onmessage = ({ data }: { data: unknown }) => {
+  if (data === question) channel.postMessage(slabs);
+};
+parentPort?.postMessage(reservedBytes);
