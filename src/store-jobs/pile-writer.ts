@@ -170,7 +170,7 @@ export class PileWriter {
         pileSets: [{ name, diskBytes }],
       };
       const manifest = await commitToStore(snapshot, commit, { replace, control });
-      this.#attempt.end();
+      endIfPossible(this.#attempt);
       const { records, bytes, checksum } = totals;
       return { records, bytes, checksum, generation, state: manifest.number };
     } catch (error) {
@@ -195,6 +195,14 @@ export class PileWriter {
   #requireOpen(): OpenPileSet {
     if (this.#open !== undefined) return this.#open;
     throw new UsageError(`the writer of the input ${JSON.stringify(this.#parts.inputId)} has ended; open another one`);
+  }
+}
+
+function endIfPossible(attempt: StoreAttempt): void {
+  try {
+    attempt.end();
+  } catch {
+    // What it wrote is in the store. Its mark counts as left over, and is deleted some day.
   }
 }
 

@@ -30,8 +30,8 @@ export interface CommitOptions {
  * Syncs the files of the pile sets, then commits. Their indexes must be files.
  * @param snapshot of the store, however old.
  * @returns a state that has the commit.
- * @throws UsageError ERR_INPUT_ID_TAKEN; SystemError also when the pile sets are gone. Nothing was committed, unless
- *   what failed was the last step of making the manifest durable: see `StoreAttempt.abandon`.
+ * @throws UsageError ERR_INPUT_ID_TAKEN; SystemError also when the pile sets are gone. Nothing was committed, unless the
+ *   error says so: see `commitManifest` and `StoreAttempt.abandon`.
  */
 export async function commitToStore(
   snapshot: StoreSnapshot,
