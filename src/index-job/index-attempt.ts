@@ -1,13 +1,15 @@
 /**
  * An index that is being made: a file of a name that no other attempt has, until all of it is there and durable.
  */
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UsageError } from '../errors.js';
 import { moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
+import { holdOn, identifyOwner, letGoOf } from '../io/file-owner.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
+import type { FileOwner } from '../io/owner-name.js';
 import { statPath } from '../io/paths.js';
-import { nameOfAttempt, readHead } from '../io/small-file.js';
+import { readHead } from '../io/small-file.js';
 import type { WrittenBlocks } from '../record-index/block-writer.js';
 import type { IndexDescription } from '../record-index/index-description.js';
 import {
@@ -19,7 +21,8 @@ import {
   sealBlockEntries,
 } from '../record-index/index-layout.js';
 import { CELL_BYTES } from '../record-index/member-cells.js';
-import { thenAlwaysAsync } from '../then-always.js';
+import { afterFailure, thenAlways, thenAlwaysAsync } from '../then-always.js';
+import { indexAttemptPath, removeLeftOverAttempts } from './left-over-attempts.js';
 
 /** What goes behind the blocks. */
 export interface IndexTables {
@@ -35,18 +38,30 @@ export class IndexAttempt {
   readonly path: string;
   readonly file: OpenFile;
   readonly #target: string;
+  readonly #owner: FileOwner;
   #isOpen = true;
 
-  private constructor(target: string) {
+  private constructor(target: string, owner: FileOwner) {
     this.#target = target;
-    this.path = join(dirname(target), nameOfAttempt(target.slice(dirname(target).length + 1)));
+    this.#owner = owner;
+    this.path = indexAttemptPath(dirname(target), owner);
     this.file = openStagedOutput(this.path);
   }
 
-  /** @throws UsageError ERR_OUTPUT_EXISTS when something that is no index has the name. */
+  /**
+   * Also removes what attempts of processes that are gone have left beside it.
+   * @throws UsageError ERR_OUTPUT_EXISTS when something that is no index has the name.
+   */
   static begin(target: string): IndexAttempt {
     requireReplaceable(target);
-    return new IndexAttempt(target);
+    removeLeftOverAttempts(dirname(target));
+    const owner = identifyOwner();
+    holdOn(owner);
+    try {
+      return new IndexAttempt(target, owner);
+    } catch (error) {
+      throw afterFailure(error, () => letGoOf(owner));
+    }
   }
 
   /** Writes tables and header, and makes the index durable. @returns its size in bytes. */
@@ -97,11 +112,12 @@ export class IndexAttempt {
 
   /** Removes what was written; one that was committed stays. */
   async release(): Promise<void> {
+    const remove = () => {
+      removeFile(this.path, 'output');
+    };
     await thenAlwaysAsync(
       async () => this.#close(),
-      () => {
-        removeFile(this.path, 'output');
-      },
+      () => thenAlways(remove, () => letGoOf(this.#owner)),
     );
   }
 

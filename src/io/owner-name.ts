@@ -23,7 +23,7 @@ const OWNER = new RegExp(
 /** The largest that the system takes for the number of a process. */
 const LARGEST_PID = 2 ** 31 - 1;
 
-/** @param kind lower-case letters. */
+/** @param kind lower-case letters and hyphens. */
 export function formatOwnerName(kind: string, owner: FileOwner): string {
   const { bootId = 'unknown', pidNamespace = 'unknown', pid, startTicks = 'unknown', threadId, token } = owner;
   return [kind, hostInName(owner.host), bootId, pidNamespace, pid, startTicks, threadId, token].join('+');

@@ -1,17 +1,24 @@
 /**
  * Making an index: what is refused, and that an index is there as a whole or not at all.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { indexFile, openIndexed, PileshufError } from '#src/index.js';
+import { holdOn, letGoOf } from '#src/io/file-owner.js';
+import { type FileOwner, formatOwnerName } from '#src/io/owner-name.js';
+import { identifyThisProcess } from '#src/io/process-identity.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { BGZF_END, bgzfMember, bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { zstdFrameOf, zstdWithoutSizesOf } from '../formats/codecs/zstd-file.js';
 import { useFastDirectory } from '../laws/fast-directory.js';
 
 const directory = useFastDirectory();
+const fileCalls = useFileCalls();
 const file = () => directory.path('data', 'in');
 const indexPath = () => `${file()}.pileshuf-index`;
 
@@ -21,10 +28,12 @@ function write(content: string | Uint8Array): void {
   writeFileSync(file(), content);
 }
 
+const attempts = () => readdirSync(directory.path('data')).filter((name) => name.startsWith('pileshuf-index+'));
+
 async function refusal(options: Parameters<typeof indexFile>[1] = {}) {
   const error: unknown = await indexFile(file(), options, { inline: true }).catch((thrown: unknown) => thrown);
   if (!(error instanceof PileshufError)) return expect.fail(`no PileshufError: ${error}`);
-  expect(readdirSync(directory.path('data')).filter((name) => name.includes('attempt'))).toEqual([]);
+  expect(attempts()).toEqual([]);
   const { kind, code, message } = error;
   expect(message).not.toContain('\n');
   return { kind, code, message };
@@ -130,9 +139,10 @@ describe('indexFile', () => {
     for (; ; number++) {
       writeFileSync(indexPath(), former);
       const { isReached, error } = await interrupted(how, number, () => indexFile(file(), {}, { inline: true }));
-      const attempts = readdirSync(directory.path('data')).filter((name) => name.includes('attempt'));
       if (!isReached) {
         expect(error).toBeUndefined();
+        // Those that ended before have left some, which the next one has removed.
+        expect(attempts()).toEqual([]);
         break;
       }
       const records = openIndexed(file());
@@ -140,12 +150,77 @@ describe('indexFile', () => {
       if (error === undefined) expect(records.length).toBe(2);
       else expect(error).toBeInstanceOf(PileshufError);
       await records.close();
+      expect(attempts().length).toBeLessThanOrEqual(1);
       if (how === 'ends') continue;
       // Where the attempt itself cannot be removed, its error says so.
       const told = error instanceof PileshufError ? error.cleanupErrors.length : 0;
-      expect(attempts.length).toBeLessThanOrEqual(told);
+      expect(attempts().length).toBeLessThanOrEqual(told);
     }
     expect(number).toBeGreaterThan(how === 'fails' ? 15 : 4);
     expect(existsSync(indexPath())).toBe(true);
+  });
+});
+
+describe('indexFile, where earlier ones were killed', () => {
+  const { pid: endedPid } = spawnSync(process.execPath, ['-e', '']);
+  const token = '00112233445566ff';
+
+  /** A file as one would leave it. @returns its name. */
+  function plant(owner: Partial<FileOwner>): string {
+    const name = formatOwnerName('pileshuf-index', { ...identifyThisProcess(), threadId, token, ...owner });
+    writeFileSync(directory.path('data', name), 'a part of an index');
+    return name;
+  }
+
+  it.each<[string, Partial<FileOwner>]>([
+    ['a process that has ended', { pid: endedPid }],
+    ['another process of its number', { startTicks: '1' }],
+    ['an earlier start of this machine', { bootId: '00000000-0000-4000-8000-000000000000' }],
+    ['this process, which is not at it any more', {}],
+  ])('removes what %s has left', async (_, owner) => {
+    write('a\n');
+    plant(owner);
+    await indexFile(file(), {}, { inline: true });
+    expect(attempts()).toEqual([]);
+  });
+
+  it.each<[string, Partial<FileOwner>]>([
+    ['a process that runs', { pid: process.ppid, startTicks: undefined }],
+    ['another thread of this process', { threadId: threadId + 1 }],
+    ['a process of another host', { pid: endedPid, host: 'elsewhere' }],
+    ['a process of another container', { pid: endedPid, pidNamespace: '1' }],
+  ])('leaves what is of %s', async (_, owner) => {
+    write('a\n');
+    const name = plant(owner);
+    await indexFile(file(), {}, { inline: true });
+    expect(attempts()).toEqual([name]);
+  });
+
+  it('leaves what this thread is at', async () => {
+    write('a\n');
+    const held = { ...identifyThisProcess(), threadId, token };
+    const name = plant({});
+    holdOn(held);
+    await indexFile(file(), {}, { inline: true }).finally(() => letGoOf(held));
+    expect(attempts()).toEqual([name]);
+  });
+
+  it('leaves what only looks like it', async () => {
+    write('a\n');
+    const name = plant({ pid: endedPid });
+    rmSync(directory.path('data', name));
+    mkdirSync(directory.path('data', name));
+    writeFileSync(directory.path('data', `${name}.bak`), 'of a user');
+    await indexFile(file(), {}, { inline: true });
+    expect(attempts()).toEqual([name, `${name}.bak`]);
+  });
+
+  it('makes an index where it may not look for them', async () => {
+    write('a\n');
+    plant({ pid: endedPid });
+    fileCalls.replace({ list: failWith('EACCES') });
+    await indexFile(file(), {}, { inline: true });
+    expect(existsSync(indexPath())).toBe(true);
+    expect(attempts()).toHaveLength(1);
   });
 });
