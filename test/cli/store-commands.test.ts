@@ -66,6 +66,12 @@ describe('append, pile and shuffle-store', () => {
     expect((await expectDone(named)).equals(fromStore)).toBe(true);
   });
 
+  it('pile takes several inputs, each with the id that is given in its place', async () => {
+    await expectDone(['pile', 'store', 'in/b.txt.gz', 'in/a.txt', '--input-id', 'x', '--input-id', 'y', '--seed', 's']);
+    const fromStore = await expectDone(['shuffle-store', 'store']);
+    expect(fromStore.equals(Buffer.concat(referenceOrder([B, A], 's', 0x0a, ['x', 'y'])))).toBe(true);
+  });
+
   it('tell what they did, in a line or as JSON', async () => {
     const line = await runCommand(['append', 'store', 'in/a.txt', '--generation', '2026-11-20'], {
       cwd: directory.path(),
@@ -130,7 +136,17 @@ describe('a store that exists', () => {
     [
       'two inputs of one id',
       ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x'],
-      /2 inputs are given, and one id is that of one: .* pileshuf append/,
+      /--input-id is given once for 2 inputs; expected once for each, in their order\. Several files under one id .* cat /,
+    ],
+    [
+      'two ids of one input',
+      ['pile', 'store', 'in/a.txt', '--input-id', 'x', '--input-id', 'y'],
+      /--input-id is given 2 times for 1 input; expected once for each/,
+    ],
+    [
+      'the same id of two inputs',
+      ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x', '--input-id', 'x'],
+      /in\/a\.txt and in\/b\.txt\.gz have the same input id "x"; expected one that no other input has/,
     ],
     [
       'an input without an id',

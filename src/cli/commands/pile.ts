@@ -1,4 +1,4 @@
-/** `pileshuf pile`: one input, mostly what a program writes, becomes part of a store under the id that it is given. */
+/** `pileshuf pile`: inputs, mostly what a program writes, become part of a store, each under the id that it is given. */
 import { Command } from 'commander';
 import { appendToStore, readMemory, UsageError } from '../../index.js';
 import { declareDecompressOption, type InputOptionValues, inputOptionsOf } from '../options/input-options.js';
@@ -34,7 +34,7 @@ interface Values
     RecordOptionValues,
     MachineOptionValues,
     TalkOptionValues {
-  readonly inputId: string;
+  readonly inputId: readonly string[];
 }
 
 const EPILOGUE = `
@@ -43,28 +43,27 @@ that of their ids, whoever comes first.
 
 Examples:
   my-preprocess part-07.raw | pileshuf pile STORE --input-id part-07 --piles 1024
-  pileshuf pile STORE part-07.jsonl.gz --input-id part-07 --replace
+  pileshuf pile STORE a.jsonl b.jsonl.gz --input-id a --input-id b --replace
 `;
 
 export const run: Subcommand = async (argv, { signal, stderr, tuning, reportTo }) => {
   const parsed = parseCommand<Values>(declareCommand(), argv);
   if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
   const { operands, values } = parsed;
-  const [store = '', input = '-', ...others] = operands;
-  if (others.length > 0) {
-    throw new UsageError(
-      `${others.length + 1} inputs are given, and one id is that of one: write them one behind the other, as cat does, to standard input, or give each its own id with pileshuf append`,
-    );
-  }
-  if (input === '') throw new UsageError('the input is an empty string; expected a path, or - for standard input');
+  const [store = '', ...named] = operands;
+  const inputs = named.length === 0 ? ['-'] : named;
+  const { inputId: inputIds } = values;
+  if (inputIds.length !== inputs.length) throw miscounted(inputIds.length, inputs.length);
+  if (inputs.includes(''))
+    throw new UsageError('an input is an empty string; expected a path, or - for standard input');
   const records = recordOptionsOf(values);
   const reporter = createReporter(talkOptionsOf(values), stderr);
   reportTo(reporter);
   const report = await appendToStore(
     store,
     {
-      inputs: [input],
-      inputIds: [values.inputId],
+      inputs,
+      inputIds,
       ...storeOptionsOf(values),
       ...records,
       ...inputOptionsOf(values),
@@ -78,14 +77,28 @@ export const run: Subcommand = async (argv, { signal, stderr, tuning, reportTo }
   reporter.done(describeAppend(report), report);
 };
 
+function miscounted(idCount: number, inputCount: number): UsageError {
+  return new UsageError(
+    `--input-id is given ${timesOf(idCount)} for ${inputCount} input${inputCount === 1 ? '' : 's'}; expected once for each, in their order. Several files under one id are one input: write them one behind the other, as cat does, to standard input`,
+  );
+}
+
+function timesOf(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
 function declareCommand(): Command {
   const command = new Command('pileshuf pile').description(
-    'Adds the records of one input to a pile store, under the id that it is given.',
+    'Adds the records of inputs to a pile store, each under the id that it is given.',
   );
   declareStoreArgument(command, 'directory of the store; made where nothing is, or an empty directory');
   command
-    .argument('[input...]', 'one file, or - for standard input, which is the default')
-    .requiredOption('--input-id <ID>', 'any text that no other input of the store has: keys are derived from it');
+    .argument('[input...]', 'files, or - for standard input, which is the default')
+    .requiredOption(
+      '--input-id <ID>',
+      'any text that no other input of the store has: keys are derived from it; repeated for each further input',
+      (id: string, previous: readonly string[] = []) => [...previous, id],
+    );
   declareStoreWriterOptions(command);
   declareMemoryOption(command, () => readMemory().totalBytes);
   declareWorkersOption(command);
