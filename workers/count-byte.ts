@@ -7,11 +7,11 @@ import { inPhase } from '../src/phase-clock.js';
 import { thenAlways } from '../src/then-always.js';
 import { ArenaLayout } from './arena.js';
 import type { InputPart } from './input-part.js';
-import { type ReadShare, threadStateOf } from './job-share.js';
+import { type ReadShare, type TaskShare, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 
 export interface CountTask {
-  readonly job: ReadShare;
+  readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
   readonly path: string;
   readonly version: (InputPart & { kind: 'range' })['version'];
   readonly gate: (InputPart & { kind: 'range' })['gate'];

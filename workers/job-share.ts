@@ -15,82 +15,123 @@ import { Arena } from './arena.js';
 import { decoderMemory } from './decoder-memory.js';
 import { KernelHasher } from './kernel-hasher.js';
 
-/** What tasks that read inputs are told. */
-export interface ReadShare extends RecordFormat {
+/** What all tasks are told. */
+export interface TaskShare {
   /** Unlike that of any other job of this process. */
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
-  readonly decompressProgram: DecompressProgram;
-  readonly readBytes: number;
   /** What a thread's arena may grow to without asking for spare memory. */
   readonly arenaBytes: number;
-  readonly maxRecordBytes: number;
   /** Whether tasks say where their time went. */
-  readonly isProfiled: boolean;
+  readonly isProfiled?: boolean | undefined;
+}
+
+/** What tasks that read inputs are told. */
+export interface ReadShare extends TaskShare, RecordFormat {
+  /** Absent: none is asked for. */
+  readonly decompressProgram?: DecompressProgram;
+  readonly readBytes: number;
+  readonly maxRecordBytes: number;
   /** For advice in messages. */
   readonly memoryNeed: MemoryNeed;
 }
 
-export interface JobShare extends ReadShare {
+/** What tasks that put records of inputs on piles are told. */
+export interface ScatterShare extends ReadShare {
   readonly layout: StoreLayout;
-  /** Where piles are split again; absent: where the others lie. */
-  readonly splitPlaces?: SplitPlaces | undefined;
-  readonly ramPool: RamPoolShare | undefined;
+  /** Absent: all goes to disk. */
+  readonly ramPool?: RamPoolShare | undefined;
   /** Whether pile sets are there for another run of the job, too, so that their indexes say all of them. */
   readonly keepsPileSets: boolean;
-  /** Level of zstd for segments that go to disk; undefined: they are not compressed. */
-  readonly tempZstdLevel: number | undefined;
+  /** Level of zstd for segments that go to disk; absent: they are not compressed. */
+  readonly tempZstdLevel?: number | undefined;
+  readonly bufferBytes: number;
+}
+
+/** What tasks of a job that does both passes are told. */
+export interface JobShare extends ScatterShare {
+  /** Where piles are split again; absent: where the others lie. */
+  readonly splitPlaces?: SplitPlaces | undefined;
   /** Whether records of equal keys come in the order of their bytes, in place of that in which they were read. */
   readonly tiesByBytes: boolean;
-  readonly bufferBytes: number;
   readonly outputBytes: number;
 }
 
-/** Of what only those jobs have that put records on piles. */
-type Storing = Pick<JobShare, 'ramPool' | 'tempZstdLevel'>;
+/** What tasks that load piles of a store are told. */
+export interface LoadShare extends TaskShare {
+  readonly layout: StoreLayout;
+}
 
 /** What lies there is removed when its pile is done. */
 export type SplitPlaces = Pick<StoreLayout, 'tempPlaces' | 'indexDirectory'>;
 
+/** What a thread keeps from task to task of one job. */
 export interface ThreadState {
   readonly control: JobControl;
-  readonly ramPool: Promise<RamPool> | undefined;
   readonly arena: Arena;
-  readonly decoderMemory: DecoderMemory;
-  /** Of segments that go to disk. */
-  readonly compressor: SegmentCompressor | undefined;
   readonly hasher: KernelHasher;
   /** Of what is written, while segments are read. */
   readonly outputHasher: KernelHasher;
 }
 
-const statesOfJobs = new Map<string, ThreadState>();
+/** The same of tasks that read inputs. */
+export interface ReadState extends ThreadState {
+  readonly decoderMemory: DecoderMemory;
+}
 
-/**
- * The state that this thread keeps from task to task of one job. Found by the job's name: a shared
- * buffer arrives as another object with each task.
- */
-export function threadStateOf(job: ReadShare & { readonly [Field in keyof Storing]?: Storing[Field] }): ThreadState {
-  let state = statesOfJobs.get(job.jobName);
-  if (state === undefined) {
+/** The same of tasks that put records on piles, or read such piles. */
+export interface PileState extends ThreadState {
+  readonly ramPool: Promise<RamPool> | undefined;
+  /** Of segments that go to disk. */
+  readonly compressor: SegmentCompressor | undefined;
+}
+
+const statesOfJobs = new Map<string, ThreadState>();
+const readStatesOfJobs = new Map<string, ReadState>();
+const pileStatesOfJobs = new Map<string, PileState>();
+
+export function threadStateOf(job: TaskShare): ThreadState {
+  const state = keptState(statesOfJobs, job, () => {
     const control = new JobControl(job.control);
     const arena = new Arena(control);
-    state = {
+    return {
       control,
-      ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, control),
       arena,
-      decoderMemory: decoderMemory(control, job.memoryNeed),
-      compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
       hasher: new KernelHasher(arena.kernel, 'segments'),
       outputHasher: new KernelHasher(arena.kernel, 'output'),
     };
-    statesOfJobs.set(job.jobName, state);
-  }
+  });
   state.arena.allow(job.arenaBytes);
+  return state;
+}
+
+export function readStateOf(job: ReadShare): ReadState {
+  const state = threadStateOf(job);
+  return keptState(readStatesOfJobs, job, () => ({
+    ...state,
+    decoderMemory: decoderMemory(state.control, job.memoryNeed),
+  }));
+}
+
+export function pileStateOf(job: ScatterShare): PileState {
+  const state = threadStateOf(job);
+  return keptState(pileStatesOfJobs, job, () => ({
+    ...state,
+    ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, state.control),
+    compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
+  }));
+}
+
+/** Found by the job's name: a shared buffer arrives as another object with each task. */
+function keptState<State>(states: Map<string, State>, { jobName }: TaskShare, make: () => State): State {
+  const known = states.get(jobName);
+  if (known !== undefined) return known;
+  const state = make();
+  states.set(jobName, state);
   return state;
 }
 
 /** Lets go of a job's state in this thread; threads that end with their job need not. */
 export function forgetJob(jobName: string): void {
-  statesOfJobs.delete(jobName);
+  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs]) states.delete(jobName);
 }

@@ -10,7 +10,7 @@ import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
 import { type MergedPile, MergedPileReader, mergePiles } from '../src/pile-store/merged-pile.js';
 import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
 import { STORED_HEADER_BYTES } from '../src/plan/arena-sizes.js';
-import { type JobShare, threadStateOf } from './job-share.js';
+import { type LoadShare, threadStateOf } from './job-share.js';
 import { type Outcome, unmeasuredOutcomeOf } from './outcome.js';
 import { type Portion, PortionOrderer } from './portion-orderer.js';
 
@@ -22,7 +22,7 @@ export interface Selection {
 }
 
 export interface LoadTask extends Portion, Selection {
-  readonly job: JobShare;
+  readonly job: LoadShare;
   readonly pile: number;
   /** Where its segments are; undefined: the indexes of `pileSets` say it. */
   readonly merged?: MergedPile | undefined;

@@ -9,7 +9,7 @@ import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../src/record-ind
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { type Arena, ArenaLayout } from './arena.js';
 import type { Coverage, InputPart } from './input-part.js';
-import { type ReadShare, threadStateOf } from './job-share.js';
+import { type ReadShare, readStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import type { RecordTaker } from './part-scatterer.js';
 import { ReadWindow } from './read-window.js';
@@ -34,7 +34,7 @@ export function runNoteTask(task: NoteTask): Promise<Outcome<NoteResult>> {
 }
 
 async function noteRecords({ job, part, indexPath, places }: NoteTask): Promise<NoteResult> {
-  const thread = threadStateOf(job);
+  const thread = readStateOf(job);
   const { arena } = thread;
   const index = openStagedOutput(indexPath);
   const note = async (): Promise<NoteResult> => {

@@ -2,7 +2,7 @@
 import { zstdExpander } from '../src/formats/codecs/zstd-packer.js';
 import { MergedPileReader } from '../src/pile-store/merged-pile.js';
 import type { StoredPileSet } from '../src/pile-store/pile-set-writer.js';
-import { type JobShare, threadStateOf } from './job-share.js';
+import { type JobShare, pileStateOf } from './job-share.js';
 import { PileOrderer } from './pile-orderer.js';
 
 export interface PilesTask {
@@ -16,7 +16,7 @@ export interface PilesTask {
 /** @param settle waits for the writes that are under way. */
 export async function openOrderer(task: PilesTask, settle: () => Promise<void>): Promise<PileOrderer> {
   const { job } = task;
-  const { control, ramPool, arena, hasher, compressor } = threadStateOf(job);
+  const { control, ramPool, arena, hasher, compressor } = pileStateOf(job);
   return new PileOrderer({
     arena,
     control,

@@ -2,7 +2,7 @@
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
-import type { ReadShare } from './job-share.js';
+import type { TaskShare } from './job-share.js';
 
 export type TaskKind = 'count' | 'note' | 'scatter' | 'read-back' | 'measure' | 'write';
 
@@ -21,9 +21,9 @@ export type Outcome<T> =
   | { readonly error: EncodedError };
 
 /** Does a task of a job, and measures it when the job is profiled. */
-export async function outcomeOf<T>(job: ReadShare, kind: TaskKind, task: () => Promise<T>): Promise<Outcome<T>> {
+export async function outcomeOf<T>(job: TaskShare, kind: TaskKind, task: () => Promise<T>): Promise<Outcome<T>> {
   try {
-    if (!job.isProfiled) return { result: await task(), profile: undefined };
+    if (job.isProfiled !== true) return { result: await task(), profile: undefined };
     const beganMilliseconds = performance.timeOrigin + performance.now();
     const { value, seconds } = await measured(task);
     return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds } };

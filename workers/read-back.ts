@@ -7,11 +7,11 @@ import type { GateNumber } from '../src/io/job-control.js';
 import { checksumTextOf, stagedPath, type WrittenRegion } from '../src/output/output-target.js';
 import { inPhase } from '../src/phase-clock.js';
 import { ArenaLayout } from './arena.js';
-import { type JobShare, type ThreadState, threadStateOf } from './job-share.js';
+import { type ReadShare, type TaskShare, type ThreadState, threadStateOf } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 
 export interface ReadBackTask {
-  readonly job: JobShare;
+  readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
   readonly stagingDirectory: string;
   /** Of each shard; regions are counted from there. */
   readonly headerBytes: number;

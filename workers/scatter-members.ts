@@ -14,7 +14,7 @@ import { piecesInPhase } from '../src/phase-clock.js';
 import type { MemberRange } from '../src/plan/splits.js';
 import { compressedRange } from './compressed-range.js';
 import type { Coverage, InputPart } from './input-part.js';
-import type { ThreadState } from './job-share.js';
+import type { ReadState } from './job-share.js';
 import type { PartScatterer } from './part-scatterer.js';
 
 export async function scatterMembers(
@@ -22,7 +22,7 @@ export async function scatterMembers(
   input: RegularInput,
   framing: Framing,
   scatterer: PartScatterer,
-  { control, decoderMemory }: ThreadState,
+  { control, decoderMemory }: ReadState,
 ): Promise<Coverage> {
   const { headerBytes, start, end, members, version } = part;
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;

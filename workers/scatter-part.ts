@@ -22,7 +22,7 @@ import { piecesInPhase } from '../src/phase-clock.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import { compressedRange } from './compressed-range.js';
 import type { Coverage, InputPart } from './input-part.js';
-import type { ReadShare, ThreadState } from './job-share.js';
+import type { ReadShare, ReadState } from './job-share.js';
 import { PartScatterer, type RecordTaker } from './part-scatterer.js';
 import { scatterMembers } from './scatter-members.js';
 
@@ -41,7 +41,7 @@ export async function scatterPart(
   part: InputPart,
   framing: Framing | undefined,
   taker: RecordTaker,
-  thread: ThreadState,
+  thread: ReadState,
   job: ReadShare,
 ): Promise<ScatteredPart> {
   const openScatterer = (ofRecords: Framing) => new PartScatterer(part, ofRecords, taker, thread.arena.kernel, job);
@@ -62,7 +62,7 @@ function scatterFile(
   input: RegularInput,
   framing: Framing,
   scatterer: PartScatterer,
-  thread: ThreadState,
+  thread: ReadState,
   job: ReadShare,
 ): Coverage | Promise<Coverage> {
   switch (part.kind) {
@@ -115,7 +115,7 @@ async function scatterCompressed(
   part: InputPart & { kind: 'compressed' },
   input: RegularInput,
   scatterer: PartScatterer,
-  { control, decoderMemory }: ThreadState,
+  { control, decoderMemory }: ReadState,
   job: ReadShare,
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
@@ -141,7 +141,7 @@ async function scatterStream(
   part: InputPart & { kind: 'stream' },
   framing: Framing | undefined,
   openScatterer: (framing: Framing) => PartScatterer,
-  { control, decoderMemory }: ThreadState,
+  { control, decoderMemory }: ReadState,
   job: ReadShare,
 ): Promise<ScatteredPart> {
   const stream = openStreamInput(part.path);

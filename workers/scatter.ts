@@ -8,14 +8,14 @@ import { type PileSet, PileSetWriter } from '../src/pile-store/pile-set-writer.j
 import type { PileTallies } from '../src/pile-store/read-pile-set-index.js';
 import { thenAlwaysAsync } from '../src/then-always.js';
 import type { Coverage, InputPart } from './input-part.js';
-import { type JobShare, threadStateOf } from './job-share.js';
+import { pileStateOf, readStateOf, type ScatterShare } from './job-share.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import { ScatterArena } from './scatter-arena.js';
 import { scatterPart } from './scatter-part.js';
 import type { SplitReport } from './split-report.js';
 
 export interface ScatterTask {
-  readonly job: JobShare;
+  readonly job: ScatterShare;
   /** Name of the pile set; no other attempt may use it. */
   readonly pileSetName: string;
   readonly parts: readonly InputPart[];
@@ -34,11 +34,12 @@ export function runScatterTask(task: ScatterTask): Promise<Outcome<ScatterResult
 
 async function scatterSplit(task: ScatterTask): Promise<ScatterResult> {
   const { job } = task;
-  const thread = threadStateOf(job);
-  const { control, arena, hasher, compressor } = thread;
+  const thread = readStateOf(job);
+  const { control, arena, hasher } = thread;
+  const { ramPool, compressor } = pileStateOf(job);
   const { layout } = job;
   const name = task.pileSetName;
-  const parts = { name, layout, ramPool: await thread.ramPool, indexInFile: job.keepsPileSets };
+  const parts = { name, layout, ramPool: await ramPool, indexInFile: job.keepsPileSets };
   const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
   const scatter = async (): Promise<ScatterResult> => {
     const scatterArena = new ScatterArena(arena, writer, {

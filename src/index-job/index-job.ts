@@ -81,11 +81,9 @@ async function makeIndex(
   const share: ReadShare = {
     jobName: randomUUID(),
     control: control.buffer,
-    decompressProgram: undefined,
     readBytes: plan.readBytes,
     arenaBytes: plan.arenaBytes,
     maxRecordBytes: request.maxRecordBytes,
-    isProfiled: false,
     memoryNeed: source.memoryNeed,
     framing,
     header: request.header,

@@ -3,7 +3,7 @@
  * state of a store is read on the calling thread: starting others takes longer.
  */
 import { randomUUID } from 'node:crypto';
-import type { JobShare } from '../../workers/job-share.js';
+import type { LoadShare } from '../../workers/job-share.js';
 import type { LoadResult, LoadTask } from '../../workers/load-portion.js';
 import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../io/job-control.js';
@@ -27,7 +27,7 @@ export class LoaderThreads {
   /** How many piles are loaded at one time. */
   readonly count: number;
   readonly #isInline: boolean;
-  readonly #share: JobShare;
+  readonly #share: LoadShare;
   readonly #control: JobControl;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #signal: AbortSignal | undefined;
@@ -45,7 +45,13 @@ export class LoaderThreads {
     // One thread makes one call at a time.
     this.layout = layoutOf(snapshot, this.#isInline ? UNGATED : gate, rotates);
     this.#control = JobControl.create(gates.permits, 0);
-    this.#share = shareOf(this.layout, this.#control, limits);
+    this.#share = {
+      jobName: randomUUID(),
+      control: this.#control.buffer,
+      layout: this.layout,
+      // Portions are planned to fit the memory that there is; one of long records takes what it takes.
+      arenaBytes: LARGEST_ARENA_BYTES,
+    };
     this.#signal = limits.signal;
     if (this.#signal?.aborted === true) this.#control.abort();
     this.#signal?.addEventListener('abort', this.#onAbort);
@@ -87,41 +93,4 @@ export class LoaderThreads {
     this.#pool ??= openTaskPool({ threadCount, startCount: threadCount }, this.#share.jobName, () => {});
     return this.#pool;
   }
-}
-
-/** What tasks of a loader need of it; the rest is that of a job which reads no inputs. */
-function shareOf(layout: StoreLayout, control: JobControl, { memoryBytes, workers }: LoaderLimits): JobShare {
-  return {
-    jobName: randomUUID(),
-    control: control.buffer,
-    layout,
-    ramPool: undefined,
-    keepsPileSets: true,
-    tempZstdLevel: undefined,
-    framing: undefined,
-    header: undefined,
-    decompressProgram: undefined,
-    bufferBytes: 0,
-    readBytes: 0,
-    outputBytes: 0,
-    // Portions are planned to fit the memory that there is; one of long records takes what it takes.
-    arenaBytes: LARGEST_ARENA_BYTES,
-    maxRecordBytes: LARGEST_ARENA_BYTES,
-    tiesByBytes: true,
-    isProfiled: false,
-    memoryNeed: {
-      budgetBytes: memoryBytes,
-      workers,
-      mostSplits: 1,
-      recordBytes: 1,
-      meanRecordBytes: 1,
-      exact: true,
-      tempDiskCount: 1,
-      tempDisksRotate: false,
-      openFileLimit: 0,
-      isResumable: false,
-      holdsOutput: false,
-      layout: undefined,
-    },
-  };
 }

@@ -2,7 +2,7 @@
  * Pass 1 into a store: the records of inputs become pile sets of it, all in one commit.
  */
 import { randomUUID } from 'node:crypto';
-import type { JobShare } from '../../workers/job-share.js';
+import type { ScatterShare } from '../../workers/job-share.js';
 import { AbortedError } from '../errors.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { JobProgress } from '../job/job-progress.js';
@@ -59,7 +59,7 @@ async function append(prepared: PreparedAppend, releases: Release[]) {
   // Threads end before it is decided what becomes of the files that they write.
   releases.push(() => pool.destroy());
   const { seed, onWarning } = request;
-  const job: JobContext = {
+  const job: JobContext<ScatterShare> = {
     ...prepared,
     firstHeader: undefined,
     seed,
@@ -108,25 +108,20 @@ async function append(prepared: PreparedAppend, releases: Release[]) {
   };
 }
 
-function shareOf({ request, plan, control, layout }: PreparedAppend): JobShare {
+function shareOf({ request, plan, control, layout }: PreparedAppend): ScatterShare {
   const { memory } = plan;
   return {
     jobName: randomUUID(),
     control: control.buffer,
     layout,
-    ramPool: undefined,
     keepsPileSets: true,
-    tempZstdLevel: undefined,
     framing: request.framing,
-    header: undefined,
+    header: request.header,
     decompressProgram: request.decompressProgram,
     bufferBytes: memory.bufferBytes,
     readBytes: memory.readBytes,
-    outputBytes: memory.outputBytes,
     arenaBytes: memory.pass1ArenaBytes,
     maxRecordBytes: request.maxRecordBytes,
-    tiesByBytes: true,
     memoryNeed: plan.memoryNeed,
-    isProfiled: false,
   };
 }

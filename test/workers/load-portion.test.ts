@@ -6,11 +6,10 @@ import { mergePiles } from '#src/pile-store/merged-pile.js';
 import { readPileTallies } from '#src/pile-store/read-pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
-import { forgetJob, type JobShare } from '#workers/job-share.js';
+import { forgetJob, type LoadShare } from '#workers/job-share.js';
 import { type LoadResult, type LoadTask, runLoadTask } from '#workers/load-portion.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { usualNeed } from '../plan/memory-needs.js';
 
 const directory = useTestDirectory();
 const contents: StoreContents = { seed: 's', pileCount: 3, inputs: { a: someRecords('a', 60) } };
@@ -26,25 +25,8 @@ async function taskOf(pile: number): Promise<LoadTask> {
   const [first] = pileSets;
   if (first === undefined) throw new RangeError('the store has no pile set');
   const { records, checksums } = readPileTallies(first.index);
-  const job: JobShare = {
-    jobName: 'load',
-    control: JobControl.create([], 0).buffer,
-    layout,
-    ramPool: undefined,
-    keepsPileSets: true,
-    tempZstdLevel: undefined,
-    framing: undefined,
-    header: undefined,
-    decompressProgram: undefined,
-    bufferBytes: 0,
-    readBytes: 0,
-    outputBytes: 0,
-    arenaBytes: LARGEST_ARENA_BYTES,
-    maxRecordBytes: LARGEST_ARENA_BYTES,
-    tiesByBytes: true,
-    isProfiled: false,
-    memoryNeed: usualNeed,
-  };
+  const control = JobControl.create([], 0).buffer;
+  const job: LoadShare = { jobName: 'load', control, layout, arenaBytes: LARGEST_ARENA_BYTES };
   const selection = { first: 0, step: 1, count: records[pile] ?? 0, range: 0, rangeCount: 1 };
   const checksum = checksums[pile] ?? 0n;
   return { job, pileSets, pile, checksum, epochKey: undefined, buffer: undefined, ...selection };

@@ -2,7 +2,7 @@
  * What the two passes of a running job share.
  */
 
-import type { JobShare } from '../../../workers/job-share.js';
+import type { JobShare, ScatterShare } from '../../../workers/job-share.js';
 import type { Header } from '../../formats/header.js';
 import type { FinishedRuns } from '../../job-directory/finished-runs.js';
 import type { PileSet } from '../../pile-store/pile-set-writer.js';
@@ -11,10 +11,11 @@ import type { PreparedJob } from '../prepare/prepare-job.js';
 import type { JobStop } from './job-stop.js';
 import type { OnProfile, TaskPool } from './task-pool.js';
 
-export interface JobContext
+/** @typeParam Share what tasks are told; of a job that does pass 1 alone, what those of it are. */
+export interface JobContext<Share extends ScatterShare = JobShare>
   extends Pick<PreparedJob, 'inputs' | 'inputIds' | 'inputGates' | 'firstHeader' | 'plan' | 'control'> {
   readonly seed: string;
-  readonly share: JobShare;
+  readonly share: Share;
   readonly stop: JobStop;
   readonly pool: TaskPool;
   readonly onWarning: (line: string) => void;

@@ -3,6 +3,7 @@
  */
 
 import type { InputPart } from '../../../workers/input-part.js';
+import type { ScatterShare } from '../../../workers/job-share.js';
 import type { ScatterResult, ScatterTask } from '../../../workers/scatter.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../../formats/header.js';
 import { headerRuleOf } from '../../formats/header-table.js';
@@ -29,7 +30,7 @@ import { CoverageCheck } from './verify.js';
  * Scatters the splits that no earlier run of the job has.
  * @throws VerificationError when what the splits read does not tile every input, or was not all scattered.
  */
-export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
+export async function scatterInputs(job: JobContext<ScatterShare>): Promise<ScatteredPiles> {
   const { layout } = job.share;
   const { splits } = job.plan;
   const gathered = new GatheredSplits(job);
@@ -65,7 +66,7 @@ export async function scatterInputs(job: JobContext): Promise<ScatteredPiles> {
   return gathered.all(names.size);
 }
 
-function commitsOf(job: JobContext, gathered: GatheredSplits): GroupCommit<PileSetOfSplit> {
+function commitsOf(job: JobContext<ScatterShare>, gathered: GatheredSplits): GroupCommit<PileSetOfSplit> {
   const { layout } = job.share;
   return new GroupCommit(
     async (pileSets) => {
@@ -94,7 +95,7 @@ class GatheredSplits {
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
 
-  constructor({ plan, inputs, share, firstHeader }: JobContext) {
+  constructor({ plan, inputs, share, firstHeader }: JobContext<ScatterShare>) {
     this.#inputs = inputs;
     this.#headerRule = share.header === undefined ? undefined : headerRuleOf(share.header);
     this.#firstHeader = firstHeader;
@@ -167,7 +168,7 @@ class GatheredSplits {
   }
 }
 
-function inputPart(job: JobContext, part: SplitPart, countBefore: CountBefore): InputPart {
+function inputPart(job: JobContext<ScatterShare>, part: SplitPart, countBefore: CountBefore): InputPart {
   const { inputOrdinal, start, end, members } = part;
   const input = job.inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
