@@ -32,6 +32,9 @@ const INPUTS = Array.from({ length: 6 }, (_, input) =>
 );
 const STORED_BYTES = Buffer.concat(INPUTS).byteLength + 6 * RECORDS_OF_INPUT * STORED_HEADER_BYTES;
 
+/** Segments begin at multiples of 8; each pile has one or two of a split. */
+const PADDING_BYTES = 7 * 2 * PILES * Math.ceil(STORED_BYTES / (100 * 1024));
+
 /** Pile buffers take the budget, but for so many bytes that no thread is promised. */
 function settingsWith(spareBytes: number, encoding: Encoding, workers = 1): Settings {
   const arenaBytes = (workers * BUDGET_BYTES_OF_WORKER - spareBytes) / workers;
@@ -76,7 +79,11 @@ describe.each<Encoding>(['plain', 'gzip'])('spare memory for %s inputs', (encodi
     }
     const [none, almostNone, one, two, three, all] = tempBytes;
     expect([none, almostNone]).toEqual([STORED_BYTES, STORED_BYTES]);
-    expect([one, two, three]).toEqual([1, 2, 3].map((mebibytes) => STORED_BYTES - mebibytes * MIB));
+    for (const [i, bytes] of [one, two, three].entries()) {
+      const least = STORED_BYTES - (i + 1) * MIB;
+      expect(bytes).toBeGreaterThanOrEqual(least);
+      expect(bytes).toBeLessThanOrEqual(least + PADDING_BYTES);
+    }
     expect(all).toBe(0);
   });
 
