@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ShuffleOptions } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type Content, contentOf, runJob, undisturbed } from './resumable-job.js';
 import { OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
 
@@ -69,7 +69,7 @@ function expectNothingHalf(output: string, former: Content | undefined, expected
 
 /** @param step only every so many-th place is tried. */
 export function testResumeCommit(step: number): void {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   describe.each(KINDS)('$name', (kind) => {
     async function expectedOf(inputs: readonly string[]): Promise<Content> {

@@ -6,13 +6,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
 import { isTiny, smallSizes, writeInputs } from './small-job.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 /** Several runs of several members each. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
 

@@ -63,7 +63,7 @@ const run = (words: Words = {}) => runInProcess(argv(words));
 const resume = (words: Words = {}) => run({ ...words, more: ['--resume', ...(words.more ?? [])] });
 
 /** Begins the job and has it stopped in pass 1. */
-const interrupt = () => stopInProcess(argv({ more: ['--resume'] }), 'write', 250);
+const interrupt = () => stopInProcess(argv({ more: ['--resume'] }), { call: 'write', ending: '.pile', nth: 250 });
 
 /** Expects that a run changes nothing, neither of the unfinished job nor beside it. */
 async function expectRefused(

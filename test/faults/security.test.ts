@@ -49,7 +49,7 @@ const run = (words: readonly string[] = []) => runInProcess(argv(words));
 
 /** Has a job stopped, so that its directories are known. */
 async function interrupt() {
-  await stopInProcess(argv(['--resume']), 'write', NTH_WRITE);
+  await stopInProcess(argv(['--resume']), { call: 'write', ending: '.pile', nth: NTH_WRITE });
   return findJobPaths(directory.temp, directory.path());
 }
 
@@ -290,7 +290,7 @@ describe('a name that leads out of the directory', () => {
     writeFileSync(join(victim, 'set-000001-x.0.pile'), 'precious\n');
     for (const name of ['../../victim/set-000001-x', '/set-000001-x', 'set-000001-x/../../y']) {
       writeFileSync(path, renamed(readFileSync(path), name));
-      const continued = await stopInProcess(argv(['--resume']), 'read', 3);
+      const continued = await stopInProcess(argv(['--resume']), { call: 'read', ending: '.pile', nth: 3 });
       expect(continued.warnings).toEqual([expect.stringMatching(/\.index .*it names no pile set.*made again$/)]);
     }
     expect((await run(['--resume'])).exitCode).toBe(0);
