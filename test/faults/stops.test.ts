@@ -11,11 +11,11 @@ import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
-import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { smallSizes, writeInputs } from './small-job.js';
 
-const directory = useMemoryDirectory();
+const directory = useTestDirectory();
 
 let inputs: string[] = [];
 let existing: { readonly path: string; readonly inode: number };
