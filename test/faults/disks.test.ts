@@ -12,7 +12,7 @@ import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
-import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 const mountTmpfs = useMounts();
@@ -47,7 +47,7 @@ function writeCompressed(decodedBytes: number): string {
   return path;
 }
 
-const ALL_BYTES = isTiny ? 100_000 : 1_000_000;
+const ALL_BYTES = 1_000_000;
 /** What the piles of the small job take, with the 12 bytes that each record has on top. */
 const STORED_KIB = Math.ceil((OUTPUT_BYTES + 12 * (SORTED_OUTPUT.length - 1)) / 1024);
 const HALF_OF_IT = `size=${Math.ceil(ALL_BYTES / 2 / 4096) * 4}k`;
@@ -95,7 +95,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(readdirSync(small)).toEqual([]);
   });
 
-  it.skipIf(isTiny)('holds a compressed output that would not fit as it is, in a file and in shards', async () => {
+  it('holds a compressed output that would not fit as it is, in a file and in shards', async () => {
     const small = mountTmpfs(directory.path('small'), `size=${Math.ceil((OUTPUT_BYTES * 0.8) / 4096) * 4}k`);
     for (const shards of [[], ['--shards', '2']]) {
       const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`, ...shards];
@@ -108,7 +108,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     }
   });
 
-  it.skipIf(isTiny).each([
+  it.each([
     ['one file', []],
     ['shards', ['--shards', '2']],
   ])('ends with 1 when a compressed output does not fit: %s', async (_, shards) => {

@@ -1,4 +1,4 @@
-/** The N-th call failing: with some faults every eighth N, with others every fortieth; `*.slow.ts` has all. */
+/** The N-th call failing: with some faults every sixteenth N, with others every eightieth; `*.slow.ts` has all. */
 import { testEveryCallFails } from './every-call-fails.js';
 
-testEveryCallFails(40);
+testEveryCallFails(80);

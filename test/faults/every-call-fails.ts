@@ -60,11 +60,13 @@ export function testEveryCallFails(step: number): void {
   }
   describe.each([...TINY_JOBS, ...SPECIAL_JOBS])('$name', (kind) => {
     const jobs = useTinyJobs();
+    let prepared: Promise<Prepared> | undefined;
     const isSpecial = step > 1 && SPECIAL_JOBS.includes(kind);
     it.for(named(isSpecial ? FAULTS.slice(0, 3) : FAULTS))('a call $name', async ({ fault, i }) => {
       const stride = ALWAYS_ALL.includes(fault) && !isSpecial ? Math.ceil(step / 5) : step;
-      const job = jobs.of(kind);
-      const tried = await expectSoundAfterEach(job, fault, 1 + (i % stride), stride, job.watches);
+      prepared ??= prepare(jobs.of(kind));
+      const { job, expected } = await prepared;
+      const tried = await expectSoundAfterEach(job, expected, fault, 1 + (i % stride), stride, job.watches);
       // Links are made for outputs that must not replace anything.
       expect(tried > 0 || nameOf(fault).endsWith('ENOTSUP')).toBe(true);
     });
@@ -72,11 +74,13 @@ export function testEveryCallFails(step: number): void {
 
   describe(LARGE_JOB.name, () => {
     const jobs = useTinyJobs();
+    let prepared: Promise<Prepared> | undefined;
     it.each(named(WRITE_FAULTS))('a call on its output $name', async ({ fault }) => {
-      const job = jobs.of(LARGE_JOB);
+      prepared ??= prepare(jobs.of(LARGE_JOB));
+      const { job, expected } = await prepared;
       const isStaged = (path: string) => path.startsWith(`${job.root}/out/`) && path.endsWith('.part');
       const isDirect = nameOf(fault).endsWith('EINVAL');
-      const tried = await expectSoundAfterEach(job, fault, 1, isDirect ? 1 : Math.min(step, 3), isStaged);
+      const tried = await expectSoundAfterEach(job, expected, fault, 1, isDirect ? 1 : Math.min(step, 3), isStaged);
       // Not every file system has direct writes, or takes as much in one call.
       expect(tried > 0 || isDirect).toBe(true);
     });
@@ -89,15 +93,23 @@ export function testEveryCallFails(step: number): void {
   });
 }
 
+/** A job, and what it makes when nothing is wrong: the same for all faults. */
+interface Prepared {
+  readonly job: TinyJob;
+  readonly expected: Content;
+}
+
+const prepare = async (job: TinyJob): Promise<Prepared> => ({ job, expected: await job.expectedContent() });
+
 /** Lets call `first`, `first + stride`, ... go wrong, until there is none. @returns how many did. */
 async function expectSoundAfterEach(
   job: TinyJob,
+  expected: Content,
   fault: Fault,
   first: number,
   stride: number,
   watches: (path: string) => boolean,
 ): Promise<number> {
-  const expected = await job.expectedContent();
   const problems: string[] = [];
   let tried = 0;
   for (let nth = first; ; nth += stride) {

@@ -8,7 +8,7 @@ import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
-import { isTiny, writeInputs } from './small-job.js';
+import { writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 const mountTmpfs = useMounts();
@@ -20,7 +20,7 @@ beforeEach(() => {
   output = directory.path('out');
 });
 
-const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: isTiny ? 400 : 250 };
+const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: 250 };
 
 /** Without temp directories. */
 const run = (words: readonly string[], more: JobRun = {}) =>
@@ -231,7 +231,7 @@ describe('--keep-temp', () => {
 
   it('keeps it also of a job that went on', async () => {
     const words = ['-T', directory.temp, '--keep-temp'];
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: isTiny ? 200 : 36 };
+    const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 36 };
     expect((await run(words, { sabotage })).signal).toBe('SIGKILL');
     expect((await run([...words, '--resume'])).exitCode).toBe(0);
     rmSync(output);

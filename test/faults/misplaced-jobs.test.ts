@@ -6,12 +6,13 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makePipe } from '../fixtures/make-pipe.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { runInProcess } from './job-in-process.js';
+import { contentOf, findJobPaths, namesBelow, runJob, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
-import { isTiny, writeInputs } from './small-job.js';
+import { writeInputs } from './small-job.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 let inputs: string[] = [];
 let output = '';
@@ -21,24 +22,19 @@ beforeEach(() => {
 });
 
 const shards = { by: 'count', shardCount: 3 } as const;
-const KILLED_IN_PASS_2: Sabotage = {
-  act: 'signal',
-  signal: 'SIGKILL',
-  at: 'output-write',
-  nth: isTiny ? 200 : 36,
-};
-const KILLED_IN_PASS_1: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: isTiny ? 400 : 250 };
+const KILLED_IN_PASS_2: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 36 };
+const KILLED_IN_PASS_1: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: 250 };
 /** Behind the first shard that gets its name. */
 const KILLED_WHILE_MOVING: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-move', nth: 6, afterwards: true };
 
-const run = (to: string, words: readonly string[], more: JobRun = {}) =>
-  runJob(directory, [...inputs, '-o', to, '--workers', '2', ...words], more);
+const argv = (to: string, words: readonly string[]) => [...inputs, '-o', to, '--workers', '2', ...words];
+const run = (to: string, words: readonly string[]) => runInProcess(argv(to, words));
 const seed = (number: number) => ['--seed', String(number)];
 const THREE = ['--shards', '3'];
 const expected = (number: number, options = {}) => undisturbed(directory, { inputs, seed: String(number), ...options });
 
 async function expectKilled(to: string, words: readonly string[], sabotage: Sabotage): Promise<void> {
-  expect((await run(to, words, { sabotage })).signal).toBe('SIGKILL');
+  expect((await runJob(directory, argv(to, words), { sabotage })).signal).toBe('SIGKILL');
 }
 
 /** Without the marker that they are complete. */
@@ -167,7 +163,7 @@ describe('a job directory', () => {
   ])('must not be %s', async (_, words) => {
     const job = directory.path('job');
     mkdirSync(join(job, 't'), { recursive: true, mode: 0o700 });
-    const result = await runJob(directory, [...inputs, ...THREE, '--job-dir', job, ...words(job)]);
+    const result = await runInProcess([...inputs, ...THREE, '--job-dir', job, ...words(job)]);
     expect(result).toMatchObject({
       exitCode: 2,
       failure: { message: expect.stringMatching(/ is the job directory .*job or lies in it; /) },
@@ -221,7 +217,7 @@ describe('a temp directory', () => {
     mkdirSync(cwd);
     const relative = ['-T', '../temp'];
     await expectKilled(output, [...seed(1), '--resume', '-T', directory.temp], KILLED_IN_PASS_1);
-    const done = await run(output, [...seed(1), '--resume', ...relative], { cwd });
+    const done = await runJob(directory, argv(output, [...seed(1), '--resume', ...relative]), { cwd });
     expect(done).toMatchObject({ exitCode: 0, report: { resumed: { pileSets: expect.any(Number) } } });
     expect(contentOf(output)).toBe(await expected(1));
   });
@@ -275,7 +271,8 @@ it('a pipe in place of temp data is told, and waited for by nobody', async () =>
   const [index] = readdirSync(job).filter((name) => /^set-\d+\.index$/.test(name));
   rmSync(join(job, index ?? ''));
   makePipe(join(job, index ?? ''));
-  const refused = await run(output, [...seed(1), '--resume', '-T', directory.temp]);
+  // In a process of its own: to wait would hold up the test.
+  const refused = await runJob(directory, argv(output, [...seed(1), '--resume', '-T', directory.temp]));
   expect(refused).toMatchObject({ failure: { message: expect.stringContaining('it is not a regular file') } });
   expect((await run(output, [...seed(1), '--force', '-T', directory.temp])).exitCode).toBe(0);
 });

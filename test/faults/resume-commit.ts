@@ -6,12 +6,13 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ShuffleOptions } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { runInProcess } from './job-in-process.js';
 import { type Content, contentOf, runJob, undisturbed } from './resumable-job.js';
-import { OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
 /** Few splits: each has a file to be removed in the end. */
-const SIZES = smallSizes({ splitBytes: OUTPUT_BYTES / 4 });
+const SIZES = { ...SMALL_SIZES, splitBytes: OUTPUT_BYTES / 4 };
 const FORMER = [
   ['notes.txt', 'precious notes\n'],
   ['shard-00000-of-00002.input', 'precious shard 0\n'],
@@ -69,7 +70,7 @@ function expectNothingHalf(output: string, former: Content | undefined, expected
 
 /** @param step only every so many-th place is tried. */
 export function testResumeCommit(step: number): void {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   describe.each(KINDS)('$name', (kind) => {
     async function expectedOf(inputs: readonly string[]): Promise<Content> {
@@ -80,7 +81,10 @@ export function testResumeCommit(step: number): void {
     /** Kills the job after step `nth`. @returns whether it had that many. */
     async function killAt(output: string, at: 'output-move' | 'job-removal', nth: number, resume: readonly string[]) {
       const sabotage = { act: 'signal', signal: 'SIGKILL', at, nth, afterwards: true } as const;
-      const { signal, exitCode } = await runJob(directory, argv(output, resume), { sabotage, sizes: SIZES });
+      const { signal, exitCode } = await runJob(directory, argv(output, resume), {
+        sabotage,
+        sizes: smallSizes(SIZES),
+      });
       if (signal === null) expect(exitCode).toBe(0);
       return signal === 'SIGKILL';
     }
@@ -107,13 +111,13 @@ export function testResumeCommit(step: number): void {
         kills += 1;
         const what = `step ${nth}`;
         expectNothingHalf(output, former, expected);
-        const { exitCode, failure, splitsRead } = await runJob(directory, argv(output, ['--resume']), { sizes: SIZES });
+        const { exitCode, failure, splitsMade } = await runInProcess(argv(output, ['--resume']), SIZES);
         // When all that the next run could know it by is gone, the job is one that is finished.
         const isFinished = failure?.code === 'ERR_OUTPUT_EXISTS';
         if (!isFinished) expect(failure, what).toBe(undefined);
         expect(exitCode, what).toBe(isFinished ? 2 : 0);
         if (at === 'output-move')
-          expect({ isFinished, splitsRead }, what).toEqual({ isFinished: false, splitsRead: 0 });
+          expect({ isFinished, splitsMade }, what).toEqual({ isFinished: false, splitsMade: [] });
         expect(contentOf(output), what).toEqual(expected);
         expect(readdirSync(directory.temp), what).toEqual([]);
       }
@@ -130,7 +134,7 @@ export function testResumeCommit(step: number): void {
           kind.prepare(output);
           if (!(await killAt(output, 'output-move', nth, resume))) break;
           kills += 1;
-          const { exitCode, report } = await runJob(directory, argv(output, ['--force'], '2'), { sizes: SIZES });
+          const { exitCode, report } = await runInProcess(argv(output, ['--force'], '2'), SIZES);
           expect({ exitCode, resumed: report?.resumed }).toEqual({ exitCode: 0, resumed: undefined });
           expect(contentOf(output)).not.toEqual(expected);
           expect(readdirSync(directory.temp)).toEqual([]);

@@ -6,13 +6,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
-import { isTiny, smallSizes, writeInputs } from './small-job.js';
+import { smallSizes, writeInputs } from './small-job.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 /** Several runs of several members each. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
 
@@ -28,7 +28,7 @@ const run = (codec: string, output: string, more: JobRun = {}, ...words: string[
     { sizes: SIZES, ...more },
   );
 
-const IN_PASS_2 = { at: 'output-write', nth: isTiny ? 4 : 8 } as const;
+const IN_PASS_2 = { at: 'output-write', nth: 8 } as const;
 
 describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
   it.each<[string, readonly string[], Sabotage]>([

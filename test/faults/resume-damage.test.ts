@@ -6,16 +6,16 @@ import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSy
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DATA_FILE_ENTRY_BYTES, HEADER_BYTES, PILE_ENTRY_BYTES } from '#src/pile-store/pile-set-index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { contentOf, findJobPaths, type JobOutcome, namesBelow, runJob, undisturbed } from './resumable-job.js';
-import type { Sabotage } from './sabotage.js';
-import { isTiny, OUTPUT_BYTES, smallSizes, writeInputs } from './small-job.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { runInProcess, stopInProcess } from './job-in-process.js';
+import { contentOf, findJobPaths, namesBelow, undisturbed } from './resumable-job.js';
+import { OUTPUT_BYTES, SMALL_SIZES, writeInputs } from './small-job.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 const PILES = 6;
 const STRIPES = 6;
-const SIZES = smallSizes({ pileCount: PILES, stripeCount: STRIPES });
+const SIZES = { ...SMALL_SIZES, pileCount: PILES, stripeCount: STRIPES };
 /** The one whose files are damaged. */
 const SPLIT = 4;
 
@@ -27,15 +27,12 @@ beforeEach(() => {
   output = directory.path('out');
 });
 
-function resume(sabotage?: Sabotage): Promise<JobOutcome> {
-  const argv = [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', '--resume'];
-  return runJob(directory, argv, { sizes: SIZES, ...(sabotage === undefined ? {} : { sabotage }) });
-}
+const argv = () => [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', '--resume'];
+const resume = () => runInProcess(argv(), SIZES);
 
 /** Has a job stopped in pass 2. */
 async function interrupt(nthWrite: number): Promise<void> {
-  const stopped = await resume({ act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: nthWrite });
-  expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: {} } });
+  await stopInProcess(argv(), { call: 'write', ending: '.part', nth: nthWrite }, SIZES);
   job = findJobPaths(directory.temp, directory.path());
 }
 
@@ -85,12 +82,12 @@ describe('stored records', () => {
       /are not what was written there; check the disk; a job that can be resumed goes on with --r/,
     );
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1, warnings: [] });
+    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT], warnings: [] });
     await expectUndisturbedBytes();
   });
 
   it('that changed are made again when other runs are finished', async () => {
-    await interrupt(isTiny ? 120 : 22);
+    await interrupt(22);
     const left = Array.from({ length: STRIPES }, (_, stripe) => stripe).filter((stripe) =>
       namesBelow(job.data).some((name) => name.endsWith(`.${stripe}.pile`)),
     );
@@ -98,7 +95,7 @@ describe('stored records', () => {
     flipByte(dataFile(left[0] ?? 0), 20);
     expect((await resume()).exitCode).toBe(4);
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
     expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(OUTPUT_BYTES / 10);
     await expectUndisturbedBytes();
   });
@@ -111,7 +108,7 @@ describe('stored records', () => {
     const path = dataFile(STRIPES - 1);
     damage(path);
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
     expect(continued.warnings).toEqual([
       expect.stringMatching(
         new RegExp(`^verification failed: the data file ${path} ${what}; this part is made again$`),
@@ -137,7 +134,7 @@ describe('an index', () => {
     const path = indexOf(SPLIT);
     flipByte(path, position(statSync(path).size));
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
     expect(continued.warnings).toEqual([expect.stringMatching(new RegExp(`${path} .*; this part is made again$`))]);
     await expectUndisturbedBytes();
   });
@@ -150,7 +147,7 @@ describe('an index', () => {
     await interrupt(1);
     damage(indexOf(SPLIT));
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 1 });
+    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
     expect(continued.warnings).toEqual([expect.stringContaining(basename(indexOf(SPLIT)))]);
     await expectUndisturbedBytes();
   });
@@ -158,7 +155,7 @@ describe('an index', () => {
   it('that is gone means that its pile set is made again, without a word', async () => {
     await interrupt(1);
     rmSync(indexOf(SPLIT));
-    expect(await resume()).toMatchObject({ exitCode: 0, splitsRead: 1, warnings: [] });
+    expect(await resume()).toMatchObject({ exitCode: 0, splitsMade: [SPLIT], warnings: [] });
     await expectUndisturbedBytes();
   });
 
@@ -166,7 +163,7 @@ describe('an index', () => {
     await interrupt(1);
     copyFileSync(indexOf(SPLIT), indexOf(999_999));
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
+    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [] });
     expect(continued.warnings).toEqual([expect.stringMatching(/set-999999\.index is not of this job; this part/)]);
     await expectUndisturbedBytes();
   });

@@ -17,20 +17,12 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seal, unseal } from '#src/sealed-json/sealed-file.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
-import {
-  contentOf,
-  findJobPaths,
-  fingerprintOf,
-  type JobOutcome,
-  type JobRun,
-  runJob,
-  runPrinted,
-  undisturbed,
-} from './resumable-job.js';
-import { isTiny, writeInputs } from './small-job.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { type JobInProcess, runInProcess, stopInProcess } from './job-in-process.js';
+import { contentOf, findJobPaths, fingerprintOf, runJob, undisturbed } from './resumable-job.js';
+import { writeInputs } from './small-job.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 let inputs: string[] = [];
 let output = '';
@@ -67,23 +59,15 @@ function argv(words: Words = {}): string[] {
   ];
 }
 
-const run = (words: Words = {}, more: JobRun = {}) => runJob(directory, argv(words), more);
+const run = (words: Words = {}) => runInProcess(argv(words));
 const resume = (words: Words = {}) => run({ ...words, more: ['--resume', ...(words.more ?? [])] });
 
 /** Begins the job and has it stopped in pass 1. */
-async function interrupt(words: Words = {}): Promise<JobOutcome> {
-  const nth = isTiny ? 400 : 250;
-  const outcome = await run(
-    { ...words, more: ['--resume', ...(words.more ?? [])] },
-    { sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } },
-  );
-  expect(outcome).toMatchObject({ exitCode: 143, failure: { resume: {} } });
-  return outcome;
-}
+const interrupt = () => stopInProcess(argv({ more: ['--resume'] }), { call: 'write', ending: '.pile', nth: 250 });
 
 /** Expects that a run changes nothing, neither of the unfinished job nor beside it. */
 async function expectRefused(
-  runIt: () => Promise<Pick<JobOutcome, 'exitCode' | 'failure'>>,
+  runIt: () => Promise<JobInProcess>,
   exitCode: number,
   code: string,
   message: string | RegExp,
@@ -100,8 +84,8 @@ async function expectRefused(
 }
 
 /** The unfinished job is whole: it goes on to its end. */
-async function expectGoesOn(outcome: JobOutcome) {
-  const continued = await runPrinted(directory, outcome.failure?.resume?.command ?? '');
+async function expectGoesOn() {
+  const continued = await resume();
   expect(continued).toMatchObject({ exitCode: 0, warnings: [] });
   expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
   expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));
@@ -116,9 +100,8 @@ async function expectDiscarded(words: Words = {}) {
 }
 
 describe('an unfinished job', () => {
-  let interrupted: JobOutcome;
   beforeEach(async () => {
-    interrupted = await interrupt();
+    await interrupt();
     job = findJobPaths(directory.temp, directory.path());
   });
 
@@ -129,7 +112,7 @@ describe('an unfinished job', () => {
       'ERR_JOB_UNFINISHED',
       `^an unfinished or kept job of ${output} exists in ${job.job}: give --resume to go on, or --force to discard it$`,
     );
-    await expectGoesOn(interrupted);
+    await expectGoesOn();
   });
 
   it('is discarded with --force', () => expectDiscarded());
@@ -170,7 +153,7 @@ describe('an unfinished job', () => {
   ])('is not gone on with when it has another %s', async (_, words, message) => {
     mkdirSync(directory.path('more'));
     await expectRefused(() => resume(words()), 2, 'ERR_JOB_DIFFERS', message);
-    await expectGoesOn(interrupted);
+    await expectGoesOn();
   });
 
   it('is found from other temp directories, too, and says which it has', async () => {
@@ -181,7 +164,7 @@ describe('an unfinished job', () => {
     await expectRefused(() => run({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more], more: ['--force'] }), 2, 'ERR_JOB_UNFINISHED', message);
     expect(fingerprintOf(more)).toEqual([]);
-    await expectGoesOn(interrupted);
+    await expectGoesOn();
   });
 
   const changed = (how: string) =>
@@ -212,7 +195,7 @@ describe('an unfinished job', () => {
       'ERR_INPUT_CHANGED',
       changed('another file was there in the list'),
     );
-    await expectGoesOn(interrupted);
+    await expectGoesOn();
   });
 
   it('is gone on with when an input was replaced by a copy of itself', async () => {
@@ -220,7 +203,7 @@ describe('an unfinished job', () => {
     writeFileSync(directory.path('copy'), readFileSync(path));
     renameSync(directory.path('copy'), path);
     utimesSync(path, MODIFIED, MODIFIED);
-    await expectGoesOn(interrupted);
+    await expectGoesOn();
   });
 
   it('is not gone on with when it was begun by another version', async () => {
@@ -269,14 +252,14 @@ describe('an unfinished job', () => {
     await expectRefused(() => resume(), 2, 'ERR_JOB_LOCKED', message);
     await expectRefused(() => run({ more: ['--force'] }), 2, 'ERR_JOB_LOCKED', message);
     rmSync(join(job.job, name));
-    await expectGoesOn(interrupted);
+    await expectGoesOn();
   });
 });
 
 describe('what cannot be gone on with', () => {
   it('is left by a job that was killed, and removed by the next one, unasked', async () => {
     const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 5 } as const;
-    expect(await run({}, { sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    expect(await runJob(directory, argv(), { sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { job: left } = findJobPaths(directory.temp, directory.path());
     expect(existsSync(join(left, 'manifest'))).toBe(true);
     const { exitCode, report } = await run();
@@ -285,7 +268,7 @@ describe('what cannot be gone on with', () => {
 
   it('is removed also by a job that is refused, because what it wrote appeared', async () => {
     const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'job-removal' } as const;
-    expect(await run({}, { sabotage })).toMatchObject({ signal: 'SIGKILL' });
+    expect(await runJob(directory, argv(), { sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { exitCode, failure } = await run();
     expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_OUTPUT_EXISTS' });
     expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } }));

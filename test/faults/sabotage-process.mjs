@@ -9,8 +9,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { pathOf } from './sabotage-files.mjs';
-import { waitUntilWaitedFor } from './sabotage-gates.mjs';
 import { meet } from './sabotage-meeting.mjs';
+import { waitUntilWaitedFor } from './sabotage-permits.mjs';
 
 /** Long enough for the main thread to notice a signal before this thread goes on. */
 const NOTICE_MILLISECONDS = 150;

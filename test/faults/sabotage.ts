@@ -67,7 +67,12 @@ export type Sabotage = {
 );
 
 const saboteur = new URL('saboteur.mjs', import.meta.url).href;
+const saboteurOfModules = new URL('saboteur-of-modules.mjs', import.meta.url).href;
 
 export function withSabotage(sabotage: Sabotage): Required<Pick<CommandRun, 'nodeOptions' | 'env'>> {
-  return { nodeOptions: ['--import', saboteur], env: { PILESHUF_SABOTAGE: JSON.stringify(sabotage) } };
+  const isOfModules = sabotage.act === 'misreport-region' || 'whenWaitedFor' in sabotage;
+  return {
+    nodeOptions: ['--import', isOfModules ? saboteurOfModules : saboteur],
+    env: { PILESHUF_SABOTAGE: JSON.stringify(sabotage) },
+  };
 }

@@ -2,30 +2,26 @@
  * Damages the command from outside: `node --import saboteur.mjs` loads this before the program, on the
  * main thread and, because worker threads inherit `--import`, on each of them. What is to go wrong
  * stands in PILESHUF_SABOTAGE (see `sabotage.ts`); the N-th occasion among all threads is the one that
- * does. The production code knows nothing of it.
+ * does. The production code knows nothing of it, and is what is shipped: it is `fs` and WebAssembly that are changed.
  */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { sabotageFiles } from './sabotage-files.mjs';
-import { sabotageGates } from './sabotage-gates.mjs';
 import { sabotageKernel } from './sabotage-kernel.mjs';
-import { sabotageOutput } from './sabotage-output.mjs';
 import { sabotageProcess } from './sabotage-process.mjs';
 
 const KEY = 'words of sabotage';
 
 /** @type {import('./sabotage.js').Sabotage} */
-const sabotage = JSON.parse(process.env['PILESHUF_SABOTAGE'] ?? '{}');
+export const sabotage = JSON.parse(process.env['PILESHUF_SABOTAGE'] ?? '{}');
 
 const inherited = getEnvironmentData(KEY);
 /** Shared by all threads: workers inherit it from the thread that starts them. */
 const words = inherited instanceof Int32Array ? inherited : new Int32Array(new SharedArrayBuffer(5 * 4));
 setEnvironmentData(KEY, words);
-const gateCounts = words.subarray(1, 3);
+export const gateCounts = words.subarray(1, 3);
 const meeting = words.subarray(3, 5);
-const isTheOne = () => Atomics.add(words, 0, 1) + 1 === (sabotage.nth ?? 1);
+export const isTheOne = () => Atomics.add(words, 0, 1) + 1 === (sabotage.nth ?? 1);
 
 sabotageKernel(sabotage, isTheOne);
 sabotageFiles(sabotage, isTheOne);
 sabotageProcess(sabotage, isTheOne, gateCounts, meeting);
-sabotageOutput(sabotage, isTheOne);
-sabotageGates(sabotage, gateCounts);

@@ -23,12 +23,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { formatOutputIdentity } from '#src/output/output-place.js';
 import { seal, unseal } from '#src/sealed-json/sealed-file.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { runInProcess, stopInProcess } from './job-in-process.js';
+import { contentOf, findJobPaths, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
-import { isTiny, SMALL_SIZES, writeInputs } from './small-job.js';
+import { SMALL_SIZES, writeInputs } from './small-job.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 let inputs: string[] = [];
 let output = '';
@@ -36,15 +37,19 @@ let output = '';
 let paths: ReturnType<typeof findJobPaths>;
 let victim = '';
 
-const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: isTiny ? 400 : 250 };
+const NTH_WRITE = 250;
+const STOPPED: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth: NTH_WRITE };
 const HOW = [[], ['--force'], ['--resume'], ['--resume', '--force']] as const;
 
-const run = (words: readonly string[] = [], more: JobRun = {}) =>
-  runJob(directory, [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', ...words], more);
+const argv = (words: readonly string[]) => [
+  ...[...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1'],
+  ...words,
+];
+const run = (words: readonly string[] = []) => runInProcess(argv(words));
 
 /** Has a job stopped, so that its directories are known. */
 async function interrupt() {
-  expect((await run(['--resume'], { sabotage: STOPPED })).exitCode).toBe(143);
+  await stopInProcess(argv(['--resume']), { call: 'write', ending: '.pile', nth: NTH_WRITE });
   return findJobPaths(directory.temp, directory.path());
 }
 
@@ -285,7 +290,7 @@ describe('a name that leads out of the directory', () => {
     writeFileSync(join(victim, 'set-000001-x.0.pile'), 'precious\n');
     for (const name of ['../../victim/set-000001-x', '/set-000001-x', 'set-000001-x/../../y']) {
       writeFileSync(path, renamed(readFileSync(path), name));
-      const continued = await run(['--resume'], { sabotage: { ...STOPPED, at: 'temp-read', nth: 3 } });
+      const continued = await stopInProcess(argv(['--resume']), { call: 'read', ending: '.pile', nth: 3 });
       expect(continued.warnings).toEqual([expect.stringMatching(/\.index .*it names no pile set.*made again$/)]);
     }
     expect((await run(['--resume'])).exitCode).toBe(0);
@@ -379,7 +384,8 @@ describe('what a job has on disk', () => {
   }
 
   it('is closed to others when it stays for another run', async () => {
-    paths = await interrupt();
+    expect((await runJob(directory, argv(['--resume']), { sabotage: STOPPED })).exitCode).toBe(143);
+    paths = findJobPaths(directory.temp, directory.path());
     for (const path of Object.values(paths)) expect(statSync(path).mode & 0o777).toBe(0o700);
     for (const path of [paths.job, paths.data]) {
       for (const name of namesBelow(path))

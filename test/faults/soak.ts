@@ -13,7 +13,7 @@ import { expect, it } from 'vitest';
 import { AbortedError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { makePipe } from '../fixtures/make-pipe.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, tightSettings } from '../laws/any-settings.js';
@@ -69,7 +69,7 @@ const MEASUREMENTS = 12;
 
 /** @param mostGrowth bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
 export function testSoak(jobCount: number, mostGrowth: number): void {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   /** Puts what each output decodes to in its place. */
   function decodeAll(path: string, codec: 'gzip' | 'zstd'): void {

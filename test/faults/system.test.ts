@@ -10,7 +10,7 @@ import { seen, sortLines } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { isTiny, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
@@ -60,8 +60,8 @@ describe('256 open files', () => {
   /** 4,096 piles of which each input holds some; as many stripes as the limit allows. */
   const sizes = smallSizes({
     pileCount: 4096,
-    bufferBytes: isTiny ? 64 : 4096,
-    splitBytes: isTiny ? 2000 : 20_000,
+    bufferBytes: 4096,
+    splitBytes: 20_000,
     pass2ArenaBytes: 2 ** 25,
     stripeCount: undefined,
   });

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -37,7 +37,7 @@ const SPLIT_AGAIN_INLINE = [
 ] as const;
 
 describe('verification', () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
 
   function shuffleUnder(sabotage: Sabotage, { place, inline }: Circumstances, ...argv: string[]) {
     const { nodeOptions, env } = withSabotage(sabotage);

@@ -9,11 +9,11 @@ import type { Tuning } from '#src/plan/memory-plan.js';
 import { expectRefusal } from '../cli/refusal.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { bgzfMember } from './codecs/bgzf-file.js';
 import { declared, severalBlocks } from './codecs/zstd-samples.mjs';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const pipeOf = useFedPipes(directory);
 
 interface Format {

@@ -11,14 +11,14 @@ import { DONE, seen } from '../fixtures/command-outcome.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from './any-headers.js';
 import { bgzfOf } from './codecs/bgzf-file.js';
 import { zstdOf } from './codecs/zstd-file.js';
 import { prefixed, tfrecordHead, tfrecordOf } from './plain-framings.js';
 import { paxLine, tarEntry, tarHeader, tarNote, tarOf } from './plain-tar.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const pipeOf = useFedPipes(directory);
 const example = tfrecordOf(Buffer.from('an example'));
 const samples = tarOf([

@@ -5,11 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import { openStore } from '#src/index.js';
 import { makeStore } from '../fixtures/make-store.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectUniform } from './chi-square.js';
 import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 describe('epochs', () => {
   it('have all orders of the five records of a pile equally often', async () => {

@@ -2,14 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { appendToStore, type ShuffleOptions, shuffle, shuffleStore } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 vi.mock(import('#src/key-derivation.js'), async (importOriginal) => ({
   ...(await importOriginal()),
   deriveInputKey: () => 7n,
 }));
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 /** Of records of the same length, so that the input of the second has keys that are those of the first. */
 const INPUTS = ['one', 'two', 'six'].map((word) =>

@@ -7,11 +7,11 @@ import { describe, expect, it } from 'vitest';
 import { detectCodec } from '#src/formats/codec-table.js';
 import { shuffle } from '#src/index.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { BGZF_END, bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { referenceOrder } from './reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 /** Some megabytes, so that `pigz` and `bgzip` write many blocks. */
 const lines = Buffer.from(Array.from({ length: 40_000 }, (_, i) => `${i} ${'x'.repeat((i * 7919) % 150)}\n`).join(''));

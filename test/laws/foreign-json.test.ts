@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 /** Strings with all that other programs take for the end of a line; the last line of the last file has no end. */
 const WRITE = `

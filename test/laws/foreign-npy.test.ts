@@ -7,9 +7,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const hasNumpy = spawnSync('python3', ['-c', 'import numpy']).status === 0;
 
 /** Writes three arrays of some rows each, the last of none. */

@@ -9,10 +9,10 @@ import { type ShuffleOptions, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from './reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 /** More than a pipe holds, compressed as well. */
 const lines = Buffer.from(

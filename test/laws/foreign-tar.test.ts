@@ -21,9 +21,9 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const SAMPLES = 40;
 
 const ADD = `

@@ -5,11 +5,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { splitPlainly, tfrecordOf } from '../formats/plain-framings.js';
 import { orderRecords } from './reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 const PUBLISHED: readonly (readonly [writer: string, hex: string])[] = [
   ['TensorFlow', '1800000000000000a37f4b22090000c025dd75d5411a0d627261696e2e4576656e743a31ecf3328d'],

@@ -10,10 +10,10 @@ import { shuffle } from '#src/index.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { orderRecords, recordsOf, referenceOrder } from './reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const MIB = 2 ** 20;
 
 /** Some megabytes, so that there are many blocks and, with pzstd, many frames. */

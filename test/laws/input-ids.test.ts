@@ -6,14 +6,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyInputs } from './any-inputs.js';
 import { anySettings } from './any-settings.js';
 import { recordsOf, referenceOrder } from './reference-order.js';
 import { shuffleToFile } from './shuffle-under-test.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 /** Inputs and their ids. */
 const named = anyInputs.chain((inputs) =>

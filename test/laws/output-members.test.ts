@@ -10,12 +10,12 @@ import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.j
 import { findCutPoints } from '#src/job/prepare/cut-points.js';
 import { listInputs } from '#src/job/prepare/job-inputs.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { makeLargeInputs } from './any-inputs.js';
 import { referenceOrder } from './reference-order.js';
 import { shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const inputs = makeLargeInputs({ lines: 6000, longest: 40, factor: 7 });
 const totalBytes = Buffer.concat(inputs).byteLength;
 /** Of one of the four buffers of a thread, which lie in whole blocks of 4 KiB one behind the other. */

@@ -6,7 +6,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ShardRule } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
@@ -23,7 +23,7 @@ function sorted(records: readonly Buffer[]): string[] {
 /** @param scale times the usual number of cases. */
 export function testSameBytes(scale: number): void {
   describe('one output', () => {
-    const directory = useTestDirectory();
+    const directory = useMemoryDirectory();
 
     async function expectLaws(job: Job): Promise<void> {
       const { bytes, report } = await shuffleToFile(directory, job);
@@ -107,7 +107,7 @@ export function testSameBytes(scale: number): void {
   });
 
   describe('shards', () => {
-    const directory = useTestDirectory();
+    const directory = useMemoryDirectory();
 
     const rule: fc.Arbitrary<ShardRule> = fc.oneof(
       fc.integer({ min: 1, max: 12 }).map((shardCount) => ({ by: 'count' as const, shardCount })),

@@ -6,14 +6,14 @@
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { STORED_HEADER_BYTES } from '#src/plan/arena-sizes.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import type { Settings } from './any-settings.js';
 import type { Encoding } from './encodings.js';
 import { recordsOf, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile } from './shuffle-under-test.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 const MIB = 2 ** 20;
 const NEWLINE = 0x0a;

@@ -27,9 +27,9 @@ import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.
 import { stagedPath } from '#src/output/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 
 const naming = { prefix: 'shard', extension: '.txt' };

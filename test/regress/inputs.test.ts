@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import { describe, expect, it } from 'vitest';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 function write(name: string, content: string): string {
   const path = directory.path(name);

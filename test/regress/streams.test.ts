@@ -10,9 +10,9 @@ import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const text = (name: string, count: number) =>
   Array.from({ length: count }, (_, i) => `${name} ${'.'.repeat(i % 17)}${i}\n`).join('');
 
