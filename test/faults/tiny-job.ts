@@ -4,22 +4,13 @@
  * where an output can appear; so small that it can be done again for every one of its calls.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
+import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
@@ -301,7 +292,7 @@ export interface TinyJobs {
 export function useTinyJobs(): TinyJobs {
   let directory = '';
   beforeAll(() => {
-    directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pileshuf-test-'));
+    directory = mkdtempSync(join(fastPlace(), 'pileshuf-test-'));
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   return { of: (kind) => new TinyJob(kind, join(directory, 'job')) };

@@ -2,10 +2,10 @@
  * A directory for tests that run thousands of jobs: in memory where the system has such a place, since
  * each job makes its output durable, and a disk takes milliseconds for that.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { fastPlace } from '../fixtures/fast-place.js';
 
 export interface FastDirectory {
   path(...names: string[]): string;
@@ -16,7 +16,7 @@ export interface FastDirectory {
 export function useFastDirectory(): FastDirectory {
   let root = '';
   beforeAll(() => {
-    root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'pileshuf-test-'));
+    root = mkdtempSync(join(fastPlace(), 'pileshuf-test-'));
     mkdirSync(join(root, 'temp'));
   });
   afterAll(() => {
