@@ -1,4 +1,4 @@
-/** Killed at every fifteenth file call; `*.slow.ts` has all of them. */
+/** Killed at every 25th file call; `*.slow.ts` has all of them. */
 import { testKilled } from './killed.js';
 
-testKilled(15);
+testKilled(25);

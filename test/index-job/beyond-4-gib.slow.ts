@@ -2,10 +2,10 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { indexFile, openIndexed } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const GIB = 2 ** 30;
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 describe('a file of more than 4 GiB', () => {
   it('has all its records', async () => {

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { type OpenedStore, openStore } from '#src/index.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 /** None would come in a test's time, if the signal were not heard. */
 const EPOCHS = 10 ** 9;
 

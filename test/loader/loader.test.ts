@@ -15,9 +15,9 @@ import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const NOTHING = new Uint8Array();
 const text = (record: Uint8Array) => Buffer.from(record).toString();
 

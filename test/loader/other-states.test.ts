@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, openStore } from '#src/index.js';
 import { listManifests } from '#src/store/manifest.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const LONG = 'y'.repeat(9 * 2 ** 20);
 
 async function given(records: AsyncIterable<Uint8Array>): Promise<string[]> {

@@ -5,9 +5,9 @@ import { readStoreContents } from '#src/loader/store-contents.js';
 import { mergePiles } from '#src/pile-store/merged-pile.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 describe('readStoreContents', () => {
   it('keeps where segments are, unless they are too many, and has the totals of all piles', async () => {

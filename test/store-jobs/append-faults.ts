@@ -10,7 +10,7 @@ import { appendToStore, PileshufError, shuffleStore, type Tuning } from '#src/in
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 const FAULTS: readonly Fault[] = [
@@ -31,7 +31,7 @@ const textOf = (name: string, count: number) =>
 const FORMER = textOf('former', 60);
 const ADDED = [textOf('plain', 200), textOf('compressed', 60)];
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const store = () => directory.path('store');
 
 beforeEach(async () => {

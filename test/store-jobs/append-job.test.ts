@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, type AppendOptions, appendToStore, shuffleStore, UsageError } from '#src/index.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const store = () => directory.path('store');
 const LINES = 4000;
 

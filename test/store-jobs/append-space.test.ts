@@ -5,14 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore, shuffleStore } from '#src/index.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const LINES = Array.from({ length: 60_000 }, (_, i) => `${i * 7919} of a line that is longer than its number\n`).join(
   '',
 );
 
 describe.skipIf(reasonNotToMount !== undefined)(`a store on a small disk ${reasonNotToMount ?? ''}`, () => {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
   const mountTmpfs = useMounts();
   let store = '';
 

@@ -11,10 +11,10 @@ import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { verifyStore } from '#src/store-jobs/verify-store.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { writeInputs } from '../fixtures/written-store.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const filesOf = (end: string) =>

@@ -13,10 +13,10 @@ import { commitManifest } from '#src/store/commit-manifest.js';
 import { readManifest } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { linesOf, SEED, writeInput } from '../fixtures/written-store.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const store = () => directory.path('store');
 
 async function writeStore(): Promise<void> {

@@ -12,9 +12,9 @@ import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const pileSetFiles = () => readdirSync(directory.path('store', 'pile-sets')).sort();

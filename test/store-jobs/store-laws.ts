@@ -7,13 +7,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, shuffleStore } from '#src/index.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { anyInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, type Settings, tightSettings } from '../laws/any-settings.js';
 import { encode } from '../laws/encodings.js';
 import { recordsOf, referenceOrder } from '../laws/reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const SEED = 'of the store';
 const small: Settings = {
   workers: 1,

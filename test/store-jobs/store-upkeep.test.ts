@@ -6,10 +6,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, collectStore, expireStore, inspectStore } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { writeInputs } from '../fixtures/written-store.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const indexCount = () =>

@@ -12,10 +12,10 @@ import { encodeManifest, listManifests } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { inputsOf, SEED, writeInput, writeInputs } from '../fixtures/written-store.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const store = () => directory.path('store');
 const HOUR = 3_600_000;
 const OTHER_BOOT_ID = '00000000-0000-4000-8000-000000000000';

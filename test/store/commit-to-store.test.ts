@@ -14,9 +14,9 @@ import { encodeManifest, readNewestManifest } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const control = JobControl.create([], 0);

@@ -10,9 +10,9 @@ import { nameOfManifest } from '#src/store/store-files.js';
 import { openSnapshot, type StoreSnapshot } from '#src/store/store-snapshot.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const create = async (

@@ -8,10 +8,10 @@ import { describe, expect, it } from 'vitest';
 import { collectStore, type ExpireRule, expireStore } from '#src/index.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { inputsOf, linesOf, SEED, writeInput, writeInputs } from '../fixtures/written-store.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 const store = () => directory.path('store');
 const DAY = 24 * 3600 * 1000;
 const dateOf = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10);

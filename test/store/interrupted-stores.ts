@@ -8,12 +8,12 @@ import { replaceFileCalls } from '#src/io/file-calls.js';
 import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
 import { interrupted } from '../fixtures/interrupted-file-calls.js';
 import { contentOf } from '../fixtures/store-content.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectDoneAgain, STORE_CHANGES, writeFormerStore } from './store-changes.js';
 
 /** @param step every so many-th call is tried. */
 export function testInterruptedStores(step: number): void {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
   const store = () => directory.path('store');
 
   describe.each(STORE_CHANGES)('$name', (change) => {

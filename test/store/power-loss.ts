@@ -9,7 +9,7 @@ import { replaceFileCalls } from '#src/io/file-calls.js';
 import { ensureSharedDirectory } from '#src/io/shared-directory.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival } from '../faults/disk-model.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { linesOf, SEED, writeInput } from '../fixtures/written-store.js';
 import { expectDoneAgain, STORE_CHANGES, type StoreChange, writeFormerStore } from './store-changes.js';
 
@@ -30,7 +30,7 @@ const makingInNewDirectory: StoreChange = {
 
 /** @param step after every so many-th change the power fails. @param mixtures of what may survive, so many of them. */
 export function testPowerLoss(step: number, mixtures: number): void {
-  const directory = useTestDirectory();
+  const directory = useMemoryDirectory();
   const store = () => directory.path('store');
 
   describe.each([making, makingInNewDirectory, ...STORE_CHANGES])('$name', (change) => {
