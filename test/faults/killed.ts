@@ -63,7 +63,7 @@ export function testKilled(step: number): void {
           job.prepare();
           if (!(await killAt(job, fault, nth, false))) {
             expect(problems).toEqual([]);
-            expect(kills).toBeGreaterThan(1);
+            expect(kills).toBeGreaterThan(0);
             if (step === 1) console.info(`${kind.name}: killed at ${kills} calls`);
             return;
           }
