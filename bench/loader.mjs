@@ -52,7 +52,19 @@ for (const kind of /** @type {CorpusKind[]} */ (values.kinds.split(','))) {
   const corpus = makeCorpus(workDir, { kind, seed: '1', sizeBytes: Number(values.size) });
   const store = path.join(workDir, `store-${kind}`);
   fs.rmSync(store, { recursive: true, force: true });
-  run([pileshufMain, 'append', store, ...corpus.files, '--seed', '1', '--input-ids', 'name', '--quiet']);
+  run([
+    pileshufMain,
+    'append',
+    store,
+    ...corpus.files,
+    '--seed',
+    '1',
+    '--input-ids',
+    'name',
+    '--expected-bytes',
+    values.size,
+    '--quiet',
+  ]);
   const measured = measure(store, corpus.lines, corpus.bytes);
   process.stdout.write(
     `${kind}, ${(corpus.bytes / 1e9).toFixed(2)} GB, ${corpus.lines} records\n${tableOf(measured)}\n`,

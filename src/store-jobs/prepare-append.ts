@@ -18,7 +18,7 @@ import { deriveDrawSeed } from '../key-derivation.js';
 import { requireOutside } from '../output/output-place.js';
 import { MOST_PILES, type StoreLayout } from '../pile-store/store-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
+import { pilesForBytes, pilesForFirstInputs } from '../plan/store-piles.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generation.js';
 import { requireIdsFree } from '../store/input-ids.js';
@@ -38,9 +38,6 @@ export interface PreparedAppend {
   readonly plan: JobPlan;
   readonly control: JobControl;
 }
-
-/** A store is made for more than what it is begun with. */
-const EXPECTED_GROWTH = 4;
 
 /** @throws UsageError, InputError and SystemError for all that is wrong from the start. */
 export async function prepareAppend(
@@ -67,7 +64,7 @@ export async function prepareAppend(
   const { snapshot, plan: work } = await openOrCreateStore(
     storeDirectory,
     { seed: options.seed, pileCount: piles },
-    { pileCount: expectedBytes === undefined ? pilesForInputs(recordBytes) : pilesForBytes(expectedBytes) },
+    { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
       requireIdsFree(store.snapshot, inputIds, replace);
       return planWork(named, inputs, store, tuning);
@@ -112,11 +109,6 @@ function requireSpace(plan: JobPlan, directory: string, gates: DeviceGates, onWa
   const likely = shortageOf(plan.expected);
   if (likely === undefined) return;
   onWarning(`by a sample of the inputs, there may not be enough space ${likely.description}; ${likely.advice}`);
-}
-
-/** Of a store that begins with these. */
-function pilesForInputs(recordBytes: number): number {
-  return Math.max(DEFAULT_STORE_PILES, pilesForBytes(EXPECTED_GROWTH * recordBytes));
 }
 
 /** They would have to stand before the records of every output that is made of the store. */

@@ -45,13 +45,13 @@ describe('appendToStore', () => {
 
   it('reports what the store has now', async () => {
     expect(await append({ seed: 's', expectedBytes: 2 ** 30, generation: 'g' })).toMatchObject({
-      ...{ records: 3, bytes: 6, inputCount: 1, seed: 's', piles: 64, generation: 'g', state: 2, workers: 1 },
+      ...{ records: 3, bytes: 6, inputCount: 1, seed: 's', piles: 16, generation: 'g', state: 2, workers: 1 },
       storedBytes: 6 + 3 * 12,
     });
     const second = await append({ inputIds: ['other'] });
     expect(second).toMatchObject({
       seed: 's',
-      piles: 64,
+      piles: 16,
       generation: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       state: 3,
     });

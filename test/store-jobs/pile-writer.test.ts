@@ -220,6 +220,6 @@ describe('a PileWriter', () => {
   it('gives a new store as many piles as are asked for, or as its bytes take', async () => {
     mkdirSync(store());
     (await open('a', { piles: undefined, expectedBytes: 2 ** 30 })).abort();
-    expect(openSnapshot(store()).settings.pileCount).toBe(64);
+    expect(openSnapshot(store()).settings.pileCount).toBe(16);
   });
 });
