@@ -3,7 +3,7 @@
  * ask (`src/pile-store/pool-memory.ts`). It reserves as many as the system gives: a page becomes memory when it is first
  * written. Its `workerData` is a `KeeperTask`; it answers with how many bytes there are.
  */
-import type { KeeperTask } from '../src/job/passes/keep-pool-memory.js';
+import type { KeeperTask } from '../src/pile-store/pool-memory.js';
 
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 

@@ -14,6 +14,15 @@ export type PoolMemoryShare =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
+/** What the thread is told that keeps slabs. */
+export interface KeeperTask {
+  readonly channelName: string;
+  /** It answers to this. */
+  readonly question: string;
+  readonly wantedBytes: number;
+  readonly slabBytes: number;
+}
+
 /** What is said on the channel of that name; the answer is the slabs, to whoever listens. */
 export const ASK_FOR_SLABS = 'slabs?';
 

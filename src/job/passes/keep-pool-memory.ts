@@ -6,19 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { memoryKeeperUrl } from '../../../workers/memory-keeper-url.js';
-import { ASK_FOR_SLABS } from '../../pile-store/pool-memory.js';
+import { ASK_FOR_SLABS, type KeeperTask } from '../../pile-store/pool-memory.js';
 import { type RamPoolShare, ramPoolIn, wholeChunks } from '../../pile-store/ram-pool.js';
 import type { Release } from '../../release-all.js';
 import { workerError } from './worker-error.js';
-
-/** What the thread is told. */
-export interface KeeperTask {
-  readonly channelName: string;
-  /** It answers to this. */
-  readonly question: string;
-  readonly wantedBytes: number;
-  readonly slabBytes: number;
-}
 
 /** A typed array on Node 20 spans at most 4 GiB; slabs stay well below. */
 const SLAB_BYTES = 2 ** 30;
