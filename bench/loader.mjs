@@ -62,7 +62,7 @@ for (const kind of /** @type {CorpusKind[]} */ (values.kinds.split(','))) {
     '--input-ids',
     'name',
     '--expected-bytes',
-    values.size,
+    `${values.size}B`,
     '--quiet',
   ]);
   const measured = measure(store, corpus.lines, corpus.bytes);
