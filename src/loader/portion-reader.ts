@@ -10,6 +10,7 @@ import type { LoaderSettings } from './loader-state.js';
 import { type LoaderMemory, rangeCountOfPile, requireMemory } from './portion-memory.js';
 import { type PortionVisit, visitsOf } from './portion-visits.js';
 import { shareOfRank } from './rank-share.js';
+import { countSharedMemory } from './shared-memory-count.js';
 import type { StoreContents } from './store-contents.js';
 import type { StoreView } from './store-view.js';
 
@@ -44,12 +45,19 @@ interface EpochVisit extends PortionVisit {
   readonly epochKey: bigint | undefined;
 }
 
+interface Loading {
+  readonly epoch: number;
+  /** Where the portion goes if it has room there. */
+  readonly buffer: SharedArrayBuffer | undefined;
+  readonly result: Promise<LoadResult>;
+}
+
 export class PortionReader {
   readonly #view: StoreView;
   readonly #contents: StoreContents;
   readonly #visits: Iterator<EpochVisit, void>;
   /** In the order in which they are consumed. */
-  readonly #loading: { readonly epoch: number; readonly result: Promise<LoadResult> }[] = [];
+  readonly #loading: Loading[] = [];
   /** Those that nothing is loaded into, nor consumed from; all of them, when all portions were consumed. */
   readonly #buffers: PortionBuffers;
   #consumed: SharedArrayBuffer | undefined;
@@ -81,7 +89,10 @@ export class PortionReader {
       const [first] = this.#loading;
       if (first?.epoch !== epoch) return undefined;
       this.#loading.shift();
-      const { buffer, records, bytesAt, byteLength } = await this.#loaded(first.result);
+      const { records, bytesAt, byteLength, ...loaded } = await this.#loaded(first.result);
+      // The same memory comes back as another object.
+      const buffer = first.buffer?.byteLength === loaded.buffer.byteLength ? first.buffer : loaded.buffer;
+      countSharedMemory(buffer);
       this.#consumed = buffer;
       if (records > 0) {
         return { bytes: new Uint8Array(buffer, bytesAt, byteLength), ends: new Uint32Array(buffer, 0, records) };
@@ -103,15 +114,16 @@ export class PortionReader {
       if (next.done === true) return;
       const { epoch, ...visit } = next.value;
       const { totals, merged } = this.#contents;
+      const buffer = this.#buffers.pop();
       const result = this.#view.threads.load({
         ...visit,
         ...(merged === undefined ? { pileSets: this.#view.pileSets } : { merged: merged[visit.pile] }),
         checksum: totals.checksums[visit.pile] ?? 0n,
-        buffer: this.#buffers.pop(),
+        buffer,
       });
       // Told when it is its turn.
       result.catch(() => {});
-      this.#loading.push({ epoch, result });
+      this.#loading.push({ epoch, buffer, result });
     }
   }
 }
