@@ -63,7 +63,8 @@ export function testKilled(step: number): void {
           job.prepare();
           if (!(await killAt(job, fault, nth, false))) {
             expect(problems).toEqual([]);
-            expect(kills).toBeGreaterThan(0);
+            // In memory only outputs are written, some in one piece.
+            expect(kills).toBeGreaterThan('part' in fault && kind.tuning.keepInRam === true ? 0 : 1);
             if (step === 1) console.info(`${kind.name}: killed at ${kills} calls`);
             return;
           }
