@@ -16,9 +16,10 @@ export {
   UsageError,
   VerificationError,
 } from './errors.js';
-export { indexFile } from './index-job/index-file.js';
-export type { IndexOptions, IndexReport } from './index-job/index-options.js';
-export { type Memory, readMemory } from './io/memory-limit.js';
+export { appendToStore } from './jobs/append.js';
+export { indexFile } from './jobs/index-file-function.js';
+export type { IndexOptions, IndexReport } from './jobs/index-options.js';
+export { type InspectOptions, inspectStore, type StoreReport } from './jobs/inspect-store.js';
 export type {
   HeaderKind,
   JobProfile,
@@ -29,28 +30,27 @@ export type {
   ShuffleOptions,
   ShuffleProgress,
   ShuffleReport,
-} from './job/prepare/shuffle-options.js';
-export { shuffle } from './job/shuffle.js';
-export type { BatchOptions, Loader } from './loader/loader.js';
-export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
-export type { LoaderState } from './loader/loader-state.js';
-export { type OpenedStore, openStore } from './loader/open-store.js';
-export type { RecordBatch } from './loader/record-batch.js';
-export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
-export type { Phase, PhaseSeconds } from './phase-clock.js';
-export type { Tuning } from './plan/memory-plan.js';
-export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
-export type { CollectedGarbage } from './store/collect-garbage.js';
-export type { GenerationSummary } from './store/generation-summary.js';
-export { appendToStore } from './store-jobs/append-job.js';
-export { type InspectOptions, inspectStore, type StoreReport } from './store-jobs/inspect-store.js';
-export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './store-jobs/pile-writer.js';
-export { shuffleStore } from './store-jobs/shuffle-store-job.js';
-export type { AppendOptions, AppendReport, ShuffleStoreOptions } from './store-jobs/store-options.js';
+} from './jobs/options.js';
+export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
+export { shuffle } from './jobs/shuffle-function.js';
+export { shuffleStore } from './jobs/shuffle-store.js';
+export type { AppendOptions, AppendReport, ShuffleStoreOptions } from './jobs/store-options.js';
 export {
   collectStore,
   type ExpireReport,
   type ExpireRule,
   expireStore,
   type GarbageOptions,
-} from './store-jobs/store-upkeep.js';
+} from './jobs/store-upkeep.js';
+export type { BatchOptions, Loader } from './loader/loader.js';
+export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
+export type { LoaderState } from './loader/loader-state.js';
+export { type OpenedStore, openStore } from './loader/open-store.js';
+export type { RecordBatch } from './loader/record-batch.js';
+export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
+export { type Memory, readMemory } from './machine/memory-limit.js';
+export type { Phase, PhaseSeconds } from './phase-clock.js';
+export type { Tuning } from './plan/memory-plan.js';
+export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
+export type { CollectedGarbage } from './store/collect-garbage.js';
+export type { GenerationSummary } from './store/generation-summary.js';

@@ -1,9 +1,9 @@
 /**
  * A thread that keeps the slabs of a memory pool, for a job whose threads come and go, and hands them to those that
- * ask (`src/pile-store/pool-memory.ts`). It reserves as many as the system gives: a page becomes memory when it is first
+ * ask (`src/pile-sets/pool-memory.ts`). It reserves as many as the system gives: a page becomes memory when it is first
  * written. Its `workerData` is a `KeeperTask`; it answers with how many bytes there are.
  */
-import type { KeeperTask } from '../src/pile-store/pool-memory.js';
+import type { KeeperTask } from '../src/pile-sets/pool-memory.js';
 
 const { BroadcastChannel, parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
 

@@ -18,7 +18,7 @@
  * @property {number} sizeBytes of the inputs
  * @property {string} memory
  * @property {'directories' | 'loop devices'} places devices of their own are needed where the class of a disk matters
- * @property {boolean} hasLongFiles whether splits and stripes are those of a much larger job
+ * @property {boolean} hasLongFiles whether slices and stripes are those of a much larger job
  * @property {DiskContestant[]} contestants
  * @property {[string, string][]} comparisons the time of the first divided by that of the second
  */

@@ -3,7 +3,7 @@
 
 import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES, SUB_PILE_FILL } from '#src/plan/arena-sizes.js';
 import { planMemory } from '#src/plan/memory-plan.js';
-import { planSplitBytes } from '#src/plan/splits.js';
+import { planSliceBytes } from '#src/plan/slices.js';
 
 /**
  * @typedef {object} JobSize
@@ -27,7 +27,7 @@ import { planSplitBytes } from '#src/plan/splits.js';
  * @property {number} bufferBytes
  * @property {number} segments that pass 1 leaves
  * @property {number} levels how often a record is put on a pile
- * @property {number} splits
+ * @property {number} slices
  * @property {number} stripes
  * @property {number} openFiles at most, of all workers
  * @property {number} indexBytes of all pile sets
@@ -44,7 +44,7 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
   const plan = planMemory({
     budgetBytes,
     workers,
-    mostSplits: Number.POSITIVE_INFINITY,
+    mostSlices: Number.POSITIVE_INFINITY,
     recordBytes: bytes,
     meanRecordBytes,
     exact: true,
@@ -55,10 +55,10 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
     holdsOutput: false,
     layout: undefined,
   });
-  const splitBytes = planSplitBytes(bytes, plan.workers, plan.pileCount, plan.bufferBytes);
-  const splits = Math.max(1, Math.round(bytes / splitBytes));
+  const sliceBytes = planSliceBytes(bytes, plan.workers, plan.pileCount, plan.bufferBytes);
+  const slices = Math.max(1, Math.round(bytes / sliceBytes));
   // Full buffers, and what is left of each pile at the end of each split.
-  const segments = plan.storedBytes / plan.bufferBytes + (splits * plan.pileCount) / 2;
+  const segments = plan.storedBytes / plan.bufferBytes + (slices * plan.pileCount) / 2;
   const outputBytes = OUTPUT_BUFFER_COUNT * plan.outputBytes;
   let levels = 1;
   for (let pileBytes = plan.storedBytes / plan.pileCount; ; levels++) {
@@ -77,9 +77,9 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
     bufferBytes: plan.bufferBytes,
     segments,
     levels,
-    splits,
+    slices,
     stripes: plan.stripeCount,
     openFiles: 48 + plan.workers * (8 + plan.stripeCount * tempDisks),
-    indexBytes: segments * SEGMENT_ENTRY_BYTES + splits * plan.pileCount * PILE_ENTRY_BYTES,
+    indexBytes: segments * SEGMENT_ENTRY_BYTES + slices * plan.pileCount * PILE_ENTRY_BYTES,
   };
 }

@@ -106,8 +106,8 @@ export function describeReport({ records, bytes, seconds, seed, checksum, resume
   ].join(', ');
 }
 
-/** `went on from 12 splits and 3.20 GB of output` */
+/** `went on from 12 slices and 3.20 GB of output` */
 function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['resumed']>): string {
-  const splits = `${formatCount(pileSets)} ${pileSets === 1 ? 'split' : 'splits'}`;
-  return `went on from ${splits} and ${formatBytes(outputBytes)} of output`;
+  const slices = `${formatCount(pileSets)} ${pileSets === 1 ? 'slice' : 'slices'}`;
+  return `went on from ${slices} and ${formatBytes(outputBytes)} of output`;
 }

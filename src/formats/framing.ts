@@ -71,7 +71,7 @@ export interface FramingKernel {
   /** The linear memory, as bytes and as numbers; replaced when it grows. */
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  readonly run: FramingFunctions;
+  readonly wasm: FramingFunctions;
 }
 
 /** A byte pattern in which a record is not as its framing demands. `PartScatterer` says in which input. */

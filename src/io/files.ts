@@ -7,11 +7,11 @@
  */
 import { constants } from 'node:fs';
 import { ClosedPipeError } from '../errors.js';
+import { blockFor } from '../pause.js';
 import { thenAlways } from '../then-always.js';
 import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { type FileRole, ioError } from './io-error.js';
-import { blockFor } from './pause.js';
 
 export interface OpenFile {
   readonly fd: number;

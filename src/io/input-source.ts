@@ -10,6 +10,7 @@
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
 import { InputError, PileshufError } from '../errors.js';
+import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { thenAlways } from '../then-always.js';
 import { fileCalls } from './file-calls.js';
@@ -24,7 +25,6 @@ import {
   versionOf,
 } from './files.js';
 import { ioError } from './io-error.js';
-import type { GateNumber, JobControl } from './job-control.js';
 
 /** Path that stands for standard input. */
 export const STANDARD_INPUT = '-';

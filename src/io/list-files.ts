@@ -4,10 +4,10 @@
 import { type Dirent, lstat, readdir, realpath, type Stats, stat } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
+import { hearSignalsAt } from '../pause.js';
 import { fileCalls } from './file-calls.js';
 import { reasonOf } from './io-error.js';
 import { statPath } from './paths.js';
-import { hearSignalsAt } from './pause.js';
 
 /**
  * All regular files below a directory, and symbolic links to regular files, sorted by the bytes of

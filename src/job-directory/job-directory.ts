@@ -7,7 +7,7 @@ import { SystemError } from '../errors.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
-import { finishedRunNames } from './finished-runs.js';
+import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
 import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
 import { looksLikeLock } from './lock-name.js';
@@ -196,7 +196,7 @@ export class JobDirectory {
     if (!this.#job.isHeld) return;
     const { jobDirectory } = this.paths;
     // The last goes first: there is no gap.
-    removal.files(jobDirectory, removal.attempt(() => finishedRunNames(jobDirectory).reverse()) ?? []);
+    removal.files(jobDirectory, removal.attempt(() => finishedRangeNames(jobDirectory).reverse()) ?? []);
     const isLast = (name: string) => name === MANIFEST_NAME || name === JOURNAL_NAME;
     const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !isLast(name);
     removal.files(jobDirectory, this.#ownNames(removal).filter(isOther));

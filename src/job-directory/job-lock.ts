@@ -20,11 +20,11 @@ import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { errnoOf } from '../io/errno.js';
 import { fileCalls } from '../io/file-calls.js';
-import { holdOn, identifyOwner, judgeOwner, letGoOf, type OwnerState } from '../io/file-owner.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
 import { ioError } from '../io/io-error.js';
-import type { FileOwner } from '../io/owner-name.js';
 import { listNames } from '../io/paths.js';
+import { holdOn, identifyOwner, judgeOwner, letGoOf, type OwnerState } from '../machine/file-owner.js';
+import type { FileOwner } from '../machine/owner-name.js';
 import { formatLockName, looksLikeLock, parseLockName } from './lock-name.js';
 
 export interface JobLock {

@@ -2,7 +2,7 @@
  * Where a job with outputs on disk keeps what it needs to go on after it was killed. The names are
  * derived from the output, so that the next run of the same command finds them.
  *
- *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, records of finished runs    or --job-dir DIR
+ *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, records of finished ranges    or --job-dir DIR
  *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                             or DIR/disk-0
  *     OUTPUT/../.pileshuf-ID.out/   staged outputs, locks, and a note of the job directory
  */

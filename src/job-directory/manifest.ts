@@ -3,32 +3,22 @@
  * bytes come out, and how the work was laid out. Written once, before the first byte of temp data.
  */
 import { join } from 'node:path';
+import { damagedFile } from '../io/damaged-file.js';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
+import { flag, list, nullable, object, oneOf, readShape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { seal, unseal } from '../io/sealed-file.js';
 import { createDurably, readSmallFile, replaceDurably } from '../io/small-file.js';
-import { MOST_PILES, MOST_STRIPES } from '../pile-store/store-layout.js';
-import { damagedFile } from '../sealed-json/damaged-file.js';
-import {
-  flag,
-  list,
-  nullable,
-  object,
-  oneOf,
-  readShape,
-  text,
-  type ValueOf,
-  wholeNumber,
-} from '../sealed-json/json-shape.js';
-import { seal, unseal } from '../sealed-json/sealed-file.js';
+import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
 
 export const MANIFEST_NAME = 'manifest';
 const KIND = 'job';
-const VERSION = 4;
+const VERSION = 5;
 /** A million inputs take some 43 MB. */
 const MOST_BYTES = 2 ** 29 - 2 ** 24;
 /** Of each input. */
 export const FINGERPRINT_BYTES = 32;
 /** More than are planned of any inputs, few enough to be listed. */
-const MOST_SPLITS = 2 ** 20;
+const MOST_SLICES = 2 ** 20;
 
 const shape = object({
   /** Whether what the job did before it ended is on disk for sure. */
@@ -61,10 +51,10 @@ const shape = object({
     object({
       pileCount: wholeNumber(1, MOST_PILES),
       stripeCount: wholeNumber(1, MOST_STRIPES),
-      splitBytes: wholeNumber(1),
-      splitCount: wholeNumber(0, MOST_SPLITS),
-      /** SHA-256 of the splits: a program that cuts otherwise cannot go on. */
-      splitsDigest: text,
+      sliceBytes: wholeNumber(1),
+      sliceCount: wholeNumber(0, MOST_SLICES),
+      /** SHA-256 of the slices: a program that cuts otherwise cannot go on. */
+      slicesDigest: text,
     }),
   ),
 });

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { SystemError } from '../errors.js';
 import { listNames, lstatPath } from '../io/paths.js';
+import { FIRST_BYTES_OF_SEALED_FILES } from '../io/sealed-file.js';
 import { isNameOfAttempt, readHead } from '../io/small-file.js';
-import { FIRST_BYTES_OF_INDEXES } from '../pile-store/pile-set-index.js';
-import { FIRST_BYTES_OF_SEALED_FILES } from '../sealed-json/sealed-file.js';
+import { FIRST_BYTES_OF_INDEXES } from '../pile-sets/pile-set-index.js';
 import { looksLikeLock } from './lock-name.js';
 
 /** What a job writes into its job directory, beside locks and attempts. */

@@ -3,10 +3,10 @@
  * by which the next job there knows whether the one that made it was killed.
  */
 import { join } from 'node:path';
+import type { Release } from '../cleanup.js';
 import { PileshufError } from '../errors.js';
 import { listNames } from '../io/paths.js';
 import { makePrivateDirectory, removeDirectory, requirePrivate } from '../io/private-directory.js';
-import type { Release } from '../release-all.js';
 import { acquireJobLock, findJobHolder } from './job-lock.js';
 import { looksLikeLock } from './lock-name.js';
 

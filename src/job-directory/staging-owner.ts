@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
+import { flag, object, readShape, text, type ValueOf } from '../io/json-shape.js';
+import { seal, unseal } from '../io/sealed-file.js';
 import { readSmallFile } from '../io/small-file.js';
-import { flag, object, readShape, text, type ValueOf } from '../sealed-json/json-shape.js';
-import { seal, unseal } from '../sealed-json/sealed-file.js';
 
 export const OWNER_NAME = 'owner';
 const KIND = 'owner';

@@ -3,7 +3,7 @@
  * Epoch 0 is the global shuffle: all piles as they lie, by their stored keys.
  */
 import seedrandom from 'seedrandom';
-import { deriveEpochDraws, deriveEpochKey } from '../key-derivation.js';
+import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
 
 /** What later epochs have anew: `full`: the order of the piles and that in each; `piles`: that of the piles alone. */
 export type Reshuffle = 'full' | 'piles' | 'none';

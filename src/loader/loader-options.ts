@@ -2,8 +2,8 @@
  * What a caller says of a loader, checked and completed.
  */
 import { UsageError } from '../errors.js';
-import { readCpuCount } from '../io/cpu-count.js';
-import { readMemory } from '../io/memory-limit.js';
+import { readCpuCount } from '../machine/cpu-count.js';
+import { readMemory } from '../machine/memory-limit.js';
 import type { LoaderSettings } from './loader-state.js';
 
 export interface OpenStoreOptions {
@@ -23,7 +23,7 @@ export interface LoaderOptions {
    * `strided` (default): record i of an epoch goes to rank i mod worldSize, and each rank reads all piles. `contiguous`:
    * each rank reads its own share of the piles alone.
    */
-  readonly split?: 'strided' | 'contiguous' | undefined;
+  readonly share?: 'strided' | 'contiguous' | undefined;
   /**
    * Ranks get counts that differ by at most one, unless they are made equal: `drop` leaves out up to worldSize - 1
    * records, `pad` gives as many twice.
@@ -65,13 +65,13 @@ export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOption
 
 /** @throws UsageError */
 export function completeSettings(options: LoaderOptions): LoaderSettings {
-  const { rank = 0, worldSize = 1, split = 'strided', equalize = null, reshuffle = 'full' } = options;
+  const { rank = 0, worldSize = 1, share = 'strided', equalize = null, reshuffle = 'full' } = options;
   requireWhole('worldSize', worldSize, 1, MOST_RANKS);
   requireWhole('rank', rank, 0, worldSize - 1);
-  requireOneOf('split', split, ['strided', 'contiguous']);
+  requireOneOf('share', share, ['strided', 'contiguous']);
   if (equalize !== null) requireOneOf('equalize', equalize, ['drop', 'pad']);
   requireOneOf('reshuffle', reshuffle, ['full', 'piles', 'none']);
-  return { rank, worldSize, split, equalize, reshuffle };
+  return { rank, worldSize, share, equalize, reshuffle };
 }
 
 export function completePrefetch({ prefetchPiles = DEFAULT_PREFETCH_PILES }: LoaderOptions): number {

@@ -2,15 +2,7 @@
  * The position of a loader as a small JSON object: with it another process goes on with exactly the next record.
  */
 import { UsageError } from '../errors.js';
-import {
-  checksumText,
-  nullable,
-  object,
-  oneOf,
-  readGiven,
-  type ValueOf,
-  wholeNumber,
-} from '../sealed-json/json-shape.js';
+import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
 const VERSION = 1;
@@ -28,7 +20,7 @@ const shape = object({
   record: wholeNumber(),
   rank: wholeNumber(0, MOST_RANKS - 1),
   worldSize: wholeNumber(1, MOST_RANKS),
-  split: oneOf('strided', 'contiguous'),
+  share: oneOf('strided', 'contiguous'),
   equalize: nullable(oneOf('drop', 'pad')),
   reshuffle: oneOf('full', 'piles', 'none'),
 });
@@ -45,10 +37,10 @@ export function stateOf(
   epoch: number,
   record: number,
 ): LoaderState {
-  const { rank, worldSize, split, equalize, reshuffle } = loader;
+  const { rank, worldSize, share, equalize, reshuffle } = loader;
   const { number, commits } = manifest;
   const ofStore = { version: VERSION, store: settings.id, manifest: number, commits: commits.length };
-  return { ...ofStore, epoch, record, rank, worldSize, split, equalize, reshuffle };
+  return { ...ofStore, epoch, record, rank, worldSize, share, equalize, reshuffle };
 }
 
 /** @throws UsageError when it is no state, of another version, or of another store. */

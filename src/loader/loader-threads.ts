@@ -3,13 +3,13 @@
  * state of a store is read on the calling thread: starting others takes longer.
  */
 import { randomUUID } from 'node:crypto';
-import type { LoadShare } from '../../workers/job-share.js';
-import type { LoadResult, LoadTask } from '../../workers/load-portion.js';
+import type { LoadShare } from '../../workers/tasks/job-share.js';
+import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortedError } from '../errors.js';
-import { JobControl, UNGATED } from '../io/job-control.js';
-import { openTaskPool, type TaskPool } from '../job/passes/task-pool.js';
-import { DeviceGates } from '../job/prepare/device-gates.js';
-import type { StoreLayout } from '../pile-store/store-layout.js';
+import { JobControl, UNGATED } from '../job-control.js';
+import { DeviceGates } from '../passes/device-gates.js';
+import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
+import type { StoreLayout } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';

@@ -2,8 +2,8 @@
  * The records of one rank, epoch after epoch, portion by portion: a few are loaded ahead while one is consumed, also
  * those of the next epoch. What is held is that one and those ahead, in buffers that are used again and again.
  */
-import type { LoadResult } from '../../workers/load-portion.js';
-import { hearSignals } from '../io/pause.js';
+import type { LoadResult } from '../../workers/tasks/load-portion.js';
+import { hearSignals } from '../pause.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { orderOfEpoch } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';

@@ -7,7 +7,7 @@
  * So the shares are disjoint and together complete, and their counts differ by at most one.
  */
 
-export type RankSplit = 'strided' | 'contiguous';
+export type RankShareRule = 'strided' | 'contiguous';
 
 /** How counts are made equal: the longer shares lose their last record, or the shorter ones get another rank's. */
 export type Equalize = 'drop' | 'pad';
@@ -15,7 +15,7 @@ export type Equalize = 'drop' | 'pad';
 export interface RankRequest {
   readonly rank: number;
   readonly worldSize: number;
-  readonly split: RankSplit;
+  readonly share: RankShareRule;
   readonly equalize: Equalize | null;
 }
 
@@ -26,9 +26,9 @@ export interface RankShare {
   readonly count: number;
 }
 
-export function shareOfRank(records: number, { rank, worldSize, split, equalize }: RankRequest): RankShare {
+export function shareOfRank(records: number, { rank, worldSize, share, equalize }: RankRequest): RankShare {
   const [first, step, count] =
-    split === 'strided'
+    share === 'strided'
       ? [rank, worldSize, Math.max(0, Math.ceil((records - rank) / worldSize))]
       : [proportion(rank, records, worldSize), 1, lengthOfPart(rank, records, worldSize)];
   if (records === 0) return { first: 0, step, count: 0 };

@@ -3,8 +3,8 @@
  * Takes from portions as they come, and says how many records of which it gave.
  */
 import { constants } from 'node:buffer';
-import { copySharedBytes } from '../copy-shared-bytes.js';
 import { SystemError, UsageError } from '../errors.js';
+import { copySharedBytes } from '../pile-sets/copy-shared-bytes.js';
 import type { LoadedPortion, PortionReader } from './portion-reader.js';
 import { RecordBatch } from './record-batch.js';
 

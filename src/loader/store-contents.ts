@@ -2,11 +2,11 @@
  * What a store has in each of its piles: read from the indexes of all pile sets, once for a loader.
  */
 import { VerificationError } from '../errors.js';
-import { hearSignals } from '../io/pause.js';
-import { type MergedPile, mergeEntries } from '../pile-store/merged-pile.js';
-import type { PileEntry } from '../pile-store/pile-set-index.js';
-import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
-import { type PileTallies, readPileEntries } from '../pile-store/read-pile-set-index.js';
+import { hearSignals } from '../pause.js';
+import { type MergedPile, mergeEntries } from '../pile-sets/merged-pile.js';
+import type { PileEntry } from '../pile-sets/pile-set-index.js';
+import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
+import { type PileTallies, readPileEntries } from '../pile-sets/read-pile-set-index.js';
 import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 

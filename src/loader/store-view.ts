@@ -1,7 +1,7 @@
 /**
  * One state of a store as loaders read it: its pile sets, and what each pile holds, which is read when it is needed.
  */
-import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
+import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import type { LoaderLimits } from './loader-options.js';
 import type { LoaderThreads } from './loader-threads.js';

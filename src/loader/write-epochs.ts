@@ -2,7 +2,7 @@
  * Writes what a loader gives to standard output, for programs in any language.
  */
 import { AbortedError } from '../errors.js';
-import { JobControl } from '../io/job-control.js';
+import { JobControl } from '../job-control.js';
 import { standardOutput } from '../output/stream-output.js';
 import { writeToStream } from '../output/write-to-stream.js';
 import type { Loader } from './loader.js';

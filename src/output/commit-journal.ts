@@ -4,12 +4,9 @@
  * the job directory.
  */
 import { join } from 'node:path';
+import { damagedFile } from '../io/damaged-file.js';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { readSmallFile, replaceDurably } from '../io/small-file.js';
-import { JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { damagedFile } from '../sealed-json/damaged-file.js';
 import {
   checksumText,
   fileName,
@@ -21,8 +18,11 @@ import {
   text,
   type ValueOf,
   wholeNumber,
-} from '../sealed-json/json-shape.js';
-import { seal, unseal } from '../sealed-json/sealed-file.js';
+} from '../io/json-shape.js';
+import { seal, unseal } from '../io/sealed-file.js';
+import { readSmallFile, replaceDurably } from '../io/small-file.js';
+import { JOURNAL_NAME } from '../job-directory/job-paths.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { isMadeWayFor, isNameOfShard } from './shard-names.js';
 
 const KIND = 'commit';

@@ -11,7 +11,7 @@
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { freeBytes } from '../formats/free-bytes.js';
 import type { MemberEncoder } from '../formats/member-encoder.js';
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { cutAt, type ShardCuts } from '../plan/shard-cuts.js';
 import type { MemberAppender } from './member-appender.js';

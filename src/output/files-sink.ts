@@ -19,7 +19,7 @@ import {
   writeAt,
   writeDirect,
 } from '../io/files.js';
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';

@@ -3,7 +3,7 @@
  * of it was written.
  */
 import type { Compression } from '../formats/encoder-table.js';
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 import type { OutputTarget, WrittenRegion } from './output-target.js';
 import type { StoredEnds } from './stored-ends.js';

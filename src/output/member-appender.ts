@@ -2,7 +2,7 @@
  * Where compressed members go, one behind the other. Only the task whose turn it is may append.
  */
 import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import { type AppendedTarget, type StreamTarget, stagedPath } from './output-target.js';
 import { writeToStream } from './write-to-stream.js';
 

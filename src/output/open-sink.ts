@@ -1,5 +1,5 @@
 /** The sink that a target asks for. */
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import { CompressedSink } from './compressed-sink.js';
 import { FilesSink } from './files-sink.js';
 import { FilesAppender, StreamAppender } from './member-appender.js';

@@ -2,7 +2,7 @@
  * Where one task of pass 2 puts its part of the global order, from one place on without a gap.
  * Records are gathered straight into the sink's buffers in linear memory.
  */
-import type { SegmentHasher } from '../pile-store/segment-hasher.js';
+import type { SegmentHasher } from '../pile-sets/segment-hasher.js';
 import type { WrittenRegion } from './output-target.js';
 
 export interface OutputSink {

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
-import type { GateNumber } from '../io/job-control.js';
+import type { GateNumber } from '../job-control.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;

@@ -5,14 +5,14 @@
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
+import { damagedFile } from '../io/damaged-file.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
-import type { GateNumber, JobControl } from '../io/job-control.js';
 import { nameExists } from '../io/paths.js';
 import { removeDirectory } from '../io/private-directory.js';
-import { severalAtOnce } from '../io/several-at-once.js';
+import type { GateNumber, JobControl } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { damagedFile } from '../sealed-json/damaged-file.js';
+import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { JobOutput, OutputLayout, OutputSummary } from './job-output.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';

@@ -4,7 +4,7 @@
  */
 import { VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import type { JobOutput, OutputLayout } from './job-output.js';
 import { type OutputTarget, recordBytesOf, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
 import { writeToStream } from './write-to-stream.js';

@@ -4,7 +4,7 @@
  * it are done.
  */
 import type { OpenFile } from '../io/files.js';
-import type { JobControl } from '../io/job-control.js';
+import type { JobControl } from '../job-control.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import type { OutputSink, SinkBuffer } from './output-sink.js';
 import type { StreamTarget, WrittenRegion } from './output-target.js';

@@ -17,7 +17,7 @@
  * that a record longer than planned pushes segments out to disk rather than ending the job.
  */
 import { UsageError } from '../errors.js';
-import { MOST_STRIPES } from '../pile-store/store-layout.js';
+import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
 import {
   DISK_BUFFERS,
@@ -33,7 +33,7 @@ import {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** What a split leaves at most on many disks, unless there would be fewer stripes than are wanted. */
+/** What a slice leaves at most on many disks, unless there would be fewer stripes than are wanted. */
 const FILES_OF_SPLIT = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget that a worker can do anything useful with. */
@@ -45,7 +45,7 @@ export interface Tuning {
   readonly bufferBytes?: number;
   readonly readBytes?: number;
   readonly outputBytes?: number;
-  readonly splitBytes?: number;
+  readonly sliceBytes?: number;
   readonly stripeCount?: number;
   /** What a worker's arena takes in pass 2, and no more; small ones force piles to be split again. */
   readonly pass2ArenaBytes?: number;
@@ -60,7 +60,7 @@ export interface MemoryNeed {
   /** Threads wanted. */
   readonly workers: number;
   /** Tasks that pass 1 can have at most: as many as inputs when none can be split. */
-  readonly mostSplits: number;
+  readonly mostSlices: number;
   /** Estimated bytes of all records; a guess when `exact` is false. */
   readonly recordBytes: number;
   /** Estimated bytes of one record. */
@@ -211,7 +211,7 @@ function finish(
     readBytes,
     outputBytes: tuning.outputBytes ?? sizes.outputBytes,
     pass1ArenaBytes,
-    pass1SpareBytes: Math.max(0, need.budgetBytes - Math.min(workers, need.mostSplits) * pass1ArenaBytes),
+    pass1SpareBytes: Math.max(0, need.budgetBytes - Math.min(workers, need.mostSlices) * pass1ArenaBytes),
     pass2ArenaBytes: tuning.pass2ArenaBytes ?? pass2ArenaBytes,
     pass2MayGrow: tuning.pass2ArenaBytes === undefined,
     ramPoolBytes: Math.floor(ramPoolBytes),
@@ -222,7 +222,7 @@ function finish(
 
 /**
  * Stripes bound the disk space that temp data and output take together to (1 + 1/S) times the data;
- * each costs every worker one open file a disk, and every split a file a disk, to be created, synced and removed.
+ * each costs every worker one open file a disk, and every slice a file a disk, to be created, synced and removed.
  */
 function planStripes(need: MemoryNeed, workers: number): number {
   const diskCount = Math.max(1, need.tempDiskCount);

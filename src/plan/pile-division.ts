@@ -1,7 +1,7 @@
 /**
  * Chooses how many piles there are, and how large their buffers, within one worker's share of the budget. Pure.
  */
-import { MOST_PILES } from '../pile-store/store-layout.js';
+import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import {
   BOUNDARY_TABLE_BYTES,
   LARGEST_ARENA_BYTES,
@@ -35,7 +35,7 @@ const PREFERRED_PILE_BYTES = 12 * MIB;
 /** More piles than this cost pass 1 what smaller ones save pass 2: each is written to at a page of its own. */
 const MOST_PREFERRED_PILES = 1024;
 /** Where piles are split again, each thread splits one at a time: together they take an eighth more temp data so. */
-const SPLIT_PILES_A_WORKER = 8;
+const SLICE_PILES_A_WORKER = 8;
 /** Leaves the other half of a thread's addresses to a long record. */
 const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
 /** What a thread takes at least of what is left beside a job in memory. */
@@ -104,7 +104,7 @@ function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: n
   let subLevels = 1;
   while (mostPiles * largestFanOut ** subLevels < fewestPiles) subLevels += 1;
   const evenly = (fewestPiles / SUB_PILE_FILL ** subLevels) ** (1 / (subLevels + 1));
-  return Math.ceil(Math.max(evenly, fewestPiles / largestFanOut ** subLevels, workers * SPLIT_PILES_A_WORKER));
+  return Math.ceil(Math.max(evenly, fewestPiles / largestFanOut ** subLevels, workers * SLICE_PILES_A_WORKER));
 }
 
 /** Sizes for a job in memory: no more of the share than it takes to load every pile whole, where that can be had. */

@@ -1,7 +1,7 @@
 /**
  * How many piles a store gets: it keeps them for as long as it is there, whatever comes into it. Pure.
  */
-import { MOST_PILES } from '../pile-store/store-layout.js';
+import { MOST_PILES } from '../pile-sets/pile-layout.js';
 
 const MIB = 2 ** 20;
 /**

@@ -3,10 +3,10 @@
  * at it, so that nobody takes its pile sets, which no manifest names yet, for something that was left over.
  */
 import { join } from 'node:path';
-import { holdOn, identifyOwner, letGoOf } from '../io/file-owner.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
-import { type FileOwner, formatOwnerName, parseOwnerName } from '../io/owner-name.js';
 import { listNames } from '../io/paths.js';
+import { holdOn, identifyOwner, letGoOf } from '../machine/file-owner.js';
+import { type FileOwner, formatOwnerName, parseOwnerName } from '../machine/owner-name.js';
 import { afterFailure, thenAlways } from '../then-always.js';
 import { pileSetsNamedBy, readNewestManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';

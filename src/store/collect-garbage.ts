@@ -12,13 +12,13 @@
  */
 import { join } from 'node:path';
 import { AbortedError } from '../errors.js';
-import { identifyOwner, judgeOwnerAmongHosts, type OwnerState } from '../io/file-owner.js';
 import { removeFile } from '../io/files.js';
-import { UNGATED } from '../io/job-control.js';
 import { listNames, statPath } from '../io/paths.js';
-import { hearSignals, hearSignalsAt } from '../io/pause.js';
 import { isNameOfAttempt } from '../io/small-file.js';
-import { pileSetFiles } from '../pile-store/store-layout.js';
+import { UNGATED } from '../job-control.js';
+import { identifyOwner, judgeOwnerAmongHosts, type OwnerState } from '../machine/file-owner.js';
+import { hearSignals, hearSignalsAt } from '../pause.js';
+import { pileSetFiles } from '../pile-sets/pile-layout.js';
 import { ownerOfAttempt, pileSetOfFile } from './attempt.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { listManifests, pileSetsNamedBy, readNewestManifest, type StoreManifest } from './manifest.js';

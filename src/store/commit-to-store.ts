@@ -3,10 +3,10 @@
  */
 import { SystemError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
-import { type JobControl, UNGATED } from '../io/job-control.js';
 import { statPath } from '../io/paths.js';
-import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-store/store-layout.js';
-import { syncPileSets } from '../pile-store/sync-pile-sets.js';
+import { type JobControl, UNGATED } from '../job-control.js';
+import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generation.js';
 import { findReplaced, requireInputIds } from './input-ids.js';

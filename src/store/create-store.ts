@@ -11,7 +11,7 @@ import { ioError } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
 import { ensureSharedDirectory } from '../io/shared-directory.js';
 import { publishDurably } from '../io/small-file.js';
-import { drawSeed } from '../key-derivation.js';
+import { drawSeed } from '../keys.js';
 import { encodeManifest, listManifests, readManifest } from './manifest.js';
 import {
   isNameInStore,

@@ -3,9 +3,9 @@
  * while somebody still read the snapshot.
  */
 import { addCleanupErrors, PileshufError, UsageError } from '../errors.js';
-import { UNGATED } from '../io/job-control.js';
 import { statPath } from '../io/paths.js';
-import { indexFilePath } from '../pile-store/store-layout.js';
+import { UNGATED } from '../job-control.js';
+import { indexFilePath } from '../pile-sets/pile-layout.js';
 import { readNewestManifest } from './manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 

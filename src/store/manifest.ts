@@ -9,10 +9,7 @@
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
-import { listNames } from '../io/paths.js';
-import { readSmallFile } from '../io/small-file.js';
-import { PILE_SET_NAME } from '../pile-store/pile-set-index.js';
-import { damagedFile } from '../sealed-json/damaged-file.js';
+import { damagedFile } from '../io/damaged-file.js';
 import {
   checksumText,
   list,
@@ -23,8 +20,11 @@ import {
   text,
   type ValueOf,
   wholeNumber,
-} from '../sealed-json/json-shape.js';
-import { seal, unseal } from '../sealed-json/sealed-file.js';
+} from '../io/json-shape.js';
+import { listNames } from '../io/paths.js';
+import { seal, unseal } from '../io/sealed-file.js';
+import { readSmallFile } from '../io/small-file.js';
+import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
 import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';
 
 const KIND = 'store-manifest';

@@ -3,10 +3,10 @@
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
+import { checksumText, object, readShape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { seal, unseal } from '../io/sealed-file.js';
 import { readSmallFile } from '../io/small-file.js';
-import { MOST_PILES } from '../pile-store/store-layout.js';
-import { checksumText, object, readShape, text, type ValueOf, wholeNumber } from '../sealed-json/json-shape.js';
-import { seal, unseal } from '../sealed-json/sealed-file.js';
+import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { SETTINGS_NAME, STORE_REMEDY } from './store-files.js';
 
 const KIND = 'store';

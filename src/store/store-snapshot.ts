@@ -2,10 +2,10 @@
  * A store as it was at one moment: what its readers work on, whatever is appended or expired meanwhile.
  */
 import { UsageError, VerificationError } from '../errors.js';
-import type { GateNumber } from '../io/job-control.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import type { StoredPileSet } from '../pile-store/pile-set-writer.js';
-import { indexFilePath, type StoreLayout } from '../pile-store/store-layout.js';
+import type { GateNumber } from '../job-control.js';
+import { indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { readManifest, readNewestManifest, type StoreManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { requireStoreSettings, type StoreSettings } from './store-settings.js';

@@ -243,8 +243,8 @@ describe('messages', () => {
     [{ seed: 'a b' }, 'seed "a b",'],
     [{ seed: 'a\n\u2028' }, 'seed "a\\n\\u2028",'],
     [{ seed: '3f2a-11:x' }, 'seed 3f2a-11:x,'],
-    [{ resumed: { pileSets: 12, outputBytes: 32e8 } }, 'cdef, went on from 12 splits and 3.20 GB of output\n'],
-    [{ resumed: { pileSets: 1, outputBytes: 0 } }, 'cdef, went on from 1 split and 0 B of output\n'],
+    [{ resumed: { pileSets: 12, outputBytes: 32e8 } }, 'cdef, went on from 12 slices and 3.20 GB of output\n'],
+    [{ resumed: { pileSets: 1, outputBytes: 0 } }, 'cdef, went on from 1 slice and 0 B of output\n'],
   ])('sum up %o', (fields, words) => {
     const { stream, reporter } = play({});
     reporter.summary({ ...report, ...fields });

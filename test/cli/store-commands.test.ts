@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore } from '#src/index.js';
-import { seal, unseal } from '#src/sealed-json/sealed-file.js';
+import { seal, unseal } from '#src/io/sealed-file.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '#src/index.js';
-import { seal } from '#src/sealed-json/sealed-file.js';
+import { seal } from '#src/io/sealed-file.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { writeInputs } from '../fixtures/written-store.js';

@@ -136,7 +136,7 @@ describe('pileshuf stream', () => {
     const state = JSON.stringify(openStore(path).epoch(0).state());
     for (const [argv, line] of [
       [['--rank', '3'], /rank is 3; expected a whole number from 0 to 0/],
-      [['--split', 'odd'], /--split odd: expected one of strided, contiguous/],
+      [['--share', 'odd'], /--share odd: expected one of strided, contiguous/],
       [['--start', '{'], /--start \{: expected a state as JSON/],
       [['--start', '{}'], /the state to go on from is none of a loader: version: expected/],
       [['--start', '@nowhere.json'], /cannot read the state --start @nowhere\.json: no such file/],

@@ -90,7 +90,7 @@ function checksumOf(records: readonly StoredRecord[]): bigint {
 describe('a store', () => {
   it('is what the page says', async () => {
     const store = directory.path('store');
-    const tuning = { bufferBytes: 300, splitBytes: 2000, inline: true };
+    const tuning = { bufferBytes: 300, sliceBytes: 2000, inline: true };
     for (const [i, count] of [200, 90, 0].entries()) {
       const input = directory.path(`in-${i}`);
       writeFileSync(input, Array.from({ length: count }, (_, line) => `${i} ${line * 7919}\n`).join(''));

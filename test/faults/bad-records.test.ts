@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/index.js';
-import { seal, unseal } from '#src/sealed-json/sealed-file.js';
+import { seal, unseal } from '#src/io/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { stopWithFinishedRuns } from './stopped-job.js';
@@ -20,7 +20,7 @@ const RUNS = 60;
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 
-const VERSION_OF_KIND = { runs: 3, job: 4 } as const;
+const VERSION_OF_KIND = { ranges: 4, job: 5 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
 describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
@@ -51,17 +51,17 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     ['more piles than there are', { first: 0, end: 3e8 }],
     ['piles behind all numbers', { first: 2 ** 53 - 2, end: 2 ** 53 - 1 }],
     ['piles from their end to their beginning', { first: 3, end: 1 }],
-  ])('refuses runs of %s', async (_, range) => {
-    reseal(record, 'runs', { runs: [{ ...range, regions: [] }] });
+  ])('refuses ranges of %s', async (_, range) => {
+    reseal(record, 'ranges', { ranges: [{ ...range, regions: [] }] });
     await expect(job.run()).rejects.toMatchObject({
       code: 'ERR_VERIFICATION',
       message: expect.stringMatching(/done-000001 is damaged: expected a range of the 4 piles, got /),
     });
   });
 
-  it('refuses runs that hold other bytes than their piles', async () => {
-    const { runs } = sealedValue(record, 'runs');
-    reseal(record, 'runs', { runs: [{ ...runs[0], regions: [] }] });
+  it('refuses ranges that hold other bytes than their piles', async () => {
+    const { ranges } = sealedValue(record, 'ranges');
+    reseal(record, 'ranges', { ranges: [{ ...ranges[0], regions: [] }] });
     await expect(job.run()).rejects.toMatchObject({
       code: 'ERR_VERIFICATION',
       message: expect.stringMatching(/^verification failed: 0 bytes in .* are said to hold piles \d to \d, which have/),
@@ -70,7 +70,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   });
 
   it.each([
-    ['done-000001', 'runs'],
+    ['done-000001', 'ranges'],
     ['manifest', 'job'],
   ] as const)('ends soon and right, or with an error, when its %s is another', async (name, sealedKind) => {
     const path = join(record, '..', name);

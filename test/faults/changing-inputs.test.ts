@@ -63,7 +63,7 @@ describe('an input that changes during the job', () => {
     writeFileSync(path, gzipSync(digits));
     const { nodeOptions, env } = withSabotage({ act: 'change-input', at: 'input-read', how, path, nth: 3 });
     const argv = ['-q', path, path, '-T', directory.temp, '--workers', '1', '-o', directory.path('out')];
-    const sizes = smallSizes({ bufferBytes: 4000, readBytes: 65_536, pass2ArenaBytes: 2 ** 22, splitBytes: 10_000 });
+    const sizes = smallSizes({ bufferBytes: 4000, readBytes: 65_536, pass2ArenaBytes: 2 ** 22, sliceBytes: 10_000 });
     const result = await runCommand(argv, { nodeOptions, env: { ...env, ...sizes } });
     expect(result.stderr).toMatch(/0\.input/);
     expect(seen(result)).toEqual({ exitCode: 3, lines: [expect.stringMatching(/0\.input: the (input changed|gzip)/)] });

@@ -112,7 +112,7 @@ describe('a program that is silent', () => {
         decompressProgram: words,
         signal: controller.signal,
       },
-      { inline, splitBytes: 1000 },
+      { inline, sliceBytes: 1000 },
     );
     job.catch(() => {});
     await until(() => processesWith(words.join(' ')).length === (inline ? 1 : 2));
@@ -149,7 +149,7 @@ describe('a program that is silent', () => {
     const program = `sh -c 'read line; case $line in x) exit 1;; *) exec sleep ${seconds};; esac'`;
     writeFileSync(directory.path('bad'), 'x\n');
     const argv = [...options(), '--decompress-program', program, ...inputs(1), directory.path('bad')];
-    const result = await runCommand(argv, { env: { PILESHUF_TEST_TUNING: '{"inline":false,"splitBytes":1}' } });
+    const result = await runCommand(argv, { env: { PILESHUF_TEST_TUNING: '{"inline":false,"sliceBytes":1}' } });
     expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('/bad: ') });
     expect(processesWith(`sleep ${seconds}`)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { constants, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replaceFileCalls } from '#src/io/file-calls.js';
-import type { FinishedRun } from '#src/job-directory/finished-runs.js';
+import type { FinishedRange } from '#src/job-directory/finished-ranges.js';
 import { isTiny } from './small-job.js';
 import { type TinyJob, useTinyJobs } from './tiny-job.js';
 import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
@@ -17,8 +17,8 @@ interface TimedCall {
   readonly call: FileCall;
   readonly began: number;
   ended: number;
-  /** Of the call that names a record of finished runs: what it tells of. */
-  readonly runs: readonly FinishedRun[];
+  /** Of the call that names a record of finished ranges: what it tells of. */
+  readonly ranges: readonly FinishedRange[];
 }
 
 const isPileFile = (path: string) => path.endsWith('.pile');
@@ -28,17 +28,17 @@ const isSync = ({ name }: FileCall) => name === 'syncAsync' || name === 'syncDat
 const isWrite = ({ name }: FileCall) => name === 'write' || name === 'writeAsync';
 const isCreation = ({ name, flags = 0 }: FileCall) => name === 'open' && (flags & constants.O_CREAT) !== 0;
 
-/** The runs in a sealed record: one line, then JSON. */
-function runsIn(path: string): readonly FinishedRun[] {
+/** The ranges in a sealed record: one line, then JSON. */
+function runsIn(path: string): readonly FinishedRange[] {
   const text = readFileSync(path, 'utf8');
-  const { runs }: { runs: FinishedRun[] } = JSON.parse(text.slice(text.indexOf('\n') + 1));
-  return runs;
+  const { ranges }: { ranges: FinishedRange[] } = JSON.parse(text.slice(text.indexOf('\n') + 1));
+  return ranges;
 }
 
-/** Whether what was written there belongs to the runs; another task may be writing meanwhile. */
-function concerns({ path, position, byteLength = 0 }: FileCall, runs: readonly FinishedRun[]): boolean {
+/** Whether what was written there belongs to the ranges; another task may be writing meanwhile. */
+function concerns({ path, position, byteLength = 0 }: FileCall, ranges: readonly FinishedRange[]): boolean {
   const [start, shard] = [position ?? 0, Number.parseInt(basename(path), 10)];
-  const regions = runs.flatMap((run) => run.regions).filter((region) => region.shard === shard);
+  const regions = ranges.flatMap((run) => run.regions).filter((region) => region.shard === shard);
   return regions.some((region) => start < region.end && region.start < start + byteLength);
 }
 
@@ -46,8 +46,8 @@ async function timedCalls(job: TinyJob): Promise<readonly TimedCall[]> {
   const calls: TimedCall[] = [];
   let clock = 0;
   const watched = watchFileCalls(job.watches, (call, make) => {
-    const runs = isRecord(call) ? runsIn(call.path) : [];
-    const timed: TimedCall = { call, began: clock++, ended: Number.POSITIVE_INFINITY, runs };
+    const ranges = isRecord(call) ? runsIn(call.path) : [];
+    const timed: TimedCall = { call, began: clock++, ended: Number.POSITIVE_INFINITY, ranges };
     calls.push(timed);
     const made = make();
     const end = () => {
@@ -92,7 +92,7 @@ describe.skipIf(isTiny).each(RESUMABLE_JOBS)('$name', (kind) => {
       for (const before of calls.filter(({ began }) => began < record.began)) {
         const { call } = before;
         if (!isStaged(call.path)) continue;
-        if (isWrite(call) && concerns(call, record.runs))
+        if (isWrite(call) && concerns(call, record.ranges))
           expectBetween(calls, before, (sync) => isSync(sync) && sync.path === call.path, record.began);
         const isOfDirectory = (sync: FileCall) => isSync(sync) && sync.path === dirname(call.path);
         if (isCreation(call)) expectBetween(calls, before, isOfDirectory, record.began);
@@ -101,7 +101,7 @@ describe.skipIf(isTiny).each(RESUMABLE_JOBS)('$name', (kind) => {
     for (const { call, began } of deletions) {
       const stripe = Number(/\.(\d+)\.pile$/.exec(call.path)?.[1]);
       const isNamed = (record: TimedCall, pile: number) =>
-        record.ended < began && record.runs.some(({ first, end }) => first <= pile && pile < end);
+        record.ended < began && record.ranges.some(({ first, end }) => first <= pile && pile < end);
       for (let pile = stripe * pilesOfStripe; pile < (stripe + 1) * pilesOfStripe; pile++) {
         const record = records.find((one) => isNamed(one, pile));
         expect(record, `pile ${pile}, of which ${call.path} holds records`).toBeDefined();

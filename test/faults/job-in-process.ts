@@ -15,8 +15,8 @@ export interface JobInProcess {
   readonly failure: { readonly code: string; readonly message: string; readonly resume: unknown } | undefined;
   readonly warnings: readonly string[];
   readonly report: ShuffleReport | undefined;
-  /** The splits whose pile sets were committed. */
-  readonly splitsMade: readonly number[];
+  /** The slices whose pile sets were committed. */
+  readonly slicesMade: readonly number[];
 }
 
 /** Where a job is stopped: when it has read or written so often in files whose names end so. */
@@ -37,24 +37,24 @@ export async function runInProcess(
   const warnings: string[] = [];
   // That temp directories are in memory is the test's doing.
   const onWarning = (line: string) => line.startsWith('the temp directory ') || warnings.push(line);
-  const splitsMade: number[] = [];
+  const slicesMade: number[] = [];
   const calls = replaceFileCalls(systemFileCalls);
   replaceFileCalls({
     ...calls,
     link: (from, to) => {
       calls.link(from, to);
-      const split = /\/set-(\d+)\.index$/.exec(to)?.[1];
-      if (split !== undefined) splitsMade.push(Number(split));
+      const slice = /\/set-(\d+)\.index$/.exec(to)?.[1];
+      if (slice !== undefined) slicesMade.push(Number(slice));
     },
   });
   try {
     const report = await shuffle({ ...options, inputs, signal, onWarning }, { ...tuning, inline: true });
-    return { exitCode: exitCodes.done, failure: undefined, warnings, report, splitsMade };
+    return { exitCode: exitCodes.done, failure: undefined, warnings, report, slicesMade };
   } catch (error) {
     if (!(error instanceof PileshufError)) throw error;
     const { code, message, unfinishedJob } = error;
     const failure = { code, message, resume: unfinishedJob };
-    return { exitCode: exitCodeOf(error, undefined), failure, warnings, report: undefined, splitsMade };
+    return { exitCode: exitCodeOf(error, undefined), failure, warnings, report: undefined, slicesMade };
   } finally {
     replaceFileCalls(calls);
   }

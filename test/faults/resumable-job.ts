@@ -37,7 +37,7 @@ export interface JobOutcome {
   readonly failure: Failure | undefined;
   readonly warnings: readonly string[];
   readonly report: ShuffleReport | undefined;
-  /** How many splits were read. */
+  /** How many slices were read. */
   readonly splitsRead: number;
   readonly outputBytesWritten: number;
 }

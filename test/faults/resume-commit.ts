@@ -11,8 +11,8 @@ import { runInProcess } from './job-in-process.js';
 import { type Content, contentOf, runJob, undisturbed } from './resumable-job.js';
 import { OUTPUT_BYTES, SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
-/** Few splits: each has a file to be removed in the end. */
-const SIZES = { ...SMALL_SIZES, splitBytes: OUTPUT_BYTES / 4 };
+/** Few slices: each has a file to be removed in the end. */
+const SIZES = { ...SMALL_SIZES, sliceBytes: OUTPUT_BYTES / 4 };
 const FORMER = [
   ['notes.txt', 'precious notes\n'],
   ['shard-00000-of-00002.input', 'precious shard 0\n'],
@@ -111,13 +111,13 @@ export function testResumeCommit(step: number): void {
         kills += 1;
         const what = `step ${nth}`;
         expectNothingHalf(output, former, expected);
-        const { exitCode, failure, splitsMade } = await runInProcess(argv(output, ['--resume']), SIZES);
+        const { exitCode, failure, slicesMade } = await runInProcess(argv(output, ['--resume']), SIZES);
         // When all that the next run could know it by is gone, the job is one that is finished.
         const isFinished = failure?.code === 'ERR_OUTPUT_EXISTS';
         if (!isFinished) expect(failure, what).toBe(undefined);
         expect(exitCode, what).toBe(isFinished ? 2 : 0);
         if (at === 'output-move')
-          expect({ isFinished, splitsMade }, what).toEqual({ isFinished: false, splitsMade: [] });
+          expect({ isFinished, slicesMade }, what).toEqual({ isFinished: false, slicesMade: [] });
         expect(contentOf(output), what).toEqual(expected);
         expect(readdirSync(directory.temp), what).toEqual([]);
       }

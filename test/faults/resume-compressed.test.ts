@@ -55,7 +55,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
   it('may have other workers when it goes on, which decodes to the same', async () => {
     const output = directory.path('out');
     await run(codec, output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
-    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, splitBytes: undefined });
+    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
     expect((await run(codec, output, { sizes }, '--resume', '--workers', '3')).exitCode).toBe(0);
     const decoded = decodeWithTool(codec, readFileSync(output)).toString('latin1');
     expect(decoded).toBe(await undisturbed(directory, { inputs }));

@@ -5,7 +5,7 @@
 import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DATA_FILE_ENTRY_BYTES, HEADER_BYTES, PILE_ENTRY_BYTES } from '#src/pile-store/pile-set-index.js';
+import { DATA_FILE_ENTRY_BYTES, HEADER_BYTES, PILE_ENTRY_BYTES } from '#src/pile-sets/pile-set-index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { runInProcess, stopInProcess } from './job-in-process.js';
 import { contentOf, findJobPaths, namesBelow, undisturbed } from './resumable-job.js';
@@ -17,7 +17,7 @@ const PILES = 6;
 const STRIPES = 6;
 const SIZES = { ...SMALL_SIZES, pileCount: PILES, stripeCount: STRIPES };
 /** The one whose files are damaged. */
-const SPLIT = 4;
+const SLICE = 4;
 
 let inputs: string[] = [];
 let output = '';
@@ -36,17 +36,17 @@ async function interrupt(nthWrite: number): Promise<void> {
   job = findJobPaths(directory.temp, directory.path());
 }
 
-/** The data file of the split that is damaged. */
+/** The data file of the slice that is damaged. */
 function dataFile(stripe: number): string {
-  const digits = String(SPLIT).padStart(6, '0');
+  const digits = String(SLICE).padStart(6, '0');
   const name = namesBelow(job.data).find(
     (file) => file.startsWith(`set-${digits}-`) && file.endsWith(`.${stripe}.pile`),
   );
   return join(job.data, name ?? 'none');
 }
 
-function indexOf(split: number): string {
-  return join(job.job, `set-${String(split).padStart(6, '0')}.index`);
+function indexOf(slice: number): string {
+  return join(job.job, `set-${String(slice).padStart(6, '0')}.index`);
 }
 
 function flipByte(path: string, position: number): void {
@@ -82,7 +82,7 @@ describe('stored records', () => {
       /are not what was written there; check the disk; a job that can be resumed goes on with --r/,
     );
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT], warnings: [] });
+    expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE], warnings: [] });
     await expectUndisturbedBytes();
   });
 
@@ -95,7 +95,7 @@ describe('stored records', () => {
     flipByte(dataFile(left[0] ?? 0), 20);
     expect((await resume()).exitCode).toBe(4);
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
+    expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE] });
     expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(OUTPUT_BYTES / 10);
     await expectUndisturbedBytes();
   });
@@ -108,7 +108,7 @@ describe('stored records', () => {
     const path = dataFile(STRIPES - 1);
     damage(path);
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
+    expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE] });
     expect(continued.warnings).toEqual([
       expect.stringMatching(
         new RegExp(`^verification failed: the data file ${path} ${what}; this part is made again$`),
@@ -131,10 +131,10 @@ describe('an index', () => {
     ['description', (byteLength) => byteLength - 2],
   ])('with a changed %s is seen at once, and its pile set is made again', async (_, position) => {
     await interrupt(1);
-    const path = indexOf(SPLIT);
+    const path = indexOf(SLICE);
     flipByte(path, position(statSync(path).size));
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
+    expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE] });
     expect(continued.warnings).toEqual([expect.stringMatching(new RegExp(`${path} .*; this part is made again$`))]);
     await expectUndisturbedBytes();
   });
@@ -142,28 +142,28 @@ describe('an index', () => {
   it.each<[string, (path: string) => void]>([
     ['is empty', (path) => truncateSync(path, 0)],
     ['was cut off', (path) => truncateSync(path, statSync(path).size - 1)],
-    ['is that of another split', (path) => copyFileSync(indexOf(SPLIT + 1), path)],
+    ['is that of another slice', (path) => copyFileSync(indexOf(SLICE + 1), path)],
   ])('that %s is seen at once, and its pile set is made again', async (_, damage) => {
     await interrupt(1);
-    damage(indexOf(SPLIT));
+    damage(indexOf(SLICE));
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [SPLIT] });
-    expect(continued.warnings).toEqual([expect.stringContaining(basename(indexOf(SPLIT)))]);
+    expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE] });
+    expect(continued.warnings).toEqual([expect.stringContaining(basename(indexOf(SLICE)))]);
     await expectUndisturbedBytes();
   });
 
   it('that is gone means that its pile set is made again, without a word', async () => {
     await interrupt(1);
-    rmSync(indexOf(SPLIT));
-    expect(await resume()).toMatchObject({ exitCode: 0, splitsMade: [SPLIT], warnings: [] });
+    rmSync(indexOf(SLICE));
+    expect(await resume()).toMatchObject({ exitCode: 0, slicesMade: [SLICE], warnings: [] });
     await expectUndisturbedBytes();
   });
 
-  it('of more splits than there are is none of the job', async () => {
+  it('of more slices than there are is none of the job', async () => {
     await interrupt(1);
-    copyFileSync(indexOf(SPLIT), indexOf(999_999));
+    copyFileSync(indexOf(SLICE), indexOf(999_999));
     const continued = await resume();
-    expect(continued).toMatchObject({ exitCode: 0, splitsMade: [] });
+    expect(continued).toMatchObject({ exitCode: 0, slicesMade: [] });
     expect(continued.warnings).toEqual([expect.stringMatching(/set-999999\.index is not of this job; this part/)]);
     await expectUndisturbedBytes();
   });

@@ -16,7 +16,7 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { seal, unseal } from '#src/sealed-json/sealed-file.js';
+import { seal, unseal } from '#src/io/sealed-file.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type JobInProcess, runInProcess, stopInProcess } from './job-in-process.js';
 import { contentOf, findJobPaths, fingerprintOf, runJob, undisturbed } from './resumable-job.js';
@@ -227,7 +227,7 @@ describe('an unfinished job', () => {
   });
 
   it('is not gone on with when a record of what is finished is missing', async () => {
-    writeFileSync(join(job.job, 'done-000002'), seal('runs', 3, { runs: [] }));
+    writeFileSync(join(job.job, 'done-000002'), seal('ranges', 4, { ranges: [] }));
     const message = /done-000001 is damaged: it is missing, expected 1 records; give --force to discard the job$/;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
@@ -235,7 +235,10 @@ describe('an unfinished job', () => {
 
   it('is not gone on with when a staged output is shorter than what it wrote there', async () => {
     const region = { shard: 0, start: 0, end: 100, recordBytes: 100, checksum: '0'.repeat(16) };
-    writeFileSync(join(job.job, 'done-000001'), seal('runs', 3, { runs: [{ first: 0, end: 1, regions: [region] }] }));
+    writeFileSync(
+      join(job.job, 'done-000001'),
+      seal('ranges', 4, { ranges: [{ first: 0, end: 1, regions: [region] }] }),
+    );
     const { exitCode, failure } = await resume();
     expect({ exitCode, failure }).toMatchObject({
       exitCode: 4,

@@ -33,15 +33,15 @@ function argv(outputPath = output): string[] {
   return [...inputs, '-o', outputPath, '-T', directory.temp, '--workers', '2', '--seed', '1'];
 }
 
-const SPLIT_BYTES = 10_000;
+const SLICE_BYTES = 10_000;
 /** Several stripes, each of which is a run of its own. */
-const SIZES = smallSizes({ pileCount: 6, stripeCount: 3, splitBytes: SPLIT_BYTES });
+const SIZES = smallSizes({ pileCount: 6, stripeCount: 3, sliceBytes: SLICE_BYTES });
 
 const run = (more: JobRun = {}) => runJob(directory, argv(), { sizes: SIZES, ...more });
 const resume = (more: JobRun = {}) => run({ ...more, argv: ['--resume', ...(more.argv ?? [])] });
 
-/** All splits of the job, which is of two inputs of the same length. */
-const SPLITS = 2 * Math.ceil(OUTPUT_BYTES / 2 / SPLIT_BYTES);
+/** All slices of the job, which is of two inputs of the same length. */
+const SPLITS = 2 * Math.ceil(OUTPUT_BYTES / 2 / SLICE_BYTES);
 
 /** Where a job is stopped: late in pass 1, in the second half of pass 2, or when all is written. */
 const PLACES = {
@@ -211,7 +211,7 @@ describe('a resumable job', () => {
   });
 
   it('may have more memory and other workers when it goes on', async () => {
-    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, splitBytes: undefined });
+    const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
     await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ sizes, argv: ['--memory', '100M', '--workers', '3', '--io-limit', '/=2'] });
     expect(continued).toMatchObject({ exitCode: 0, report: { workers: 3, piles: 6 } });
@@ -330,7 +330,7 @@ describe('shards', () => {
       bufferBytes: 2 ** 16,
       readBytes: 2 ** 18,
       outputBytes: 2 ** 18,
-      splitBytes: 2 ** 22,
+      sliceBytes: 2 ** 22,
       pass2ArenaBytes: 2 ** 24,
     });
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 60 };
@@ -414,7 +414,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`disks that are full ${reasonNot
     const path = directory.path('large.input');
     writeFileSync(path, Array.from({ length: 40_000 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join(''));
     const sizes = smallSizes({
-      ...{ pileCount: 12, stripeCount: 6, pass2ArenaBytes: 2 ** 22, splitBytes: 2 ** 19 },
+      ...{ pileCount: 12, stripeCount: 6, pass2ArenaBytes: 2 ** 22, sliceBytes: 2 ** 19 },
       ...{ bufferBytes: 2 ** 14, readBytes: 2 ** 17, outputBytes: 2 ** 16 },
     });
     const small = mountTmpfs(directory.path('small'), 'size=20m');

@@ -4,7 +4,7 @@
  *
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */
-import { JobControl } from '#src/io/job-control.js';
+import { JobControl } from '#src/job-control.js';
 import { COME, LET_IN } from './sabotage-permits.mjs';
 
 /**

@@ -46,7 +46,7 @@ export function sabotageKernel(sabotage, isTheOne) {
 function damage(run, sabotage, memory, isTheOne) {
   const { scanDelimiter, scatterRecords, gather, gatheredByteLength } = run;
   switch (sabotage.act) {
-    // The framing overlooks the boundary at which a split begins or ends, and takes the next one.
+    // The framing overlooks the boundary at which a slice begins or ends, and takes the next one.
     case 'skip-boundary':
       run.scanDelimiter = (from, to, recordStart, delimiter, table, maxCount) => {
         const count = scanDelimiter(from, to, recordStart, delimiter, table, maxCount);
@@ -56,7 +56,7 @@ function damage(run, sabotage, memory, isTheOne) {
       };
       return;
 
-    // The framing sees a boundary, where a split begins, that is none: the record is taken by two.
+    // The framing sees a boundary, where a slice begins, that is none: the record is taken by two.
     case 'invent-boundary':
       run.scanDelimiter = (from, to, recordStart, delimiter, table, maxCount) => {
         const count = scanDelimiter(from, to, recordStart, delimiter, table, maxCount);

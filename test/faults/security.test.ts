@@ -21,8 +21,8 @@ import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
+import { seal, unseal } from '#src/io/sealed-file.js';
 import { formatOutputIdentity } from '#src/output/output-place.js';
-import { seal, unseal } from '#src/sealed-json/sealed-file.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { runInProcess, stopInProcess } from './job-in-process.js';
 import { contentOf, findJobPaths, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
@@ -299,14 +299,14 @@ describe('a name that leads out of the directory', () => {
     expectVictimUntouched();
   });
 
-  it('is refused in a record of finished runs: shards have numbers', async () => {
+  it('is refused in a record of finished ranges: shards have numbers', async () => {
     const run = {
       first: 0,
       end: 1,
       regions: [{ shard: '../victim/precious', start: 0, end: 1, recordBytes: 1, checksum: '' }],
     };
-    writeFileSync(join(paths.job, 'done-000001'), seal('runs', 3, { runs: [run] }));
-    await expectRefused(/done-000001 is damaged: runs\[0\]\.regions\[0\]\.shard: expected a whole number from 0 to /);
+    writeFileSync(join(paths.job, 'done-000001'), seal('ranges', 4, { ranges: [run] }));
+    await expectRefused(/done-000001 is damaged: ranges\[0\]\.regions\[0\]\.shard: expected a whole number from 0 to /);
   });
 
   it('is not believed where the staging directory says whose it is', async () => {

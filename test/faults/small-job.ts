@@ -1,5 +1,5 @@
 /**
- * A job that is small and yet has of everything several: inputs, splits an input, piles a stripe,
+ * A job that is small and yet has of everything several: inputs, slices an input, piles a stripe,
  * segments a pile, writes an output. What the faults happen to.
  */
 import { writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export const SMALL_SIZES: Partial<Tuning> = {
   bufferBytes: 1000,
   readBytes: 4096,
   outputBytes: 3000,
-  splitBytes: 10_000,
+  sliceBytes: 10_000,
   stripeCount: 2,
   keepInRam: false,
   inline: false,

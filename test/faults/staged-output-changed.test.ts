@@ -1,5 +1,5 @@
 /**
- * What an earlier run of a job wrote of the output is read back before the job relies on it: any other byte there
+ * What an earlier attempt at a job wrote of the output is read back before the job relies on it: any other byte there
  * ends the job, and nothing appears.
  */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import type { PileshufError } from '#src/index.js';
-import { readFinishedRuns } from '#src/job-directory/finished-runs.js';
+import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { recordBytesOf } from '#src/output/output-target.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { jobDirectoryOf, stopWithFinishedRuns } from './stopped-job.js';
@@ -45,8 +45,8 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
 
   /** As they lie in the files: they are counted from the end of the header. */
   const finishedRegions = () =>
-    readFinishedRuns(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 })
-      .runs.flatMap((run) => run.regions)
+    readFinishedRanges(jobDirectoryOf(job), { pileCount: 4, mostShards: 3 })
+      .ranges.flatMap((range) => range.regions)
       .map((region) => ({
         ...region,
         start: job.storedHeaderBytes + region.start,

@@ -3,10 +3,10 @@
  * a producer, its work is done. It says what it did, a line each.
  */
 import { openPileWriter, openStore } from '#src/index.js';
+import { verifyStore } from '#src/jobs/verify-store.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
 import { expireGenerations } from '#src/store/expire.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
-import { verifyStore } from '#src/store-jobs/verify-store.js';
 
 const HOUR = 3_600_000;
 const [, , role, store = '', name = ''] = process.argv;

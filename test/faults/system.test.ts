@@ -61,7 +61,7 @@ describe('256 open files', () => {
   const sizes = smallSizes({
     pileCount: 4096,
     bufferBytes: 4096,
-    splitBytes: 20_000,
+    sliceBytes: 20_000,
     pass2ArenaBytes: 2 ** 25,
     stripeCount: undefined,
   });

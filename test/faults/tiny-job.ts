@@ -1,6 +1,6 @@
 /**
  * A job of some hundred file calls that has of everything several all the same (inputs, two of them
- * compressed, splits an input, temp directories, stripes, segments a pile, shards), in each of the places
+ * compressed, slices an input, temp directories, stripes, segments a pile, shards), in each of the places
  * where an output can appear; so small that it can be done again for every one of its calls.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -159,7 +159,7 @@ export class TinyJob {
     const warnings = this.warnings.filter((line) => !line.startsWith('the temp directory '));
     expect(warnings, 'warnings when it went on').toEqual([]);
     if (report?.resumed !== undefined && !isMoving)
-      expect(report.resumed.pileSets, 'splits taken over').toBe(committed);
+      expect(report.resumed.pileSets, 'slices taken over').toBe(committed);
     return report;
   }
 

@@ -27,11 +27,11 @@ interface Circumstances {
 
 const IN_MEMORY = ['in memory, inline', { place: 'in memory', inline: true }] as const;
 const ON_DISK = ['on disk, on workers', { place: 'on disk', inline: false }] as const;
-const SPLIT_AGAIN = [
+const SLICE_AGAIN = [
   'on disk and split again, on workers',
   { place: 'on disk and split again', inline: false },
 ] as const;
-const SPLIT_AGAIN_INLINE = [
+const SLICE_AGAIN_INLINE = [
   'on disk and split again, inline',
   { place: 'on disk and split again', inline: true },
 ] as const;
@@ -56,7 +56,7 @@ describe('verification', () => {
     expect(existsSync(output)).toBe(false);
   }
 
-  describe.each([IN_MEMORY, ON_DISK, SPLIT_AGAIN, SPLIT_AGAIN_INLINE])('%s', (_, circumstances) => {
+  describe.each([IN_MEMORY, ON_DISK, SLICE_AGAIN, SLICE_AGAIN_INLINE])('%s', (_, circumstances) => {
     it('passes when nothing is broken', async () => {
       const sabotage: Sabotage = { act: 'drop-scattered', nth: Number.MAX_SAFE_INTEGER };
       const result = await shuffleUnder(sabotage, circumstances, '-o', directory.path('out'));
@@ -80,11 +80,11 @@ describe('verification', () => {
   });
 
   describe.each([IN_MEMORY, ON_DISK])('%s', (_, circumstances) => {
-    it.each([1, 2])('sees a record dropped at a split boundary that was overlooked, look %d', (nth) =>
+    it.each([1, 2])('sees a record dropped at a slice boundary that was overlooked, look %d', (nth) =>
       expectRefusal({ act: 'skip-boundary', nth }, circumstances, NOT_TILED),
     );
 
-    it('sees a record taken by two splits because of a boundary that is none', () =>
+    it('sees a record taken by two slices because of a boundary that is none', () =>
       expectRefusal({ act: 'invent-boundary' }, circumstances, NOT_TILED));
 
     it('sees a record lost on its way to the piles', () =>
@@ -117,7 +117,7 @@ describe('verification', () => {
     );
   });
 
-  describe.each([ON_DISK, SPLIT_AGAIN])('%s', (_, circumstances) => {
+  describe.each([ON_DISK, SLICE_AGAIN])('%s', (_, circumstances) => {
     it.each([
       ['of the same pile', true],
       ['of another pile', false],

@@ -107,7 +107,7 @@ describe.each(FORMATS)('$name', (format) => {
     const lineOf = (path: string) =>
       new RegExp(`^pileshuf: ${path}: .*(${line.source})`.replaceAll('CODEC', format.codec));
     await refuse(input, lineOf(input), INLINE);
-    for (const splitBytes of [1, 1000]) await refuse(input, lineOf(input), { ...INLINE, splitBytes });
+    for (const sliceBytes of [1, 1000]) await refuse(input, lineOf(input), { ...INLINE, sliceBytes });
     const pipe = pipeOf(input);
     await refuse(pipe, lineOf(pipe), INLINE);
   });

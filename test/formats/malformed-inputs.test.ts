@@ -256,15 +256,15 @@ const inZstd = (bytes: Buffer) => zstdOf(bytes, MEMBER_BYTES);
 
 const WAYS: readonly Way[] = [
   { how: 'plain', store: asItIs },
-  { how: 'plain, cut at every byte', store: asItIs, tuning: { splitBytes: 1 } },
-  { how: 'plain, cut here and there', store: asItIs, tuning: { splitBytes: 16 } },
+  { how: 'plain, cut at every byte', store: asItIs, tuning: { sliceBytes: 1 } },
+  { how: 'plain, cut here and there', store: asItIs, tuning: { sliceBytes: 16 } },
   { how: 'plain, for shards', store: asItIs, words: ['--shards', '2'] },
-  { how: 'plain, cut, on threads', store: asItIs, tuning: { splitBytes: 16, inline: false } },
+  { how: 'plain, cut, on threads', store: asItIs, tuning: { sliceBytes: 16, inline: false } },
   { how: 'gzip', store: gzipSync },
-  { how: 'BGZF, cut at every member', store: inBgzf, tuning: { splitBytes: 1 } },
-  { how: 'BGZF, cut here and there', store: inBgzf, tuning: { splitBytes: 16 } },
-  { how: 'zstd, cut at every frame', store: inZstd, tuning: { splitBytes: 1 } },
-  { how: 'zstd, cut here and there', store: inZstd, tuning: { splitBytes: 16 } },
+  { how: 'BGZF, cut at every member', store: inBgzf, tuning: { sliceBytes: 1 } },
+  { how: 'BGZF, cut here and there', store: inBgzf, tuning: { sliceBytes: 16 } },
+  { how: 'zstd, cut at every frame', store: inZstd, tuning: { sliceBytes: 1 } },
+  { how: 'zstd, cut here and there', store: inZstd, tuning: { sliceBytes: 16 } },
 ];
 
 /** What a refusal looks like. */

@@ -1,15 +1,15 @@
 /**
  * A job directory with anything in it: who holds it is told or refused with an error of ours, and the names of
- * splits and records in it are numbers that lead back to these names.
+ * slices and records in it are numbers that lead back to these names.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
-import { finishedRunNames, readFinishedRuns } from '#src/job-directory/finished-runs.js';
+import { finishedRangeNames, readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { acquireJobLock, findJobHolder } from '#src/job-directory/job-lock.js';
-import { committedIndexPath, listCommittedSplits } from '#src/job-directory/pile-set-commits.js';
+import { committedIndexPath, listCommittedSlices } from '#src/job-directory/pile-set-commits.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -62,12 +62,12 @@ describe('a job directory with anything in it', () => {
           else if (kind === 'link') symlinkSync('/dev/zero', join(job, entry));
           else writeFileSync(join(job, entry), 'anything');
         }
-        const splits = listCommittedSplits(job);
-        expect(new Set(splits).size).toBe(splits.length);
-        for (const split of splits)
-          expect(readdirSync(job)).toContain(committedIndexPath(job, split).slice(job.length + 1));
-        expect(finishedRunNames(job).length).toBeLessThanOrEqual(planted.length);
-        attempted(() => readFinishedRuns(job, { pileCount: 4, mostShards: 1 }));
+        const slices = listCommittedSlices(job);
+        expect(new Set(slices).size).toBe(slices.length);
+        for (const slice of slices)
+          expect(readdirSync(job)).toContain(committedIndexPath(job, slice).slice(job.length + 1));
+        expect(finishedRangeNames(job).length).toBeLessThanOrEqual(planted.length);
+        attempted(() => readFinishedRanges(job, { pileCount: 4, mostShards: 1 }));
         attempted(() => findJobHolder(job));
         const before = readdirSync(job).length;
         const lock = attempted(() => acquireJobLock(job));

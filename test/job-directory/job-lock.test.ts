@@ -21,10 +21,10 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import type { FileOwner } from '#src/io/owner-name.js';
-import { identifyThisProcess } from '#src/io/process-identity.js';
 import { acquireJobLock, findJobHolder, type JobLock } from '#src/job-directory/job-lock.js';
 import { formatLockName, looksLikeLock } from '#src/job-directory/lock-name.js';
+import type { FileOwner } from '#src/machine/owner-name.js';
+import { identifyThisProcess } from '#src/machine/process-identity.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

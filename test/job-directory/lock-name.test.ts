@@ -3,8 +3,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostInName } from '#src/io/owner-name.js';
 import { formatLockName, looksLikeLock, parseLockName } from '#src/job-directory/lock-name.js';
+import { hostInName } from '#src/machine/owner-name.js';
 
 const owner = {
   host: 'node-7.example_1.org',

@@ -8,8 +8,8 @@
 import { appendFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PileshufError } from '#src/errors.js';
-import { isRunning } from '#src/io/process-identity.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
+import { isRunning } from '#src/machine/process-identity.js';
 
 const [directory = '', witness = '', times = '', killedOnceOf = ''] = process.argv.slice(2);
 

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { seal } from '#src/io/sealed-file.js';
 import { type JobManifest, readManifest, writeManifest } from '#src/job-directory/manifest.js';
-import { seal } from '#src/sealed-json/sealed-file.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -29,7 +29,7 @@ const manifest: JobManifest = {
   output: '/data/out',
   tempDirs: ['/a', '/b c'],
   inputs: { count: 2, digest: 'ab', fingerprints: Buffer.alloc(64, 7).toString('base64') },
-  layout: { pileCount: 65536, stripeCount: 16, splitBytes: 2 ** 36, splitCount: 3, splitsDigest: 'cd' },
+  layout: { pileCount: 65536, stripeCount: 16, sliceBytes: 2 ** 36, sliceCount: 3, slicesDigest: 'cd' },
 };
 
 /** Of a job that cannot be resumed, whose inputs are not read at their ends. */
@@ -129,8 +129,8 @@ describe('a manifest', () => {
       [{ layout: { ...layout, stripeCount: 2 ** 32 } }, /: layout\.stripeCount: /],
       [{ layout: { ...layout, stripeCount: 17 } }, /: layout\.stripeCount: expected a whole number from 1 to 16/],
       [{ layout: { ...layout, pileCount: 15 } }, /: expected at most 15 stripes, one a pile, got 16;/],
-      [{ layout: { ...layout, splitBytes: 0 } }, /: layout\.splitBytes: /],
-      [{ layout: { ...layout, splitCount: 2 ** 20 + 1 } }, /: layout\.splitCount: expected a whole number from 0 to /],
+      [{ layout: { ...layout, sliceBytes: 0 } }, /: layout\.sliceBytes: /],
+      [{ layout: { ...layout, sliceCount: 2 ** 20 + 1 } }, /: layout\.sliceCount: expected a whole number from 0 to /],
       [{ inputs: { ...manifest.inputs, count: 3 } }, /: expected 96 bytes of fingerprints for its 3 inputs, got 64;/],
       [{ inputs: { ...manifest.inputs, fingerprints: '' } }, /: expected 64 bytes of fingerprints .*, got 0;/],
       [{ isResumable: false }, /: expected 0 bytes of fingerprints for its 2 inputs, got 64;/],
@@ -171,8 +171,8 @@ describe('a manifest', () => {
         if (layout === null) return;
         expect(layout.pileCount).toBeLessThanOrEqual(65536);
         expect(layout.stripeCount).toBeLessThanOrEqual(Math.min(16, layout.pileCount));
-        expect(layout.splitCount).toBeLessThanOrEqual(2 ** 20);
-        expect(layout.splitBytes).toBeGreaterThanOrEqual(1);
+        expect(layout.sliceCount).toBeLessThanOrEqual(2 ** 20);
+        expect(layout.sliceBytes).toBeGreaterThanOrEqual(1);
       }),
       { numRuns: 1000 },
     );

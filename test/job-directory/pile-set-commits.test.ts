@@ -7,17 +7,17 @@ import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
-import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { JobControl, UNGATED } from '#src/job-control.js';
 import {
   commitPileSets,
   committedIndexPath,
-  listCommittedSplits,
-  type PileSetOfSplit,
+  listCommittedSlices,
+  type PileSetOfSlice,
   pileSetName,
   revokePileSet,
-  splitOfPileSet,
+  sliceOfPileSet,
 } from '#src/job-directory/pile-set-commits.js';
-import { dataFilePath, indexFilePath, type StoreLayout } from '#src/pile-store/store-layout.js';
+import { dataFilePath, indexFilePath, type StoreLayout } from '#src/pile-sets/pile-layout.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -36,29 +36,29 @@ function layoutOf(rotates = false): StoreLayout {
 }
 
 /** A pile set with a data file in each stripe on each disk. */
-function writePileSet(split: number): PileSetOfSplit {
+function writePileSet(slice: number): PileSetOfSlice {
   const layout = layoutOf();
-  const name = pileSetName(split, 'a77e');
+  const name = pileSetName(slice, 'a77e');
   const dataFiles = [0, 1].flatMap((stripe) => [0, 1].map((disk) => ({ stripe, disk, byteLength: 3 })));
   for (const { stripe, disk } of dataFiles) writeFileSync(dataFilePath(layout, name, stripe, disk), 'abc');
-  writeFileSync(indexFilePath(layout, name), `index of ${split}`);
-  return { split, pileSet: { name, index: { path: indexFilePath(layout, name) }, diskBytes: 12, dataFiles } };
+  writeFileSync(indexFilePath(layout, name), `index of ${slice}`);
+  return { slice, pileSet: { name, index: { path: indexFilePath(layout, name) }, diskBytes: 12, dataFiles } };
 }
 
-const committed = () => listCommittedSplits(directory.path('job'));
+const committed = () => listCommittedSlices(directory.path('job'));
 
 beforeEach(() => {
   for (const name of ['disk-0', 'disk-1', 'job']) mkdirSync(directory.path(name));
 });
 
 describe('names of pile sets', () => {
-  it('tell their split, up to the millions', () => {
-    for (const split of [0, 12, 999_999, 1_000_000, 12_345_678]) {
-      expect(splitOfPileSet(pileSetName(split, '0a1b'))).toBe(split);
-      expect(pileSetName(split, '0a1b')).toMatch(/^[a-z0-9-]+$/);
+  it('tell their slice, up to the millions', () => {
+    for (const slice of [0, 12, 999_999, 1_000_000, 12_345_678]) {
+      expect(sliceOfPileSet(pileSetName(slice, '0a1b'))).toBe(slice);
+      expect(pileSetName(slice, '0a1b')).toMatch(/^[a-z0-9-]+$/);
     }
     for (const name of ['run-000001-0a1b', 'set-1-0a1b', 'set-000001', ''])
-      expect(splitOfPileSet(name)).toBeUndefined();
+      expect(sliceOfPileSet(name)).toBeUndefined();
   });
 
   it('are told from other names of the directory', () => {
@@ -67,7 +67,7 @@ describe('names of pile sets', () => {
     for (const path of [committedIndexPath(layout.indexDirectory, 1_000_000), indexFilePath(layout, name)]) {
       writeFileSync(path, '');
     }
-    for (const split of [10, 9, 0]) writeFileSync(committedIndexPath(layout.indexDirectory, split), '');
+    for (const slice of [10, 9, 0]) writeFileSync(committedIndexPath(layout.indexDirectory, slice), '');
     for (const other of ['manifest', 'set-1.index', 'set-000001.index.0123456789abcdef.attempt', 'set-00000a.index']) {
       writeFileSync(directory.path('job', other), '');
     }
@@ -106,14 +106,14 @@ describe('commitPileSets', () => {
   });
 
   it('syncs no directory that none of the pile sets has a file in', async () => {
-    const { split, pileSet } = writePileSet(1);
+    const { slice, pileSet } = writePileSet(1);
     const ofOneDisk = { ...pileSet, dataFiles: pileSet.dataFiles.filter(({ disk }) => disk === 1) };
     const synced: string[] = [];
     await withCallsSeen(
       (name, call) => {
         if (name === 'syncAsync') synced.push(basename(readlinkSync(`/proc/self/fd/${String(call[0])}`)));
       },
-      () => commitPileSets([{ split, pileSet: ofOneDisk }], layoutOf(), control),
+      () => commitPileSets([{ slice, pileSet: ofOneDisk }], layoutOf(), control),
     );
     expect(synced.filter((name) => name.startsWith('disk-'))).toEqual(['disk-1']);
   });
@@ -144,15 +144,15 @@ describe('commitPileSets', () => {
     for (let number = 1, isReached = true; isReached; number++) {
       const pileSets = [writePileSet(2 * number), writePileSet(2 * number + 1)];
       ({ isReached } = await interrupted('ends', number, () => commitPileSets(pileSets, layoutOf(), control)));
-      for (const { split } of pileSets) {
-        const path = committedIndexPath(directory.path('job'), split);
-        if (committed().includes(split)) expect(readFileSync(path, 'utf8')).toBe(`index of ${split}`);
+      for (const { slice } of pileSets) {
+        const path = committedIndexPath(directory.path('job'), slice);
+        if (committed().includes(slice)) expect(readFileSync(path, 'utf8')).toBe(`index of ${slice}`);
       }
-      if (!isReached) expect(committed()).toEqual(expect.arrayContaining(pileSets.map(({ split }) => split)));
+      if (!isReached) expect(committed()).toEqual(expect.arrayContaining(pileSets.map(({ slice }) => slice)));
     }
   });
 
-  it('does not commit a split twice', async () => {
+  it('does not commit a slice twice', async () => {
     await commitPileSets([writePileSet(3)], layoutOf(), control);
     const inode = statSync(committedIndexPath(directory.path('job'), 3)).ino;
     await expect(commitPileSets([writePileSet(3)], layoutOf(), control)).rejects.toThrow(NameTakenError);

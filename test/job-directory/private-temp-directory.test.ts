@@ -5,8 +5,8 @@
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Release } from '#src/cleanup.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/private-temp-directory.js';
-import type { Release } from '#src/release-all.js';
 import { runJob } from '../faults/resumable-job.js';
 import { isTiny, writeInputs } from '../faults/small-job.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
+import { seal } from '#src/io/sealed-file.js';
 import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from '#src/job-directory/staging-owner.js';
-import { seal } from '#src/sealed-json/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -34,7 +34,7 @@ describe('the note of whose outputs are staged', () => {
 
   it('gives what it says or nothing, whatever is in it', () => {
     const sealed = fc
-      .tuple(fc.constantFrom('owner', 'job', 'runs'), fc.constantFrom(1, 2), mutationOf(OWNER))
+      .tuple(fc.constantFrom('owner', 'job', 'ranges'), fc.constantFrom(1, 2), mutationOf(OWNER))
       .map(([kind, version, value]) => seal(kind, version, value));
     const cut = sealed.chain((bytes) => fc.nat(bytes.byteLength).map((end) => bytes.subarray(0, end)));
     fc.assert(

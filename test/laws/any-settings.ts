@@ -1,5 +1,5 @@
 /**
- * Everything that must not change the output: workers, memory, piles, splits, buffers, stripes, temp
+ * Everything that must not change the output: workers, memory, piles, slices, buffers, stripes, temp
  * directories, compression of inputs and temp data, memory or disk.
  */
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ const sizes: fc.Arbitrary<Tuning> = fc.record(
   {
     readBytes: fc.oneof(fc.integer({ min: 2, max: 70 }), fc.integer({ min: 71, max: 5000 })),
     outputBytes: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 41, max: 5000 })),
-    splitBytes: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 201, max: 5000 })),
+    sliceBytes: fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 201, max: 5000 })),
     stripeCount: fc.integer({ min: 1, max: 9 }),
     keepInRam: fc.boolean(),
   },
@@ -65,7 +65,7 @@ export const tightSettings: fc.Arbitrary<Settings> = fc.record({
       bufferBytes: fc.integer({ min: 1, max: 2000 }),
       readBytes: fc.integer({ min: 200, max: 3000 }),
       outputBytes: fc.integer({ min: 1, max: 3000 }),
-      splitBytes: fc.integer({ min: 10_000, max: 200_000 }),
+      sliceBytes: fc.integer({ min: 10_000, max: 200_000 }),
       stripeCount: fc.integer({ min: 1, max: 3 }),
       keepInRam: fc.boolean(),
       pass2ArenaBytes: fc.integer({ min: 48 * 1024, max: 100 * 1024 }),

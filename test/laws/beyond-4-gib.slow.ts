@@ -84,7 +84,7 @@ describe('an input of 5 GiB', () => {
   }
 
   it.for([
-    ['plain, cut into splits', writeSparse],
+    ['plain, cut into slices', writeSparse],
     ['gzip, decoded as one stream', writeMembers],
   ] as const)('keeps every byte and has the order of the seed: %s', async ([, write], context) => {
     requireSpace(context);

@@ -24,7 +24,7 @@ const SMALL: Tuning = {
   bufferBytes: UNIT,
   readBytes: UNIT,
   outputBytes: UNIT,
-  splitBytes: UNIT,
+  sliceBytes: UNIT,
   stripeCount: 2,
   keepInRam: false,
 };
@@ -62,7 +62,7 @@ describe('boundaries', () => {
     ['the sizes under test', tuningUnderTest],
     ['small buffers', SMALL],
     ['everything in memory', { ...SMALL, keepInRam: true }],
-    ['one-byte buffers', { ...SMALL, bufferBytes: 1, outputBytes: 1, splitBytes: 1 }],
+    ['one-byte buffers', { ...SMALL, bufferBytes: 1, outputBytes: 1, sliceBytes: 1 }],
   ])('with %s', (_, tuning) => {
     it.each<[string, string[]]>([
       ['no byte', ['']],
@@ -85,8 +85,8 @@ describe('boundaries', () => {
     });
   });
 
-  const large = { bufferBytes: 4096, readBytes: 4096, outputBytes: 4096, splitBytes: 2 ** 20 };
-  const buffers = ['bufferBytes', 'readBytes', 'outputBytes', 'splitBytes'] as const;
+  const large = { bufferBytes: 4096, readBytes: 4096, outputBytes: 4096, sliceBytes: 2 ** 20 };
+  const buffers = ['bufferBytes', 'readBytes', 'outputBytes', 'sliceBytes'] as const;
 
   describe.each([...buffers, 'all of them'] as const)('an input as long as %s', (buffer) => {
     const tuning: Tuning = buffer === 'all of them' ? SMALL : { ...SMALL, ...large, [buffer]: UNIT };
@@ -112,15 +112,15 @@ describe('boundaries', () => {
       const records = recordsOfLengths([...Array(before).fill(3), longBytes, 3, longBytes, longBytes, 5]);
       const input = Buffer.concat(records);
       await expectReferenceOrder([input], { ...SMALL, pileCount: 1 });
-      await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, splitBytes: 2 ** 20 });
+      await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, sliceBytes: 2 ** 20 });
     }
   });
 
-  it('keeps a record that several splits lie in, wherever they are cut', async () => {
+  it('keeps a record that several slices lie in, wherever they are cut', async () => {
     const input = Buffer.concat(recordsOfLengths([10, 200, 1, 1, 90, 3]));
-    for (let splitBytes = 1; splitBytes <= input.byteLength + 1; splitBytes++) {
-      await expectReferenceOrder([input], { ...SMALL, splitBytes });
-      await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, splitBytes, readBytes: 2 });
+    for (let sliceBytes = 1; sliceBytes <= input.byteLength + 1; sliceBytes++) {
+      await expectReferenceOrder([input], { ...SMALL, sliceBytes });
+      await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, sliceBytes, readBytes: 2 });
     }
   });
 
@@ -132,11 +132,11 @@ describe('boundaries', () => {
     }
   });
 
-  it('keeps a record that ends as far behind its split as is read at one time', async () => {
+  it('keeps a record that ends as far behind its slice as is read at one time', async () => {
     for (const behindBytes of [65_535, 65_536, 65_537, 131_072]) {
-      const splitBytes = 1000;
-      const input = Buffer.concat(recordsOfLengths([splitBytes - 1, 1 + behindBytes, 10, 20]));
-      await expectReferenceOrder([input], { splitBytes: input.byteLength / Math.round(input.byteLength / splitBytes) });
+      const sliceBytes = 1000;
+      const input = Buffer.concat(recordsOfLengths([sliceBytes - 1, 1 + behindBytes, 10, 20]));
+      await expectReferenceOrder([input], { sliceBytes: input.byteLength / Math.round(input.byteLength / sliceBytes) });
     }
   });
 

@@ -57,8 +57,8 @@ describe.each([
       header: { lines: 1 },
       force: true,
     } as const;
-    for (const splitBytes of [500, 2 ** 30]) {
-      await shuffle({ ...options, output: directory.path('out.csv') }, { splitBytes, inline: splitBytes > 500 });
+    for (const sliceBytes of [500, 2 ** 30]) {
+      await shuffle({ ...options, output: directory.path('out.csv') }, { sliceBytes, inline: sliceBytes > 500 });
       expect(python(COMPARE, ...inputs, '--', directory.path('out.csv'))).toBe('900');
     }
     const shards = { by: 'bytes', maxShardBytes: 5000 } as const;

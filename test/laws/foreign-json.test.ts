@@ -50,7 +50,7 @@ describe.each([
     const shards = { by: 'count', shardCount: 4 } as const;
     const report = await shuffle(
       { ...options, output: directory.path('shards'), shards },
-      { splitBytes: 1000, inline: false },
+      { sliceBytes: 1000, inline: false },
     );
     expect(python(COMPARE, ...inputs, '--', ...report.shards)).toBe(told);
   });

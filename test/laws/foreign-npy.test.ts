@@ -64,8 +64,8 @@ it.skipIf(!hasNumpy).each([
   } as const;
   const of = (middle: string) => [inputs[0] ?? '', middle, inputs[2] ?? ''];
   const output = directory.path('out.npy');
-  for (const splitBytes of [200, 2 ** 30]) {
-    const report = await shuffle({ ...options, inputs: of(packed), output }, { splitBytes, inline: splitBytes > 200 });
+  for (const sliceBytes of [200, 2 ** 30]) {
+    const report = await shuffle({ ...options, inputs: of(packed), output }, { sliceBytes, inline: sliceBytes > 200 });
     expect(report.records).toBe(1037);
     expect(python(COMPARE, ...inputs, '--', output)).toBe('1037');
   }

@@ -147,8 +147,8 @@ describe('a program of the user', () => {
     mkdirSync(directory.path('running'));
     const script = 'mkdir "$0/running/$$" && ls "$0/running" | wc -l >>"$0/counts" && cat && rmdir "$0/running/$$"';
     const options = { decompressProgram: ['sh', '-c', script, directory.path()] };
-    // Each input is a split of its own.
-    const output = await outputOf(inputs, options, { splitBytes: 1 });
+    // Each input is a slice of its own.
+    const output = await outputOf(inputs, options, { sliceBytes: 1 });
     expect(output.equals(Buffer.concat(referenceOrder(inputs, 'foreign')))).toBe(true);
     const counts = readFileSync(directory.path('counts'), 'utf8').trim().split('\n').map(Number);
     expect(counts).toHaveLength(inputs.length);

@@ -22,11 +22,11 @@ const expected = Buffer.concat(referenceOrder([lines], 'foreign'));
 
 async function expectLines(stored: Buffer, memoryBytes = 64 * MIB): Promise<void> {
   writeFileSync(directory.path('in'), stored);
-  for (const splitBytes of [100_000, 2 ** 30]) {
+  for (const sliceBytes of [100_000, 2 ** 30]) {
     const options = { inputs: [directory.path('in')], output: directory.path('out'), seed: 'foreign', force: true };
-    const tuning = { splitBytes, inline: splitBytes > lines.byteLength };
+    const tuning = { sliceBytes, inline: sliceBytes > lines.byteLength };
     await shuffle({ ...options, workers: 2, memoryBytes, tempDirs: [directory.temp] }, tuning);
-    expect(readFileSync(directory.path('out')).equals(expected), `splits of ${splitBytes} bytes`).toBe(true);
+    expect(readFileSync(directory.path('out')).equals(expected), `slices of ${sliceBytes} bytes`).toBe(true);
   }
 }
 

@@ -35,7 +35,7 @@ const STORAGES: readonly Storage[] = [
 
 /** By their names, those of which large inputs are read in parallel. */
 const CUTTABLE = ['plain', 'bgzf', 'zstd'];
-const SPLIT_BYTES = [1, 12, 2 ** 30];
+const SLICE_BYTES = [1, 12, 2 ** 30];
 const WORKERS = [1, 2, 4];
 const PLACES = ['one file', 'shards', 'a compressed file'] as const;
 const SHARDS = 3;
@@ -43,7 +43,7 @@ const SEED = 'together';
 
 /** One of each dimension. */
 interface Cell {
-  readonly splitBytes: number;
+  readonly sliceBytes: number;
   readonly workers: number;
   readonly place: (typeof PLACES)[number];
 }
@@ -54,22 +54,22 @@ interface Cell {
  *   by sums of the numbers modulo 3. What can be cut is cut in all ways.
  */
 export function pairsOnly(format: number, storage: number): readonly Cell[] {
-  const split = (format + storage) % 3;
+  const slice = (format + storage) % 3;
   const place = (Math.floor(format / 3) + Math.floor(storage / 3)) % 3;
-  const others = CUTTABLE.includes(STORAGES[storage]?.name ?? '') ? [(split + 1) % 3, (split + 2) % 3] : [];
-  return [cellOf(split, (format + 2 * storage) % 3, place), ...others.map((other) => cellOf(other, 0, place))];
+  const others = CUTTABLE.includes(STORAGES[storage]?.name ?? '') ? [(slice + 1) % 3, (slice + 2) % 3] : [];
+  return [cellOf(slice, (format + 2 * storage) % 3, place), ...others.map((other) => cellOf(other, 0, place))];
 }
 
 /** All, but for the place of the output, of which each has its turn. */
 export function wholeProduct(format: number, storage: number): readonly Cell[] {
   const three = [0, 1, 2];
-  return three.flatMap((split) =>
-    three.map((workers) => cellOf(split, workers, (split + workers + format + storage) % 3)),
+  return three.flatMap((slice) =>
+    three.map((workers) => cellOf(slice, workers, (slice + workers + format + storage) % 3)),
   );
 }
 
-function cellOf(split: number, workers: number, place: number): Cell {
-  return { splitBytes: SPLIT_BYTES[split] ?? 0, workers: WORKERS[workers] ?? 0, place: PLACES[place] ?? 'one file' };
+function cellOf(slice: number, workers: number, place: number): Cell {
+  return { sliceBytes: SLICE_BYTES[slice] ?? 0, workers: WORKERS[workers] ?? 0, place: PLACES[place] ?? 'one file' };
 }
 
 /** @param choose the cells that are tried of a format and a storage. */
@@ -96,7 +96,7 @@ export function testFormatsTogether(choose: (format: number, storage: number) =>
 /** What each output holds, as text. */
 async function outputsOf(
   { path, temp }: FastDirectory,
-  { splitBytes, workers, place }: Cell,
+  { sliceBytes, workers, place }: Cell,
   options: ShuffleOptions,
 ): Promise<readonly string[]> {
   // A job that failed before has left it.
@@ -114,9 +114,9 @@ async function outputsOf(
       tempDirs: [temp],
     },
     {
-      splitBytes,
+      sliceBytes,
       inline: workers === 1,
-      keepInRam: splitBytes !== 12,
+      keepInRam: sliceBytes !== 12,
       readBytes: 70,
       pileCount: 3,
       bufferBytes: 64,

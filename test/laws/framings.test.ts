@@ -1,6 +1,6 @@
 /**
  * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, whatever
- * the workers, memory, piles, splits, buffers, temp directories and compression, with and without headers.
+ * the workers, memory, piles, slices, buffers, temp directories and compression, with and without headers.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -140,7 +140,7 @@ describe('a large input', () => {
       const expected = head + Buffer.concat(records).toString('latin1');
       // Of ranges of all lengths some end at each byte of a delimiter.
       for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i++) {
-        const splitBytes = 1 + Math.floor(i / CUTTABLE.length);
+        const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
         const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
         const { bytes } = await shuffleToFile(directory, {
           inputs: [Buffer.concat([Buffer.from(head), body])],
@@ -152,10 +152,10 @@ describe('a large input', () => {
             memoryBytes: 2 ** 24,
             tempDirCount: 1,
             encodings: [encoding],
-            tuning: { splitBytes, inline: true },
+            tuning: { sliceBytes, inline: true },
           },
         });
-        const how = `${encoding}, ${headerBytes} bytes of header, splits of ${splitBytes}`;
+        const how = `${encoding}, ${headerBytes} bytes of header, slices of ${sliceBytes}`;
         expect(bytes.toString('latin1'), how).toBe(expected);
       }
     }
@@ -168,12 +168,12 @@ describe('a large input', () => {
     const input = Buffer.concat(contents.flatMap((content) => [content, delimiter]));
     const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));
     for (const encoding of CUTTABLE) {
-      for (const splitBytes of [50, 1023, 1024, 1025, 2 ** 30]) {
-        const tuning = { splitBytes, readBytes: 100, inline: true };
+      for (const sliceBytes of [50, 1023, 1024, 1025, 2 ** 30]) {
+        const tuning = { sliceBytes, readBytes: 100, inline: true };
         const settings = { workers: 1, memoryBytes: 2 ** 24, tempDirCount: 1, encodings: [encoding], tuning };
         const job = { inputs: [input], seed: 's', records: recordKindOf(spec), settings };
         const { bytes } = await shuffleToFile(directory, job);
-        expect(bytes.equals(expected), `${encoding}, splits of ${splitBytes}`).toBe(true);
+        expect(bytes.equals(expected), `${encoding}, slices of ${sliceBytes}`).toBe(true);
       }
     }
   });

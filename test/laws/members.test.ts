@@ -20,7 +20,7 @@ const directory = useFastDirectory();
 interface MemberJob {
   readonly spec: FramingSpec;
   readonly stored: Uint8Array;
-  readonly splitBytes: number;
+  readonly sliceBytes: number;
   readonly workers?: number | undefined;
 }
 
@@ -30,10 +30,10 @@ function recordKindOf(spec: FramingSpec): RecordKind {
   return expect.fail(`no job with ${spec.kind}`);
 }
 
-async function outputOf({ spec, stored, splitBytes, workers }: MemberJob): Promise<Buffer> {
+async function outputOf({ spec, stored, sliceBytes, workers }: MemberJob): Promise<Buffer> {
   writeFileSync(directory.path('in'), stored);
   const options = { inputs: [directory.path('in')], output: directory.path('out'), force: true, seed: 's' };
-  const tuning = { splitBytes, readBytes: 64, inline: workers === undefined };
+  const tuning = { sliceBytes, readBytes: 64, inline: workers === undefined };
   await shuffle(
     {
       ...options,
@@ -74,9 +74,9 @@ describe.each(
   it('are the same with members of every size, wherever they are cut', async () => {
     for (let memberBytes = 1; memberBytes <= bytes.byteLength + 1; memberBytes += memberBytes < 10 ? 1 : 17) {
       const stored = write(bytes, [memberBytes]);
-      for (const splitBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
-        const output = await outputOf({ spec, stored, splitBytes });
-        expect(output.toString('latin1'), `members of ${memberBytes}, splits of ${splitBytes}`).toBe(
+      for (const sliceBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
+        const output = await outputOf({ spec, stored, sliceBytes });
+        expect(output.toString('latin1'), `members of ${memberBytes}, slices of ${sliceBytes}`).toBe(
           expected.toString('latin1'),
         );
       }
@@ -90,8 +90,8 @@ describe.each(
     // To start threads takes longer than the rest of such a job.
     const workers = fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, fc.constantFrom(1, 2, 4));
     await fc.assert(
-      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 60 }), workers, async (memberBytes, splitBytes, ofWorkers) => {
-        const job = { spec, stored: write(bytes, memberBytes), splitBytes, workers: ofWorkers };
+      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 60 }), workers, async (memberBytes, sliceBytes, ofWorkers) => {
+        const job = { spec, stored: write(bytes, memberBytes), sliceBytes, workers: ofWorkers };
         expect((await outputOf(job)).toString('latin1')).toBe(expected.toString('latin1'));
       }),
       { numRuns: 30 },
@@ -109,13 +109,13 @@ describe('members that do not hold what they say', () => {
     if (a === undefined || b === undefined || c === undefined) return expect.fail();
     const members = [bgzfMember(a, { storedBytes: bgzfMember(b).byteLength }), bgzfMember(b), bgzfMember(c)];
     const stored = Buffer.concat([...members, BGZF_END]);
-    await expect(outputOf({ spec, stored, splitBytes: 8 })).rejects.toMatchObject({
+    await expect(outputOf({ spec, stored, sliceBytes: 8 })).rejects.toMatchObject({
       code: 'ERR_INPUT_CORRUPT',
       message: `${directory.path('in')}: its bytes 0 to ${2 * bgzfMember(a).byteLength} (compressed) decode to more bytes, expected the 8 that they say they hold; make the file again`,
     });
     // It is gzip all the same.
     const whole = inOrder(spec, Buffer.concat([a, b, c]));
-    expect((await outputOf({ spec, stored, splitBytes: 1000 })).equals(whole)).toBe(true);
+    expect((await outputOf({ spec, stored, sliceBytes: 1000 })).equals(whole)).toBe(true);
   });
 
   it('end the job when what lies in one looks like its end and the beginning of another', async () => {
@@ -133,7 +133,7 @@ describe('members that do not hold what they say', () => {
     const behind = Buffer.from('ccccCCCC');
     const file = Buffer.concat([whole, bgzfMember(behind), BGZF_END]);
     // 52 bytes by what is said, of which the first range holds 44.
-    await expect(outputOf({ spec, stored: file, splitBytes: 26 })).rejects.toMatchObject({
+    await expect(outputOf({ spec, stored: file, sliceBytes: 26 })).rejects.toMatchObject({
       code: 'ERR_INPUT_CORRUPT',
       message: `${directory.path('in')}: its bytes 0 to ${whole.byteLength} (compressed) decode to ${content.byteLength} bytes, expected the ${8 + content.byteLength} that they say they hold; make the file again`,
     });
@@ -142,8 +142,8 @@ describe('members that do not hold what they say', () => {
   it('end the job when one says that it decodes to less or to more', async () => {
     for (const decodedBytes of [-4, -1, 1, 4]) {
       const contents = piecesOf(bytes, [8]).map((content, i) => bgzfMember(content, i === 3 ? { decodedBytes } : {}));
-      for (const splitBytes of [1, 8, 16, 1000]) {
-        const job = outputOf({ spec, stored: Buffer.concat([...contents, BGZF_END]), splitBytes });
+      for (const sliceBytes of [1, 8, 16, 1000]) {
+        const job = outputOf({ spec, stored: Buffer.concat([...contents, BGZF_END]), sliceBytes });
         await expect(job).rejects.toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
       }
     }
@@ -157,10 +157,10 @@ describe('members that do not hold what they say', () => {
       fc.asyncProperty(
         fc.array(change, { minLength: 1, maxLength: 2 }),
         fc.constantFrom(1, 8, 16, 24),
-        async (changes, splitBytes) => {
+        async (changes, sliceBytes) => {
           const stored = Buffer.from(whole);
           for (const { at, value } of changes) stored[at] = value;
-          const output = await outputOf({ spec, stored, splitBytes }).catch((error: unknown) => error);
+          const output = await outputOf({ spec, stored, sliceBytes }).catch((error: unknown) => error);
           if (output instanceof Buffer) expect(output.toString()).toBe(expected.toString());
           else expect(output).toBeInstanceOf(InputError);
         },
@@ -186,7 +186,7 @@ describe('members that do not hold what they say', () => {
       ];
       for (const storedBytes of lies) {
         const members = contents.map((content, j) => bgzfMember(content, j === i ? { storedBytes } : {}));
-        const job = { spec, stored: Buffer.concat([...members, BGZF_END]), splitBytes: 8 };
+        const job = { spec, stored: Buffer.concat([...members, BGZF_END]), sliceBytes: 8 };
         const output = await outputOf(job).catch((error: unknown) => error);
         if (output instanceof Buffer) expect(output.toString()).toBe(expected.toString());
         else expect(output).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });

@@ -9,8 +9,8 @@ import { shuffleWithSeed } from './whole-jobs.js';
 const VARIANTS: readonly Tuning[] = [
   { pileCount: 1, bufferBytes: 32, keepInRam: false },
   { pileCount: 7, bufferBytes: 32, keepInRam: false },
-  { pileCount: 3, bufferBytes: 4096, keepInRam: false, splitBytes: 4 },
-  { pileCount: 7, bufferBytes: 16, keepInRam: false, splitBytes: 2, outputBytes: 3 },
+  { pileCount: 3, bufferBytes: 4096, keepInRam: false, sliceBytes: 4 },
+  { pileCount: 7, bufferBytes: 16, keepInRam: false, sliceBytes: 2, outputBytes: 3 },
 ];
 
 export async function expectOrdersUniform(directory: FastDirectory, seeds: number): Promise<void> {

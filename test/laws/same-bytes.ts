@@ -1,6 +1,6 @@
 /**
  * The laws: the same records come out that went in, in the order that the seed defines, whatever the
- * workers, memory, piles, splits, buffers, temp directories and compression; and shards, by whichever
+ * workers, memory, piles, slices, buffers, temp directories and compression; and shards, by whichever
  * rule, are the bytes of the single output, cut where they promise.
  */
 import fc from 'fast-check';

@@ -8,14 +8,14 @@ import { readFileSync } from 'node:fs';
 import { decodeError } from '#src/errors.js';
 import { LINES } from '#src/formats/framing-table.js';
 import { openForRead, versionOf, withFile } from '#src/io/files.js';
-import { JobControl, UNGATED } from '#src/io/job-control.js';
-import { deriveInputKey } from '#src/key-derivation.js';
+import { JobControl, UNGATED } from '#src/job-control.js';
+import { deriveInputKey } from '#src/keys.js';
 import { stagedPath } from '#src/output/output-target.js';
-import { ownRamPool } from '#src/pile-store/ram-pool.js';
-import { forgetJob, type JobShare } from '#workers/job-share.js';
-import type { Outcome } from '#workers/outcome.js';
-import { runScatterTask } from '#workers/scatter.js';
-import { runShuffleTask } from '#workers/shuffle.js';
+import { ownRamPool } from '#src/pile-sets/ram-pool.js';
+import { forgetJob, type JobShare } from '#workers/tasks/job-share.js';
+import type { Outcome } from '#workers/tasks/outcome.js';
+import { runScatterTask } from '#workers/tasks/scatter.js';
+import { runShuffleTask } from '#workers/tasks/shuffle.js';
 import { usualNeed } from '../plan/memory-needs.js';
 
 export interface StageSizes {
@@ -71,9 +71,9 @@ export function openStages(
       await runShuffleTask({
         job,
         pileSets: [scattered.pileSet],
-        attemptName: 'run',
+        attemptName: 'range',
         longestRecordBytes: scattered.longestRecordBytes,
-        run: { first: 0, end: pileCount, firstRank: 0, firstByte: 0 },
+        range: { first: 0, end: pileCount, firstRank: 0, firstByte: 0 },
         target: {
           kind: 'placed',
           stagingDirectory,

@@ -32,7 +32,7 @@ const INPUTS = Array.from({ length: 6 }, (_, input) =>
 );
 const STORED_BYTES = Buffer.concat(INPUTS).byteLength + 6 * RECORDS_OF_INPUT * STORED_HEADER_BYTES;
 
-/** Segments begin at multiples of 8; each pile has one or two of a split. */
+/** Segments begin at multiples of 8; each pile has one or two of a slice. */
 const PADDING_BYTES = 7 * 2 * PILES * Math.ceil(STORED_BYTES / (100 * 1024));
 
 /** Pile buffers take the budget, but for so many bytes that no thread is promised. */
@@ -52,7 +52,7 @@ function settingsWith(spareBytes: number, encoding: Encoding, workers = 1): Sett
       outputBytes: 4096,
       // Room for every pile: one that is split again goes to the disk, too.
       pass2ArenaBytes: 4 * MIB,
-      splitBytes: 100 * 1024,
+      sliceBytes: 100 * 1024,
       stripeCount: 2,
       keepInRam: true,
       inline: workers === 1,

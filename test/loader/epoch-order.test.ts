@@ -1,6 +1,6 @@
 /** The order of piles in an epoch, which is a contract: a state that is gone on with next year must mean the same. */
 import { describe, expect, it } from 'vitest';
-import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/key-derivation.js';
+import { deriveEpochDraws, deriveEpochKey, deriveInputKey } from '#src/keys.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 
 const inPlace = [0, 1, 2, 3, 4, 5, 6, 7];

@@ -1,5 +1,5 @@
 /**
- * What loaders give, against the order that the twin computes: all epochs, ranks and ways to split, batches, positions
+ * What loaders give, against the order that the twin computes: all epochs, ranks and ways to share, batches, positions
  * to go on from, piles too large for memory, and records too long for a copy.
  */
 import { spawnSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expireStore, type LoaderOptions, type LoaderState, type OpenStoreOptions, openStore } from '#src/index.js';
-import { deriveEpochKey } from '#src/key-derivation.js';
+import { deriveEpochKey } from '#src/keys.js';
 import { orderOfEpoch } from '#src/loader/epoch-order.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { pileSetDirectoryOf } from '#src/store/store-files.js';
@@ -104,22 +104,22 @@ describe('ranks', () => {
     const request = fc.record({
       worldSize: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(RECORDS + 5)),
       epoch: fc.nat({ max: 3 }),
-      split: fc.constantFrom('strided' as const, 'contiguous' as const),
+      share: fc.constantFrom('strided' as const, 'contiguous' as const),
       isTiny: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(request, async ({ worldSize, epoch, split, isTiny }) => {
+      fc.asyncProperty(request, async ({ worldSize, epoch, share, isTiny }) => {
         const order = expectedOrder(epoch);
         const shares: string[][] = [];
         for (let rank = 0; rank < worldSize; rank++) {
-          const options: LoaderOptions = { rank, worldSize, split };
+          const options: LoaderOptions = { rank, worldSize, share };
           const loader = (isTiny ? inRanges : store).epoch(epoch, options);
-          const share = await given(loader);
-          expect(share).toHaveLength(loader.recordsPerEpoch);
-          shares.push(share);
+          const ofRank = await given(loader);
+          expect(ofRank).toHaveLength(loader.recordsPerEpoch);
+          shares.push(ofRank);
         }
         const together =
-          split === 'contiguous'
+          share === 'contiguous'
             ? shares.flat()
             : Array.from({ length: RECORDS }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
         expect(together).toEqual(order);
@@ -224,7 +224,7 @@ describe('state and resume', () => {
       }
     };
     expect(refused({})).toBeUndefined();
-    for (const change of [{ record: -1 }, { rank: 2 }, { version: 2 }, { split: 'x' }, { more: 1 }, { store: 'y' }]) {
+    for (const change of [{ record: -1 }, { rank: 2 }, { version: 2 }, { share: 'x' }, { more: 1 }, { store: 'y' }]) {
       expect(refused(change)).toMatchObject({ code: 'ERR_OPTION', kind: 'usage' });
     }
     expect(refused({ record: '1' })).toMatchObject({
@@ -500,7 +500,7 @@ describe('openStore', () => {
       expect(() => store.epoch(0, options)).toThrow(/expected a whole number from/);
     }
     expect(() => store.epoch(-1)).toThrow('epoch is -1');
-    expect(() => store.epoch(0, JSON.parse('{"split":"odd"}'))).toThrow('expected one of strided, contiguous');
+    expect(() => store.epoch(0, JSON.parse('{"share":"odd"}'))).toThrow('expected one of strided, contiguous');
     expect(() => store.epoch(0).batches(0)).toThrow('the size of a batch is 0');
     expect(() => openStore(path, { workers: 0 })).toThrow('workers is 0');
   });

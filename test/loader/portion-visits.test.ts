@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EpochPiles, visitsOf } from '#src/loader/portion-visits.js';
-import { type Equalize, type RankSplit, shareOfRank } from '#src/loader/rank-share.js';
-import { within } from '#workers/load-portion.js';
+import { type Equalize, type RankShareRule, shareOfRank } from '#src/loader/rank-share.js';
+import { within } from '#workers/tasks/load-portion.js';
 
 const epoch = fc.array(fc.oneof(fc.constant(0), fc.nat({ max: 12 })), { minLength: 1, maxLength: 12 }).chain((counts) =>
   fc.record({
@@ -21,7 +21,7 @@ const request = fc.integer({ min: 1, max: 9 }).chain((worldSize) =>
   fc.record({
     worldSize: fc.constant(worldSize),
     rank: fc.nat({ max: worldSize - 1 }),
-    split: fc.constantFrom<RankSplit>('strided', 'contiguous'),
+    share: fc.constantFrom<RankShareRule>('strided', 'contiguous'),
     equalize: fc.constantFrom<Equalize | null>(null, 'drop', 'pad'),
   }),
 );
@@ -59,7 +59,7 @@ describe('visits', () => {
 
   it('leave out the piles of which a rank takes nothing', () => {
     const piles = { piles: Uint32Array.of(0, 1, 2, 3), records: Float64Array.of(1, 1, 0, 1), rangeCountOf: () => 1 };
-    const share = shareOfRank(3, { rank: 2, worldSize: 3, split: 'strided', equalize: null });
+    const share = shareOfRank(3, { rank: 2, worldSize: 3, share: 'strided', equalize: null });
     expect([...visitsOf(piles, share, 0)].map(({ pile }) => pile)).toEqual([3]);
   });
 });

@@ -1,8 +1,8 @@
 /** What loaders know of a store: the same of each pile whether it is kept or read again. */
 import { describe, expect, it } from 'vitest';
-import { UNGATED } from '#src/io/job-control.js';
+import { UNGATED } from '#src/job-control.js';
 import { readStoreContents } from '#src/loader/store-contents.js';
-import { mergePiles } from '#src/pile-store/merged-pile.js';
+import { mergePiles } from '#src/pile-sets/merged-pile.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

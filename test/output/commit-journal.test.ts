@@ -6,8 +6,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { seal } from '#src/io/sealed-file.js';
 import { type CommitJournal, readJournal, removeJournal, writeJournal } from '#src/output/commit-journal.js';
-import { seal } from '#src/sealed-json/sealed-file.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AbortedError } from '#src/errors.js';
 import { compressionOf } from '#src/formats/encoder-table.js';
-import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { JobControl, UNGATED } from '#src/job-control.js';
 import { openSink } from '#src/output/open-sink.js';
 import type { OutputHasher, OutputSink, SinkBuffer } from '#src/output/output-sink.js';
 import { type AppendedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { JobControl, UNGATED } from '#src/job-control.js';
 import { FilesSink } from '#src/output/files-sink.js';
 import type { SinkBuffer } from '#src/output/output-sink.js';
 import { type PlacedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
@@ -25,7 +25,7 @@ function bufferOf(capacityBytes: number): SinkBuffer {
 }
 
 /** Writes `bytes` from byte `from` of the whole to `to`, cut by bytes. */
-async function writeRun(
+async function writeRange(
   target: PlacedTarget,
   shardStarts: readonly number[],
   bytes: Uint8Array,
@@ -79,7 +79,7 @@ describe('FilesSink', () => {
         const ends = [...new Set(runs.filter((at) => at < byteLength)), byteLength].sort((a, b) => a - b);
         const regions: WrittenRegion[] = [];
         for (const [i, to] of ends.entries()) {
-          regions.push(...(await writeRun(target, shardStarts, bytes, ends[i - 1] ?? 0, to, capacityBytes)));
+          regions.push(...(await writeRange(target, shardStarts, bytes, ends[i - 1] ?? 0, to, capacityBytes)));
         }
         for (const [shard, start] of shardStarts.entries()) {
           const expected = bytes.subarray(start, shardStarts[shard + 1] ?? byteLength);

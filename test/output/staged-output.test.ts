@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { JobControl, UNGATED } from '#src/io/job-control.js';
+import { JobControl, UNGATED } from '#src/job-control.js';
 import { readJournal, writeJournal } from '#src/output/commit-journal.js';
 import type { OutputLayout } from '#src/output/job-output.js';
 import { formatOutputIdentity } from '#src/output/output-place.js';

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MOST_PILES, MOST_STRIPES } from '#src/pile-store/store-layout.js';
+import { MOST_PILES, MOST_STRIPES } from '#src/pile-sets/pile-layout.js';
 import {
   ENTRY_BYTES,
   LARGEST_ARENA_BYTES,
@@ -16,20 +16,20 @@ import {
 } from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
 import { planPass2 } from '#src/plan/pass2-memory.js';
-import { planPileRuns } from '#src/plan/pile-runs.js';
+import { planPileRanges } from '#src/plan/pile-ranges.js';
 import { cutAt, planShardCuts, shardAt } from '#src/plan/shard-cuts.js';
-import { type PlannedInput, planSplitBytes, planSplits } from '#src/plan/splits.js';
+import { type PlannedInput, planSliceBytes, planSlices } from '#src/plan/slices.js';
 import { GIB, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 const KIB = 1024;
 const GB = 1e9;
 const TB = 1e12;
 
-/** The largest split that is ever planned. */
-const LARGEST_SPLIT_BYTES = 64 * GIB;
+/** The largest slice that is ever planned. */
+const LARGEST_SLICE_BYTES = 64 * GIB;
 /** A manifest lists no more of them (job-directory/manifest.ts). */
 const MOST_SPLITS = 2 ** 20;
-/** A segment in the log of a thread and then in the index (pile-store/segment-log.ts and pile-set-index.ts). */
+/** A segment in the log of a thread and then in the index (pile-sets/segment-log.ts and pile-set-index.ts). */
 const NOTE_BYTES = 40 + 24;
 /** A segment of a merged pile, as an object: measured on the heap of Node 20. */
 const SEGMENT_OBJECT_BYTES = 141;
@@ -37,7 +37,7 @@ const SEGMENT_OBJECT_BYTES = 141;
 const anyServer: fc.Arbitrary<MemoryNeed> = fc.record({
   budgetBytes: logarithmic(4 * GIB, 1536 * GIB),
   workers: fc.integer({ min: 16, max: 96 }),
-  mostSplits: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1e6)),
+  mostSlices: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1e6)),
   recordBytes: logarithmic(1 * TB, 1000 * TB),
   meanRecordBytes: fc.oneof(fc.constantFrom(8, 105, 2500, 1e6), logarithmic(2, 1e7)),
   exact: fc.boolean(),
@@ -66,14 +66,14 @@ function levelsOf(plan: MemoryPlan, need: MemoryNeed): number {
   return levels;
 }
 
-function splitBytesOf(plan: MemoryPlan, need: MemoryNeed): number {
-  return planSplitBytes(need.recordBytes, plan.workers, plan.pileCount, plan.bufferBytes);
+function sliceBytesOf(plan: MemoryPlan, need: MemoryNeed): number {
+  return planSliceBytes(need.recordBytes, plan.workers, plan.pileCount, plan.bufferBytes);
 }
 
 /** Segments of a pile set: full buffers, and what is left in each at the end. */
 function segmentsOfSplit(plan: MemoryPlan, need: MemoryNeed): number {
   const storedRatio = plan.storedBytes / need.recordBytes;
-  return (splitBytesOf(plan, need) * storedRatio) / plan.bufferBytes + plan.pileCount;
+  return (sliceBytesOf(plan, need) * storedRatio) / plan.bufferBytes + plan.pileCount;
 }
 
 const onAnyServer = (expectOf: (plan: MemoryPlan, need: MemoryNeed) => void) =>
@@ -97,7 +97,7 @@ describe('planMemory at scale', () => {
 
   it('gives away all of the budget and no byte more, in both passes', () => {
     onAnyServer((plan, need) => {
-      const scatterers = Math.min(plan.workers, need.mostSplits);
+      const scatterers = Math.min(plan.workers, need.mostSlices);
       expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBe(need.budgetBytes);
       expect(plan.ramPoolBytes).toBeLessThanOrEqual(plan.pass1SpareBytes);
       const poolBytes = plan.ramPoolBytes;
@@ -185,19 +185,19 @@ describe('planMemory at scale', () => {
   });
 });
 
-describe('splits at scale', () => {
+describe('slices at scale', () => {
   it('leave each pile a segment of 256 KiB, or a full buffer where that is more', () => {
     onAnyServer((plan, need) => {
-      const bytesOfPile = splitBytesOf(plan, need) / plan.pileCount;
+      const bytesOfPile = sliceBytesOf(plan, need) / plan.pileCount;
       const wanted = Math.max(256 * KIB, plan.bufferBytes);
       const share = need.recordBytes / plan.pileCount / (2 * plan.workers);
-      expect(bytesOfPile).toBeGreaterThanOrEqual(Math.min(wanted, share, LARGEST_SPLIT_BYTES / plan.pileCount));
+      expect(bytesOfPile).toBeGreaterThanOrEqual(Math.min(wanted, share, LARGEST_SLICE_BYTES / plan.pileCount));
     });
   });
 
   it('are two a worker or more, and so few that they can be listed', () => {
     onAnyServer((plan, need) => {
-      const count = need.recordBytes / splitBytesOf(plan, need);
+      const count = need.recordBytes / sliceBytesOf(plan, need);
       expect(count).toBeGreaterThanOrEqual(2 * plan.workers - 1);
       expect(count).toBeLessThan(MOST_SPLITS / 4);
     });
@@ -216,31 +216,31 @@ describe('splits at scale', () => {
     onAnyServer((plan, need) => {
       fc.pre(levelsOf(plan, need) === 1);
       const shareBytes = need.budgetBytes / plan.workers;
-      const partCount = need.recordBytes / splitBytesOf(plan, need);
+      const partCount = need.recordBytes / sliceBytesOf(plan, need);
       const segmentCount = plan.storedBytes / plan.pileCount / plan.bufferBytes + partCount;
       expect(segmentCount * SEGMENT_OBJECT_BYTES).toBeLessThanOrEqual(8 * MIB + shareBytes / 64);
     });
   });
 
-  it('are made of a hundred thousand compressed files of 40 TB in all, each in one split', () => {
+  it('are made of a hundred thousand compressed files of 40 TB in all, each in one slice', () => {
     const inputs = Array.from({ length: 100_000 }, (_, i): PlannedInput => {
       const byteLength = 10e6 + (i % 7) * 30e6;
       return { cutBytes: undefined, start: 0, byteLength, decodedBytes: 4 * byteLength };
     });
     const recordBytes = inputs.reduce((sum, { decodedBytes }) => sum + decodedBytes, 0);
-    const need = { ...usualNeed, recordBytes, exact: false, mostSplits: 100_000, workers: 64, budgetBytes: 128 * GIB };
+    const need = { ...usualNeed, recordBytes, exact: false, mostSlices: 100_000, workers: 64, budgetBytes: 128 * GIB };
     const plan = planMemory({ ...need, isResumable: true });
-    const splits = [...planSplits(inputs, splitBytesOf(plan, need))];
-    expect(splits.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
-    expect(splits.length).toBeGreaterThan(8 * 64);
-    expect(splits.length).toBeLessThan(6000);
+    const slices = [...planSlices(inputs, sliceBytesOf(plan, need))];
+    expect(slices.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual(inputs.map((_, i) => i));
+    expect(slices.length).toBeGreaterThan(8 * 64);
+    expect(slices.length).toBeLessThan(6000);
   });
 
   it('cut a file of a petabyte at whole bytes, without a gap', () => {
     const byteLength = 1000 * TB + 1;
     const input = { cutBytes: 1, start: 0, byteLength, decodedBytes: byteLength };
     let end: number | undefined = 0;
-    for (const [part] of planSplits([input], 13 * GB)) {
+    for (const [part] of planSlices([input], 13 * GB)) {
       expect(part?.start).toBe(end);
       expect(Number.isSafeInteger(part?.end)).toBe(true);
       end = part?.end;
@@ -258,7 +258,7 @@ describe('pass 2 at scale', () => {
       checksums: new BigUint64Array(pileCount),
     };
     const bytes = pileCount * 1_895_405_111;
-    const runs = planPileRuns(
+    const runs = planPileRanges(
       totals,
       bytes / (8 * 96),
       () => false,
@@ -287,7 +287,7 @@ describe('pass 2 at scale', () => {
   });
 });
 
-/** Workers, piles, MiB a pile, KiB a segment, levels, stripes, splits, MiB of arena: all that a reader can check. */
+/** Workers, piles, MiB a pile, KiB a segment, levels, stripes, slices, MiB of arena: all that a reader can check. */
 type Summary = readonly number[];
 
 function summaryOf(need: MemoryNeed): Summary {
@@ -299,7 +299,7 @@ function summaryOf(need: MemoryNeed): Summary {
     plan.bufferBytes / KIB,
     levelsOf(plan, need),
     plan.stripeCount,
-    Math.round(need.recordBytes / splitBytesOf(plan, need)),
+    Math.round(need.recordBytes / sliceBytesOf(plan, need)),
     Math.round(plan.pass2ArenaBytes / MIB),
   ];
 }

@@ -8,7 +8,7 @@ export const GIB = 1024 * MIB;
 export const usualNeed: MemoryNeed = {
   budgetBytes: 256 * MIB,
   workers: 2,
-  mostSplits: Number.POSITIVE_INFINITY,
+  mostSlices: Number.POSITIVE_INFINITY,
   recordBytes: 2e9,
   meanRecordBytes: 105,
   exact: true,
@@ -27,7 +27,7 @@ export const logarithmic = (least: number, most: number) =>
 export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
   budgetBytes: logarithmic(4 * MIB, 2 ** 42),
   workers: logarithmic(1, 512),
-  mostSplits: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1000)),
+  mostSlices: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1000)),
   recordBytes: logarithmic(1, 2 ** 50),
   meanRecordBytes: logarithmic(1, 2 ** 20),
   exact: fc.boolean(),

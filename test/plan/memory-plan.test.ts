@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { CHUNK_BYTES } from '#src/pile-store/ram-pool.js';
+import { CHUNK_BYTES } from '#src/pile-sets/ram-pool.js';
 import {
   BOUNDARY_TABLE_BYTES,
   LARGEST_ARENA_BYTES,
@@ -32,7 +32,7 @@ describe('planMemory', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {
         const plan = planMemory(need);
-        const scatterers = Math.min(plan.workers, need.mostSplits);
+        const scatterers = Math.min(plan.workers, need.mostSlices);
         expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBeLessThanOrEqual(need.budgetBytes);
         expect(plan.ramPoolBytes).toBeLessThanOrEqual(plan.pass1SpareBytes);
         expect(plan.ramPoolBytes + plan.workers * plan.pass2ArenaBytes).toBeLessThanOrEqual(need.budgetBytes);

@@ -28,9 +28,9 @@ function lines(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `${i} ${'x'.repeat((i * i) % 97)}\n`);
 }
 
-async function index(content: string | Uint8Array, options: IndexOptions = {}, splitBytes = 2 ** 20) {
+async function index(content: string | Uint8Array, options: IndexOptions = {}, sliceBytes = 2 ** 20) {
   writeFileSync(file(), content);
-  return indexFile(file(), options, { splitBytes, inline: true });
+  return indexFile(file(), options, { sliceBytes, inline: true });
 }
 
 async function readAll(): Promise<string[]> {
@@ -63,7 +63,7 @@ describe('an indexed file', () => {
   it('is indexed by several threads', async () => {
     const expected = lines(30_000);
     writeFileSync(file(), expected.join(''));
-    await indexFile(file(), { workers: 3, memoryBytes: 2 ** 26 }, { splitBytes: 100_000, inline: false });
+    await indexFile(file(), { workers: 3, memoryBytes: 2 ** 26 }, { sliceBytes: 100_000, inline: false });
     expect(await readAll()).toEqual(expected);
   });
 

@@ -117,7 +117,7 @@ describe.skipIf(reason)(`temp disks ${reason ?? ''}`, () => {
 
   it('that rotate read or sync one file at a time, and sync long pieces', () => {
     const disks = makeDisks(2, true);
-    const tuning = { splitBytes: 24e6, stripeCount: 1 };
+    const tuning = { sliceBytes: 24e6, stripeCount: 1 };
     const calls = traceJob([...tempDirs(disks), '-S', '64M', '--workers', '4'], { tuning });
     for (const disk of disks) {
       const ofDisk = onDisk(calls, disk).filter(isOfDataFile);

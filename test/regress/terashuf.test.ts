@@ -33,7 +33,7 @@ function sizes(tuning: Partial<Tuning>): Record<string, string> {
 }
 
 /** Everything goes to disk, on worker threads, in small pieces. */
-const SPILLING: Partial<Tuning> = { keepInRam: false, inline: false, bufferBytes: 500, splitBytes: 5000, pileCount: 8 };
+const SPILLING: Partial<Tuning> = { keepInRam: false, inline: false, bufferBytes: 500, sliceBytes: 5000, pileCount: 8 };
 
 describe('defect 1: a read that ends exactly at the last newline', () => {
   const LINES = 64;
@@ -51,9 +51,9 @@ describe('defect 1: a read that ends exactly at the last newline', () => {
     expect(sortLines(readFileSync(output, 'latin1'))).toEqual(sortLines(text + text));
   });
 
-  it.each([1, 16, 64])('doubles nothing when a split ends there, with %d lines', async (linesOfSplit) => {
+  it.each([1, 16, 64])('doubles nothing when a slice ends there, with %d lines', async (linesOfSlice) => {
     const output = directory.path('out');
-    const tuning = { ...tuningUnderTest, splitBytes: linesOfSplit * lineBytes, inline: true };
+    const tuning = { ...tuningUnderTest, sliceBytes: linesOfSlice * lineBytes, inline: true };
     const job = { inputs: [write('in', text)], output, tempDirs: [directory.temp], memoryBytes: 2 ** 26 };
     expect((await shuffle(job, tuning)).records).toBe(LINES);
     expect(sortLines(readFileSync(output, 'latin1'))).toEqual(sortLines(text));

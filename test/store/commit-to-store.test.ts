@@ -5,7 +5,7 @@ import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest';
 import { openPileWriter } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
-import { JobControl } from '#src/io/job-control.js';
+import { JobControl } from '#src/job-control.js';
 import { StoreAttempt } from '#src/store/attempt.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { commitToStore, type NewCommit } from '#src/store/commit-to-store.js';

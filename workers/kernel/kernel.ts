@@ -122,7 +122,7 @@ function givenMemory<T>(ask: () => T): T {
 }
 
 export class Kernel {
-  readonly run: KernelFunctions;
+  readonly wasm: KernelFunctions;
   /** The whole linear memory. Replaced when the memory grows: never keep it across `ensureArena`. */
   bytes: Uint8Array<ArrayBuffer>;
   /** Same memory, for tables and tallies. */
@@ -148,7 +148,7 @@ export class Kernel {
       },
       host: { flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0) },
     });
-    this.run = instance.exports as unknown as KernelFunctions;
+    this.wasm = instance.exports as unknown as KernelFunctions;
   }
 
   /**

@@ -36,7 +36,7 @@ interface Values extends MachineOptionValues, TalkOptionValues {
   readonly epochs?: number;
   readonly rank?: number;
   readonly worldSize?: number;
-  readonly split?: NonNullable<LoaderOptions['split']>;
+  readonly share?: NonNullable<LoaderOptions['share']>;
   readonly equalize?: NonNullable<LoaderOptions['equalize']>;
   readonly reshuffle?: NonNullable<LoaderOptions['reshuffle']>;
   readonly prefetchPiles?: number;
@@ -93,15 +93,15 @@ interface Asked {
 }
 
 async function loaderOf(values: Values, store: OpenedStore, signal: AbortSignal): Promise<Asked> {
-  const { epoch, rank, worldSize, split, equalize, reshuffle, prefetchPiles } = values;
+  const { epoch, rank, worldSize, share, equalize, reshuffle, prefetchPiles } = values;
   if (values.start === undefined) {
-    const loader = store.epoch(epoch ?? 0, { rank, worldSize, split, equalize, reshuffle, prefetchPiles });
+    const loader = store.epoch(epoch ?? 0, { rank, worldSize, share, equalize, reshuffle, prefetchPiles });
     return { loader, firstEpoch: epoch ?? 0 };
   }
   if (epoch !== undefined) throw new UsageError('--epoch and --start contradict each other; give one of them');
   const state = await readStartState(values.start, signal);
   const loader = store.resume(state, { prefetchPiles });
-  requireSame(loader.state(), { rank, worldSize, split, equalize, reshuffle });
+  requireSame(loader.state(), { rank, worldSize, share, equalize, reshuffle });
   return { loader, firstEpoch: state.epoch };
 }
 
@@ -135,9 +135,9 @@ function declareCommand(): Command {
     .option('--rank <N>', 'which part of each epoch is written (default: 0)', whole('--rank'))
     .option('--world-size <N>', 'into how many parts epochs are divided (default: 1)', count('--world-size'))
     .option(
-      '--split <HOW>',
+      '--share <HOW>',
       'strided: record i goes to rank i mod world size (default); contiguous: a rank reads its own piles alone',
-      oneOf('--split', ['strided', 'contiguous']),
+      oneOf('--share', ['strided', 'contiguous']),
     )
     .option(
       '--equalize <HOW>',

@@ -1,7 +1,7 @@
 /**
  * CSV as of RFC 4180: records are lines, and a newline between double quotes belongs to a field. Two quotes in a
  * quoted field stand for one, and leave it as they found it, so that only the number of quotes before a newline
- * matters: an odd one means that it is quoted. That is also how a split in the middle finds out: by counting.
+ * matters: an odd one means that it is quoted. That is also how a cut in the middle finds out: by counting.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordScanner } from '../framing.js';
 
@@ -24,9 +24,9 @@ class CsvScanner implements RecordScanner {
   }
 
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number {
-    const { run } = this.#kernel;
-    const count = run.scanQuoted(from, to, recordStart, this.#isQuoted, table, maxCount);
-    this.#isQuoted = run.quotePending() >>> 0;
+    const { wasm } = this.#kernel;
+    const count = wasm.scanQuoted(from, to, recordStart, this.#isQuoted, table, maxCount);
+    this.#isQuoted = wasm.quotePending() >>> 0;
     return count;
   }
 

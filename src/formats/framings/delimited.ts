@@ -33,11 +33,11 @@ function countOf(sample: Buffer, delimiter: Uint8Array): number {
   return count;
 }
 
-function byteScanner({ run }: FramingKernel, delimiter: Uint8Array): RecordScanner {
+function byteScanner({ wasm }: FramingKernel, delimiter: Uint8Array): RecordScanner {
   const [byte = 0] = delimiter;
   return {
     needsWholeRecords: false,
-    scan: (from, to, recordStart, table, maxCount) => run.scanDelimiter(from, to, recordStart, byte, table, maxCount),
+    scan: (from, to, recordStart, table, maxCount) => wasm.scanDelimiter(from, to, recordStart, byte, table, maxCount),
     complete: () => delimiter,
   };
 }
@@ -49,8 +49,8 @@ function sequenceScanner(kernel: FramingKernel, delimiter: Uint8Array): RecordSc
     scan: (from, to, recordStart, table, maxCount) => {
       // A part of it may have been there before.
       const begin = Math.max(recordStart, from - byteLength + 1);
-      kernel.bytes.set(delimiter, kernel.run.sequenceAddress());
-      return kernel.run.scanSequence(begin, to, recordStart, byteLength, table, maxCount);
+      kernel.bytes.set(delimiter, kernel.wasm.sequenceAddress());
+      return kernel.wasm.scanSequence(begin, to, recordStart, byteLength, table, maxCount);
     },
     complete: () => delimiter,
   };

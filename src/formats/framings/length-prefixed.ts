@@ -10,13 +10,13 @@ export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 export function lengthPrefixed(prefix: LengthPrefix): Framing {
   const number = LENGTH_PREFIXES.indexOf(prefix);
   return lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
-    kernel.run.scanLengthPrefixed(recordStart, to, number, longest, table, maxCount),
+    kernel.wasm.scanLengthPrefixed(recordStart, to, number, longest, table, maxCount),
   );
 }
 
 /** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data; both are verified. */
 export const tfrecord: Framing = lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
-  kernel.run.scanTfrecords(recordStart, to, longest, table, maxCount),
+  kernel.wasm.scanTfrecords(recordStart, to, longest, table, maxCount),
 );
 
 type LengthScan = (
@@ -51,11 +51,11 @@ class LengthScanner implements RecordScanner {
 
   scan(_from: number, to: number, recordStart: number, table: number, maxCount: number): number {
     const count = this.#scanLengths(this.#kernel, recordStart, to, this.#longest, table, maxCount);
-    const { run, view } = this.#kernel;
-    const problem = run.framingProblem() >>> 0;
+    const { wasm, view } = this.#kernel;
+    const problem = wasm.framingProblem() >>> 0;
     if (problem === 0) return count;
     const badStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
-    throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, run.framingProblemValue())));
+    throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, wasm.framingProblemValue())));
   }
 
   complete(recordStart: number, to: number): Uint8Array {

@@ -26,10 +26,10 @@ class LineGroupScanner implements RecordScanner {
   }
 
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number {
-    const { run } = this.#kernel;
+    const { wasm } = this.#kernel;
     const perRecord = this.#linesPerRecord;
-    const count = run.scanLineGroups(from, to, recordStart, perRecord, this.#linesBefore, table, maxCount);
-    this.#linesBefore = run.linesPending() >>> 0;
+    const count = wasm.scanLineGroups(from, to, recordStart, perRecord, this.#linesBefore, table, maxCount);
+    this.#linesBefore = wasm.linesPending() >>> 0;
     return count;
   }
 

@@ -28,12 +28,12 @@ class ParagraphScanner implements RecordScanner {
   }
 
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number {
-    const { run, view } = this.#kernel;
+    const { wasm, view } = this.#kernel;
     const lineStart = recordStart + this.#lineOffset;
-    const count = run.scanParagraphs(from, to, recordStart, lineStart, this.#seen, table, maxCount);
+    const count = wasm.scanParagraphs(from, to, recordStart, lineStart, this.#seen, table, maxCount);
     const nextStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
-    this.#lineOffset = (run.paragraphLineStart() >>> 0) - nextStart;
-    this.#seen = run.paragraphSeen() >>> 0;
+    this.#lineOffset = (wasm.paragraphLineStart() >>> 0) - nextStart;
+    this.#seen = wasm.paragraphSeen() >>> 0;
     return count;
   }
 

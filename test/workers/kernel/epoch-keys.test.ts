@@ -55,7 +55,7 @@ describe('mixKeys', () => {
     const start = put(stored);
     let next = start;
     for (const end of endsOf(stored.byteLength, sizes)) {
-      next = kernel.run.mixKeys(next, start + end, pile, pileCount, key) >>> 0;
+      next = kernel.wasm.mixKeys(next, start + end, pile, pileCount, key) >>> 0;
       if (next === 0) return undefined;
     }
     expect(next).toBe(start + stored.byteLength);
@@ -95,15 +95,15 @@ describe('keepRange', () => {
           const stored = encodeStored(records);
           // As a reader does: what has not been seen yet moves down behind what was kept.
           const start = put(new Uint8Array());
-          kernel.run.beginKeeping(start);
+          kernel.wasm.beginKeeping(start);
           let [seen, filled] = [start, start];
           let arrived = 0;
           for (const end of endsOf(stored.byteLength, sizes)) {
             kernel.bytes.set(stored.subarray(arrived, end), filled);
             filled += end - arrived;
             arrived = end;
-            const next = kernel.run.keepRange(seen, filled, scale, range, rangeCount) >>> 0;
-            seen = kernel.run.endOfKept() >>> 0;
+            const next = kernel.wasm.keepRange(seen, filled, scale, range, rangeCount) >>> 0;
+            seen = kernel.wasm.endOfKept() >>> 0;
             kernel.bytes.copyWithin(seen, next, filled);
             filled = seen + filled - next;
           }
@@ -111,7 +111,7 @@ describe('keepRange', () => {
           const rangeOf = ({ key }: KeyedRecord) => pileOfKey(key, scale, rangeCount);
           const kept = records.filter((record) => rangeOf(record) === range);
           expect(plain(decodeStored(kernel.bytes.slice(start, filled)))).toEqual(plain(kept));
-          expect([kernel.run.keptRecords(), kernel.run.recordsBefore(), kernel.run.recordsSeen()]).toEqual([
+          expect([kernel.wasm.keptRecords(), kernel.wasm.recordsBefore(), kernel.wasm.recordsSeen()]).toEqual([
             kept.length,
             records.filter((record) => rangeOf(record) < range).length,
             records.length,
@@ -154,11 +154,11 @@ describe('gatherEvery', () => {
             expectedEnds.push(base + fill);
           }
           const before = pile.checksum();
-          const { run } = kernel;
-          const copied = run.gatherEvery(index, step, every.length, ARENA_START, capacity, ends, base) >>> 0;
+          const { wasm } = kernel;
+          const copied = wasm.gatherEvery(index, step, every.length, ARENA_START, capacity, ends, base) >>> 0;
           expect(copied).toBe(taken.length);
           expect(Array.from(taken, (_, k) => kernel.view.getUint32(ends + 4 * k, true))).toEqual(expectedEnds);
-          const bytes = kernel.bytes.subarray(ARENA_START, ARENA_START + (run.gatheredByteLength() >>> 0));
+          const bytes = kernel.bytes.subarray(ARENA_START, ARENA_START + (wasm.gatheredByteLength() >>> 0));
           expect(Buffer.compare(bytes, Buffer.concat(taken.map((record) => record.bytes)))).toBe(0);
           expect(BigInt.asUintN(64, pile.checksum() - before)).toBe(checksumOf(taken));
         }

@@ -56,7 +56,7 @@ export class KernelOrder {
     kernel.bytes.set(stored, this.#stored);
     this.#walked = this.#stored;
     const { pile, pileCount, parentScale } = place;
-    kernel.run.prepareOrder(
+    kernel.wasm.prepareOrder(
       this.#counts,
       bits,
       this.#arrived,
@@ -71,7 +71,7 @@ export class KernelOrder {
 
   /** Walks up to byte `end` of the stored records. @returns bytes of the complete ones; undefined: refused. */
   walk(end: number): number | undefined {
-    const walked = this.#kernel.run.walkStored(this.#walked, this.#stored + end) >>> 0;
+    const walked = this.#kernel.wasm.walkStored(this.#walked, this.#stored + end) >>> 0;
     if (walked === 0) return undefined;
     this.#walked = walked;
     return walked - this.#stored;
@@ -79,32 +79,32 @@ export class KernelOrder {
 
   /** Sorts; returns the records in their order, read from where they lie. */
   order(): { readonly key: bigint; readonly bytes: Uint8Array }[] {
-    const { run, view, bytes } = this.#kernel;
-    run.orderWalked();
-    return Array.from({ length: run.walkedCount() >>> 0 }, (_, index) => {
-      const address = run.recordAddress(index) >>> 0;
-      const byteLength = run.recordByteLength(index) >>> 0;
+    const { wasm, view, bytes } = this.#kernel;
+    wasm.orderWalked();
+    return Array.from({ length: wasm.walkedCount() >>> 0 }, (_, index) => {
+      const address = wasm.recordAddress(index) >>> 0;
+      const byteLength = wasm.recordByteLength(index) >>> 0;
       return { key: view.getBigUint64(address - 12, true), bytes: bytes.slice(address, address + byteLength) };
     });
   }
 
   /** @returns the next index, the bytes gathered, and whether the copies kept within buffer and slack. */
   gather(index: number, endIndex: number, capacity: number, startLimit: bigint) {
-    const { run, bytes } = this.#kernel;
+    const { wasm, bytes } = this.#kernel;
     bytes.fill(GARBAGE, this.#out, this.#out + capacity + SLACK_BYTES);
-    const next = run.gather(index, endIndex, this.#out, capacity, startLimit) >>> 0;
-    const gathered = bytes.slice(this.#out, this.#out + (run.gatheredByteLength() >>> 0));
+    const next = wasm.gather(index, endIndex, this.#out, capacity, startLimit) >>> 0;
+    const gathered = bytes.slice(this.#out, this.#out + (wasm.gatheredByteLength() >>> 0));
     const behind = bytes.subarray(this.#out + capacity + OVERRUN_BYTES, this.#out + capacity + SLACK_BYTES);
     return { next, gathered, inBounds: behind.every((byte) => byte === GARBAGE) };
   }
 
   measureUpTo(rankLimit: number, startLimit: bigint): bigint {
-    return BigInt.asUintN(64, this.#kernel.run.measureUpTo(rankLimit, startLimit));
+    return BigInt.asUintN(64, this.#kernel.wasm.measureUpTo(rankLimit, startLimit));
   }
 
   /** Checksum of what was gathered so far, and of the record at `hashed` from where it lies. */
   checksum(hashed?: number): bigint {
-    if (hashed !== undefined) this.#kernel.run.hashInPlace(hashed);
-    return BigInt.asUintN(64, this.#kernel.run.orderChecksum());
+    if (hashed !== undefined) this.#kernel.wasm.hashInPlace(hashed);
+    return BigInt.asUintN(64, this.#kernel.wasm.orderChecksum());
   }
 }

@@ -51,12 +51,12 @@ class ScatterStage {
     kernel.ensureArena(end);
     kernel.bytes.fill(GARBAGE, start, end);
     this.#segments = Array.from({ length: pileCount }, () => []);
-    kernel.run.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, bufferBytes + SLACK_BYTES, scale);
+    kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, bufferBytes + SLACK_BYTES, scale);
     kernel.flush = (pile, byteLength) => this.#segments[pile]?.push(this.#buffer(pile, byteLength));
   }
 
   finish(): KernelPiles {
-    const { view, run } = this.#kernel;
+    const { view, wasm } = this.#kernel;
     const piles = this.#segments.map((segments, pile): KernelPile => {
       const tally = this.#tallies + 32 * pile;
       return {
@@ -67,7 +67,7 @@ class ScatterStage {
         checksum: view.getBigUint64(tally + 24, true),
       };
     });
-    return { piles, longestRecord: run.longestRecord() >>> 0 };
+    return { piles, longestRecord: wasm.longestRecord() >>> 0 };
   }
 
   #buffer(pile: number, byteLength: number): Uint8Array {
@@ -98,7 +98,7 @@ export function scatterWithKernel(
       end += record.byteLength;
       kernel.view.setUint32(stage.table + 8 * i + 4, end, true);
     }
-    kernel.run.scatterRecords(stage.table, records.length, stage.data, input.basePosition, input.inputKey);
+    kernel.wasm.scatterRecords(stage.table, records.length, stage.data, input.basePosition, input.inputKey);
   }
   return stage.finish();
 }
@@ -113,6 +113,6 @@ export function rescatterWithKernel(
   const stage = new ScatterStage(kernel, start, sizes, 0, stored.byteLength);
   kernel.bytes.set(stored, stage.data);
   const end = stage.data + stored.byteLength;
-  const leftBytes = end - (kernel.run.rescatterStored(stage.data, end) >>> 0);
+  const leftBytes = end - (kernel.wasm.rescatterStored(stage.data, end) >>> 0);
   return { ...stage.finish(), leftBytes };
 }

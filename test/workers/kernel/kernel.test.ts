@@ -79,8 +79,8 @@ describe('Kernel', () => {
     expect(pile.checksum()).toBe(checksumOf(keyed));
 
     kernel.bytes.set([1, 10, 2, 10], start);
-    expect(BigInt.asUintN(64, kernel.run.recordHash(start, 4))).toBe(recordHash(Uint8Array.of(1, 10, 2, 10)));
-    expect(kernel.run.scanDelimiter(start, start + 4, start, 10, start + 128, 9)).toBe(2);
+    expect(BigInt.asUintN(64, kernel.wasm.recordHash(start, 4))).toBe(recordHash(Uint8Array.of(1, 10, 2, 10)));
+    expect(kernel.wasm.scanDelimiter(start, start + 4, start, 10, start + 128, 9)).toBe(2);
     expect(kernel.view.getUint32(start + 128 + 12, true)).toBe(start + 4);
   });
 });

@@ -12,13 +12,13 @@ kernel.ensureArena(1024);
 const out = ARENA_START;
 
 function kernelBlock([c0, c1, c2, c3]: Words, [k0, k1]: readonly [number, number]): Words {
-  kernel.run.philoxBlock(c0, c1, c2, c3, k0, k1, out);
+  kernel.wasm.philoxBlock(c0, c1, c2, c3, k0, k1, out);
   const word = (i: number) => kernel.view.getUint32(out + 4 * i, true);
   return [word(0), word(1), word(2), word(3)];
 }
 
 function kernelKeys(base: bigint, offsets: Words, copy: number, purpose: number, inputKey: bigint): bigint[] {
-  kernel.run.philoxKeys4(base, ...offsets, copy, purpose, inputKey, out);
+  kernel.wasm.philoxKeys4(base, ...offsets, copy, purpose, inputKey, out);
   return [0, 1, 2, 3].map((i) => kernel.view.getBigUint64(out + 8 * i, true));
 }
 

@@ -16,7 +16,7 @@ function kernelHash(bytes: Uint8Array, alignment = 0, garbage = 0xa5): bigint {
   const start = ARENA_START + alignment;
   kernel.bytes.fill(garbage, ARENA_START, start + bytes.byteLength + 64);
   kernel.bytes.set(bytes, start);
-  return BigInt.asUintN(64, kernel.run.recordHash(start, bytes.byteLength));
+  return BigInt.asUintN(64, kernel.wasm.recordHash(start, bytes.byteLength));
 }
 
 /** The same bytes every time, without a pattern. */
@@ -114,14 +114,14 @@ describe('recordHash', () => {
 
 /** The kernel's hash of pieces that lie apart, with garbage around each. */
 function hashOfPieces(pieces: readonly Uint8Array[]): bigint {
-  kernel.run.beginHash(0);
+  kernel.wasm.beginHash(0);
   for (const [i, piece] of pieces.entries()) {
     const start = ARENA_START + (i % 17);
     kernel.bytes.fill(0xa5, ARENA_START, start + piece.byteLength + 64);
     kernel.bytes.set(piece, start);
-    kernel.run.addToHash(0, start, start + piece.byteLength);
+    kernel.wasm.addToHash(0, start, start + piece.byteLength);
   }
-  return BigInt.asUintN(64, kernel.run.hashOfPieces(0));
+  return BigInt.asUintN(64, kernel.wasm.hashOfPieces(0));
 }
 
 describe('hashOfPieces', () => {
@@ -168,10 +168,10 @@ describe('hashOfPieces', () => {
   it('is not disturbed by other hashes meanwhile', () => {
     const bytes = noise(100);
     kernel.bytes.set(bytes, ARENA_START);
-    kernel.run.beginHash(0);
-    kernel.run.addToHash(0, ARENA_START, ARENA_START + 41);
-    kernel.run.recordHash(ARENA_START + 5, 77);
-    kernel.run.addToHash(0, ARENA_START + 41, ARENA_START + 100);
-    expect(BigInt.asUintN(64, kernel.run.hashOfPieces(0))).toBe(recordHash(bytes));
+    kernel.wasm.beginHash(0);
+    kernel.wasm.addToHash(0, ARENA_START, ARENA_START + 41);
+    kernel.wasm.recordHash(ARENA_START + 5, 77);
+    kernel.wasm.addToHash(0, ARENA_START + 41, ARENA_START + 100);
+    expect(BigInt.asUintN(64, kernel.wasm.hashOfPieces(0))).toBe(recordHash(bytes));
   });
 });

@@ -35,7 +35,7 @@ function scanBoth({ bytes, from = 0, to = bytes.byteLength, recordStart = 0, ...
   kernel.bytes.fill(0xee, table, table + TABLE_BYTES);
   kernel.bytes.fill(delimiter, base + bytes.byteLength, base + bytes.byteLength + 64);
   kernel.bytes.set(bytes, base);
-  const count = kernel.run.scanDelimiter(base + from, base + to, base + recordStart, delimiter, table, maxCount);
+  const count = kernel.wasm.scanDelimiter(base + from, base + to, base + recordStart, delimiter, table, maxCount);
   const pairs = Array.from({ length: count }, (_, i) => [
     kernel.view.getUint32(table + 8 * i, true) - base,
     kernel.view.getUint32(table + 8 * i + 4, true) - base,

@@ -3,7 +3,7 @@
 // Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the
 // stored record. One counting step puts each entry into one of 2^bits ranges (about two records
 // each), one insertion sort over the nearly sorted whole does the rest. Equal upper bits are told
-// apart by the whole key. Equal keys by address: piles are loaded in split order, so that is the
+// apart by the whole key. Equal keys by address: piles are loaded in slice order, so that is the
 // order of (input ordinal, position). Or by their bytes, where the order must not depend on how the
 // pile was loaded. Cost: two sequential passes over the entries, one random.
 

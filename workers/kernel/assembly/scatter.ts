@@ -1,4 +1,4 @@
-// Pass 1, and the split of an oversized pile: each record goes to the buffer of its pile.
+// Pass 1, and the second scatter of an oversized pile: each record goes to the buffer of its pile.
 //
 //   stored record   key u64 | byteLength u32 | bytes
 //   pile buffers    pile j at buffers + j * stride; a full buffer leaves through the host's flush()

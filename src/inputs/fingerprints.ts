@@ -1,0 +1,93 @@
+/**
+ * What a job notes of its inputs, so that a later run can tell whether they are still the same. Few bytes
+ * an input, since there may be a million:
+ *
+ *     byte 0   8 bytes of the SHA-256 of its absolute path
+ *          8   u64 byte length        16   i64 nanoseconds of its last change
+ *         24   8 bytes of the SHA-256 of its first and last 4 KiB, in a job that can be resumed; else 0
+ */
+import { createHash, hash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { hashFileEnds } from '../io/file-ends.js';
+import { STANDARD_INPUT } from '../io/input-source.js';
+import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/manifest.js';
+import { hearSignalsAt } from '../pause.js';
+import type { JobInput } from './list-inputs.js';
+
+type NotedInputs = JobManifest['inputs'];
+
+/**
+ * @param withEnds whether each input is read at its ends, and noted by itself.
+ * @throws InputError, AbortedError
+ */
+export async function noteInputs(
+  inputs: readonly JobInput[],
+  withEnds: boolean,
+  signal: AbortSignal | undefined,
+): Promise<NotedInputs> {
+  const digest = createHash('sha256');
+  const fingerprints = Buffer.alloc(withEnds ? inputs.length * FINGERPRINT_BYTES : 0);
+  const fingerprint = Buffer.alloc(FINGERPRINT_BYTES);
+  for (const [ordinal, input] of inputs.entries()) {
+    await hearSignalsAt(ordinal, signal);
+    writeFingerprint(fingerprint, input);
+    digest.update(fingerprint);
+    if (!withEnds) continue;
+    fingerprint.copy(fingerprints, ordinal * FINGERPRINT_BYTES);
+    hashEnds(input).copy(fingerprints, ordinal * FINGERPRINT_BYTES + 24);
+  }
+  return { count: inputs.length, digest: digest.digest('hex'), fingerprints: fingerprints.toString('base64') };
+}
+
+/** All but the ends. */
+function writeFingerprint(target: Buffer, input: JobInput): void {
+  const path = input.path === STANDARD_INPUT ? input.path : resolve(input.path);
+  hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
+  target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
+  target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
+}
+
+function hashEnds(input: JobInput): Buffer {
+  return input.kind === 'file'
+    ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
+    : Buffer.alloc(8);
+}
+
+export interface InputChange {
+  readonly ordinal: number;
+  /** What changed, in words. */
+  readonly change: string;
+}
+
+/**
+ * The first input that is not what was noted; its ordinal is -1 where only all of them together are known.
+ * @returns undefined when all are the same.
+ * @throws InputError, AbortedError
+ */
+export async function findInputChange(
+  noted: NotedInputs,
+  inputs: readonly JobInput[],
+  signal: AbortSignal | undefined,
+): Promise<InputChange | undefined> {
+  const fingerprints = Buffer.from(noted.fingerprints, 'base64');
+  const now = Buffer.alloc(FINGERPRINT_BYTES);
+  for (let ordinal = 0; (ordinal + 1) * FINGERPRINT_BYTES <= fingerprints.byteLength; ordinal++) {
+    const input = inputs[ordinal];
+    if (input === undefined) break;
+    const then = fingerprints.subarray(ordinal * FINGERPRINT_BYTES, (ordinal + 1) * FINGERPRINT_BYTES);
+    await hearSignalsAt(ordinal, signal);
+    writeFingerprint(now, input);
+    const change = describeChange(then, now, input);
+    if (change !== undefined) return { ordinal, change };
+  }
+  if ((await noteInputs(inputs, false, signal)).digest === noted.digest) return undefined;
+  return { ordinal: -1, change: 'a size, a time or a name is another' };
+}
+
+function describeChange(then: Buffer, now: Buffer, input: JobInput): string | undefined {
+  if (then.compare(now, 0, 8, 0, 8) !== 0) return 'another file was there in the list';
+  const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
+  if (sizeThen !== sizeNow) return `its size was ${sizeThen} bytes and is ${sizeNow}`;
+  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return 'the time of its last change is another';
+  return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes are others';
+}

@@ -1,0 +1,140 @@
+/**
+ * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is
+ * written. Streams cannot be read twice: theirs is measured by the task that reads them.
+ */
+import { AbortedError, InputError } from '../errors.js';
+import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import { problemOfRest } from '../formats/framings/fixed-size.js';
+import {
+  type FoundHeader,
+  type Header,
+  type HeaderRule,
+  requireRecordBytes,
+  requireSameHeader,
+} from '../formats/header.js';
+import { headerRuleOf } from '../formats/header-table.js';
+import { readHeader } from '../formats/read-header.js';
+import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
+import type { JobRequest } from '../jobs/request.js';
+import { hearSignalsAt } from '../pause.js';
+import { thenAlwaysAsync } from '../then-always.js';
+import type { JobInput } from './list-inputs.js';
+
+type FileInput = JobInput & { kind: 'file' };
+
+/** Most headers end within this, and it is decoded at once. */
+const HEAD_BYTES = 4096;
+const PIECE_BYTES = 256 * 1024;
+
+export interface InputHeaders {
+  /** With the sizes of their headers. */
+  readonly inputs: readonly JobInput[];
+  /** That of the first file, which all others have, too; undefined: there are streams alone, or no headers. */
+  readonly first: FoundHeader | undefined;
+}
+
+/**
+ * @param budgetFor the --memory with which a decoder that needs so many bytes will find them in pass 1, too.
+ * @throws InputError ERR_INPUT_CORRUPT for an input that has no header, or another one than the first; AbortedError
+ */
+export async function readInputHeaders(
+  inputs: readonly JobInput[],
+  { header: spec, memoryBytes, signal }: Pick<JobRequest, 'header' | 'memoryBytes' | 'signal'>,
+  budgetFor: DecoderMemory['budgetFor'],
+): Promise<InputHeaders> {
+  if (spec === undefined) return { inputs, first: undefined };
+  const rule = headerRuleOf(spec);
+  // Nothing is taken: pass 1 does that. A decoder writes its window from the beginning on, so that of the one in this
+  // thread only as much becomes memory as the header is long, and some megabytes.
+  const memory: DecoderMemory = { reserve: (byteLength) => byteLength <= memoryBytes, budgetFor };
+  const throwIfAborted = () => {
+    if (signal?.aborted === true) throw new AbortedError();
+  };
+  const withHeaders: JobInput[] = [];
+  let first: FoundHeader | undefined;
+  for (const input of inputs) {
+    await hearSignalsAt(withHeaders.length, signal);
+    if (input.kind === 'stream') {
+      withHeaders.push(input);
+      continue;
+    }
+    const { path } = input;
+    const header = await readHeaderOf(input, rule, memory, throwIfAborted);
+    if (first === undefined) first = { path, header };
+    else requireSameHeader(rule, first, { path, header });
+    const { byteLength, recordBytes } = header;
+    withHeaders.push({ ...input, header: { byteLength, recordBytes } });
+  }
+  return { inputs: withHeaders, first };
+}
+
+/**
+ * For records of one size, of which a plain file shows how many it has; of other inputs it is known when they were
+ * read.
+ * @throws InputError ERR_INPUT_CORRUPT for a file that ends inside a record, or elsewhere than its header says.
+ */
+export function requireWholeRecords(inputs: readonly JobInput[], framing: FramingSpec | undefined): void {
+  const cut = framing === undefined ? undefined : framingOf(framing).cut;
+  if (cut?.kind !== 'every') return;
+  for (const input of inputs) {
+    if (input.kind === 'stream' || input.codec !== undefined) continue;
+    const { path, version, header } = input;
+    requireRecordBytes(header, version.byteLength, path);
+    const restBytes = (version.byteLength - header.byteLength) % cut.byteLength;
+    if (restBytes === 0) continue;
+    const position = version.byteLength - restBytes;
+    const problem = problemOfRest(restBytes, cut.byteLength);
+    throw new InputError('ERR_INPUT_CORRUPT', `${path}: byte ${position} ${problem}`);
+  }
+}
+
+function readHeaderOf(
+  { path, codec }: FileInput,
+  rule: HeaderRule,
+  memory: DecoderMemory,
+  throwIfAborted: () => void,
+): Promise<Header> {
+  const file = openForRead(path, 'input');
+  return thenAlwaysAsync(
+    async () => {
+      if (codec !== undefined) {
+        const decoded = Buffer.from(codec.decodeHead(readPiece(file, 0, HEAD_BYTES)));
+        const header = rule.measure(decoded, false, path);
+        if (header !== undefined) return header;
+      }
+      const pieces = decodedPieces(file, codec, memory, throwIfAborted);
+      try {
+        return (await readHeader(pieces, rule, path)).header;
+      } finally {
+        await pieces.return();
+      }
+    },
+    () => closeFile(file),
+  );
+}
+
+async function* decodedPieces(
+  file: OpenFile,
+  codec: Codec | undefined,
+  memory: DecoderMemory,
+  throwIfAborted: () => void,
+): AsyncGenerator<Uint8Array, void> {
+  let position = 0;
+  const next = (): Uint8Array => {
+    const bytes = readPiece(file, position, position === 0 ? HEAD_BYTES : PIECE_BYTES);
+    position += bytes.byteLength;
+    return bytes;
+  };
+  if (codec !== undefined) {
+    const source: CompressedSource = { path: file.path, start: 0, next, throwIfAborted };
+    yield* codec.decode(source, memory);
+    return;
+  }
+  for (let piece = next(); piece.byteLength > 0; piece = next()) yield piece;
+}
+
+function readPiece(file: OpenFile, position: number, byteLength: number): Uint8Array {
+  const bytes = new Uint8Array(byteLength);
+  return bytes.subarray(0, readAt(file, bytes, 0, byteLength, position));
+}

@@ -1,0 +1,197 @@
+/**
+ * The few words of shared memory that all threads of a job look at: the abort flag, whose turn it is
+ * to write an ordered output, progress counters, spare memory, and the permits of the device gates.
+ *
+ * A gate is a counting semaphore around one large read or write on one device. Rules: one gate a
+ * call, never two at once, never held across anything but that call. A wait is bounded and looks at
+ * the abort flag each time: a thread that dies may take its permit along, and then the coordinator
+ * raises the flag and every waiter leaves.
+ */
+import { AbortedError } from './errors.js';
+import { inPhase, inPhaseAsync } from './phase-clock.js';
+
+const ABORT_WORD = 0;
+const TURN_WORD = 1;
+/** 64-bit counters start at this byte. */
+const COUNTERS_OFFSET = 16;
+const COUNTER_COUNT = 4;
+/** Permits start at this 32-bit word. */
+const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
+
+/** How long a waiter sleeps before it looks at the abort flag again. */
+const WAIT_MILLISECONDS = 50;
+/** How long one that must not sleep waits before it tries again. */
+const POLL_MILLISECONDS = 1;
+
+/** What the counters count: progress of the passes, and bytes of piles that were split again on disk. */
+export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'rescatteredBytes';
+const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1, rescatteredBytes: 2 };
+/** The counter that keeps the part of the memory budget that no thread has been promised. */
+const SPARE_INDEX = 3;
+
+/** Number of a gate; `UNGATED` for a device without a limit. */
+export type GateNumber = number;
+export const UNGATED: GateNumber = -1;
+
+export class JobControl {
+  /** What other threads attach to. */
+  readonly buffer: SharedArrayBuffer;
+  readonly #words: Int32Array;
+  readonly #counters: BigInt64Array;
+
+  /** Attaches to the words of a job; `create` makes new ones. */
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer;
+    this.#words = new Int32Array(buffer);
+    this.#counters = new BigInt64Array(buffer, COUNTERS_OFFSET, COUNTER_COUNT);
+  }
+
+  /**
+   * @param permits for each gate, the calls that may be under way at one time.
+   * @param spareBytes the part of the memory budget that any thread may take when it needs more.
+   */
+  static create(permits: readonly number[], spareBytes: number): JobControl {
+    const words = PERMITS_WORD + permits.length;
+    const control = new JobControl(new SharedArrayBuffer(Math.ceil(words / 2) * 8));
+    control.#counters[SPARE_INDEX] = BigInt(Math.floor(spareBytes));
+    for (const [gate, count] of permits.entries()) control.#words[PERMITS_WORD + gate] = count;
+    return control;
+  }
+
+  /** Asks every thread to stop at its next safe point. */
+  abort(): void {
+    Atomics.store(this.#words, ABORT_WORD, 1);
+  }
+
+  get isAborted(): boolean {
+    return Atomics.load(this.#words, ABORT_WORD) !== 0;
+  }
+
+  /** @throws AbortedError when the job was asked to stop. */
+  throwIfAborted(): void {
+    if (this.isAborted) throw new AbortedError();
+  }
+
+  /** Adds to a counter that the coordinator reads while the threads work. */
+  count(counter: Counter, byteLength: number): void {
+    Atomics.add(this.#counters, COUNTER_INDEX[counter], BigInt(byteLength));
+  }
+
+  counted(counter: Counter): number {
+    return Number(Atomics.load(this.#counters, COUNTER_INDEX[counter]));
+  }
+
+  /** Sets the spare memory, while no task runs. */
+  setSpare(byteLength: number): void {
+    Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
+  }
+
+  get spareBytes(): number {
+    return Number(Atomics.load(this.#counters, SPARE_INDEX));
+  }
+
+  /** Gives back spare memory that was taken and not used. */
+  giveSpare(byteLength: number): void {
+    Atomics.add(this.#counters, SPARE_INDEX, BigInt(byteLength));
+  }
+
+  /** Takes `byteLength` of the spare memory for good; false, and nothing taken, when there is less. */
+  takeSpare(byteLength: number): boolean {
+    for (;;) {
+      const spare = Atomics.load(this.#counters, SPARE_INDEX);
+      const left = spare - BigInt(Math.ceil(byteLength));
+      if (left < 0n) return false;
+      if (Atomics.compareExchange(this.#counters, SPARE_INDEX, spare, left) === spare) return true;
+    }
+  }
+
+  /** Runs `call` while holding one permit of the gate. */
+  during<T>(gate: GateNumber, call: () => T): T {
+    if (gate === UNGATED) return call();
+    const word = PERMITS_WORD + gate;
+    inPhase('gate', () => this.#acquire(word));
+    try {
+      return call();
+    } finally {
+      this.#release(word);
+    }
+  }
+
+  /**
+   * The same for a thread that may have an asynchronous call of its own under way: while it waits for
+   * a permit its event loop goes on, so that the call can end and give its permit back.
+   */
+  async duringAsync<T>(gate: GateNumber, call: () => T | Promise<T>): Promise<T> {
+    return await this.#whilePermitted(gate, (acquire) => inPhaseAsync('gate', acquire), call);
+  }
+
+  /** The same for a call that the thread goes on beside. */
+  async duringAlongside<T>(gate: GateNumber, call: () => Promise<T>): Promise<T> {
+    return await this.#whilePermitted(gate, (acquire) => acquire(), call);
+  }
+
+  async #whilePermitted<T>(
+    gate: GateNumber,
+    wait: (acquire: () => Promise<void>) => Promise<void>,
+    call: () => T | Promise<T>,
+  ): Promise<T> {
+    if (gate === UNGATED) return await call();
+    const word = PERMITS_WORD + gate;
+    if (!this.#tryAcquire(word)) await wait(() => this.#acquireAsync(word));
+    try {
+      return await call();
+    } finally {
+      this.#release(word);
+    }
+  }
+
+  async #acquireAsync(word: number): Promise<void> {
+    do {
+      this.throwIfAborted();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    } while (!this.#tryAcquire(word));
+  }
+
+  #acquire(word: number): void {
+    while (!this.#tryAcquire(word)) {
+      this.throwIfAborted();
+      Atomics.wait(this.#words, word, 0, WAIT_MILLISECONDS);
+    }
+  }
+
+  #tryAcquire(word: number): boolean {
+    for (;;) {
+      const free = Atomics.load(this.#words, word);
+      if (free <= 0) return false;
+      if (Atomics.compareExchange(this.#words, word, free, free - 1) === free) return true;
+    }
+  }
+
+  #release(word: number): void {
+    Atomics.add(this.#words, word, 1);
+    Atomics.notify(this.#words, word, 1);
+  }
+
+  /** Blocks until all turns before `turn` have been passed on. */
+  waitForTurn(turn: number): void {
+    inPhase('turn', () => {
+      for (;;) {
+        const now = Atomics.load(this.#words, TURN_WORD);
+        if (now === turn) return;
+        this.throwIfAborted();
+        Atomics.wait(this.#words, TURN_WORD, now, WAIT_MILLISECONDS);
+      }
+    });
+  }
+
+  /** Whether it would not block to wait for it. */
+  hasTurn(turn: number): boolean {
+    return Atomics.load(this.#words, TURN_WORD) === turn;
+  }
+
+  /** Lets the next turn go. */
+  passTurn(): void {
+    Atomics.add(this.#words, TURN_WORD, 1);
+    Atomics.notify(this.#words, TURN_WORD);
+  }
+}

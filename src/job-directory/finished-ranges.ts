@@ -1,0 +1,117 @@
+/**
+ * Records of the ranges of piles whose part of the output is durable: their piles need not be ordered
+ * again, and what they were made from may be deleted. Each record is a file of its own, numbered from 1,
+ * never changed.
+ */
+import { join } from 'node:path';
+import { damagedFile } from '../io/damaged-file.js';
+import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { listNames } from '../io/paths.js';
+import { seal, unseal } from '../io/sealed-file.js';
+import { createDurably, readSmallFile } from '../io/small-file.js';
+
+const KIND = 'ranges';
+const VERSION = 4;
+const MOST_BYTES = 2 ** 28;
+const NAME = /^done-(\d{6,})$/;
+
+const shape = object({
+  ranges: list(
+    object({
+      /** Piles [first, end). */
+      first: wholeNumber(),
+      end: wholeNumber(),
+      /** Where their records were written, in order, what they decode to, and the checksum of the bytes written. */
+      regions: list(
+        object({
+          shard: wholeNumber(),
+          start: wholeNumber(),
+          end: wholeNumber(),
+          recordBytes: wholeNumber(),
+          checksum: checksumText,
+        }),
+      ),
+    }),
+  ),
+});
+
+export type FinishedRange = ValueOf<typeof shape>['ranges'][number];
+
+function recordName(number: number): string {
+  return `done-${String(number).padStart(6, '0')}`;
+}
+
+/** @param number one more than that of the last record. */
+export async function writeFinishedRanges(
+  jobDirectory: string,
+  number: number,
+  ranges: readonly FinishedRange[],
+): Promise<void> {
+  await createDurably(jobDirectory, recordName(number), seal(KIND, VERSION, { ranges }));
+}
+
+/** What records must not go beyond. */
+export interface RangeLimits {
+  readonly pileCount: number;
+  readonly mostShards: number;
+}
+
+export interface FinishedRanges {
+  readonly ranges: readonly FinishedRange[];
+  readonly recordCount: number;
+}
+
+/** All records of a job. @throws VerificationError when one is damaged or missing, or they contradict each other. */
+export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): FinishedRanges {
+  const recordCount = listNames(jobDirectory, 'temp').filter((name) => NAME.test(name)).length;
+  const ranges: FinishedRange[] = [];
+  for (let number = 1; number <= recordCount; number++) {
+    const path = join(jobDirectory, recordName(number));
+    const bytes = readSmallFile(path, 'temp', MOST_BYTES);
+    if (bytes === undefined) throw damagedFile(path, `it is missing, expected ${recordCount} records`);
+    const record = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
+    for (const range of record.ranges) {
+      requireWithin(range, limits, path);
+      ranges.push(range);
+    }
+  }
+  requireDisjoint(ranges, jobDirectory);
+  return { ranges, recordCount };
+}
+
+function requireWithin(
+  { first, end, regions }: FinishedRange,
+  { pileCount, mostShards }: RangeLimits,
+  path: string,
+): void {
+  if (first >= end || end > pileCount) {
+    throw damagedFile(path, `expected a range of the ${pileCount} piles, got ${first} to ${end}`);
+  }
+  for (const { shard, start, end: regionEnd } of regions) {
+    if (shard >= mostShards) throw damagedFile(path, `expected one of at most ${mostShards} shards, got ${shard}`);
+    if (start > regionEnd) throw damagedFile(path, `expected a range of bytes, got ${start} to ${regionEnd}`);
+  }
+}
+
+/** No pile is finished twice, and no byte of a shard written twice. */
+function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string): void {
+  const damaged = (what: string) => damagedFile(join(jobDirectory, recordName(1)), `${what}, by it and those after it`);
+  let pile = 0;
+  for (const { first, end } of ranges.toSorted((a, b) => a.first - b.first)) {
+    if (first < pile) throw damaged(`pile ${first} is finished twice`);
+    pile = end;
+  }
+  let last = { shard: -1, end: 0 };
+  const regions = ranges.flatMap((range) => range.regions);
+  for (const { shard, start, end } of regions.sort((a, b) => a.shard - b.shard || a.start - b.start)) {
+    if (shard === last.shard && start < last.end) throw damaged(`byte ${start} of shard ${shard} is written twice`);
+    last = { shard, end };
+  }
+}
+
+/** The names of all records, in order. */
+export function finishedRangeNames(jobDirectory: string): string[] {
+  return listNames(jobDirectory, 'temp')
+    .filter((name) => NAME.test(name))
+    .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+}

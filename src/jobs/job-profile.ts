@@ -1,0 +1,68 @@
+/**
+ * Where the time of a job went: of its steps, one after the other, and of all threads in each pass.
+ */
+import type { TaskKind, TaskProfile } from '../../workers/tasks/outcome.js';
+import { PHASES, type Phase } from '../phase-clock.js';
+import type { JobProfile, PassSeconds, ShuffleReport } from './options.js';
+
+const PASS1_KINDS: readonly TaskKind[] = ['count', 'scatter'];
+
+/** Collects what tasks say. */
+export class ProfileLog {
+  readonly #tasks: TaskProfile[] = [];
+  readonly #began = performance.now();
+  #pass1Began: number | undefined;
+  #pass2Began: number | undefined;
+
+  readonly add = (task: TaskProfile): void => {
+    this.#tasks.push(task);
+  };
+
+  pass1Begins(): void {
+    this.#pass1Began = performance.now();
+  }
+
+  pass2Begins(): void {
+    this.#pass2Began = performance.now();
+  }
+
+  /** @param report of the job that has just ended. */
+  profileOf({ workers, records, bytes, seconds }: ShuffleReport): JobProfile {
+    const { pass1, pass2, commit } = seconds;
+    const now = performance.now();
+    // A job that only had to give its outputs their names had no passes.
+    const pass1Began = this.#pass1Began ?? this.#began;
+    const pass2Began = this.#pass2Began ?? pass1Began;
+    const prepare = (pass1Began - this.#began) / 1000;
+    const between = (pass2Began - pass1Began) / 1000 - pass1;
+    const total = (now - this.#began) / 1000;
+    const release = total - prepare - pass1 - between - pass2 - commit;
+    const isOfPass1 = ({ kind }: TaskProfile) => PASS1_KINDS.includes(kind);
+    const jobBegan = performance.timeOrigin + this.#began;
+    return {
+      workers,
+      records,
+      bytes,
+      seconds: { start: this.#began / 1000, prepare, pass1, between, pass2, commit, release },
+      pass1: passSeconds(this.#tasks.filter(isOfPass1), workers * pass1),
+      pass2: passSeconds(
+        this.#tasks.filter((task) => !isOfPass1(task)),
+        workers * pass2,
+      ),
+      tasks: this.#tasks.map(({ kind, thread, beganMilliseconds, seconds: ofTask }) => ({
+        kind,
+        thread,
+        beganSeconds: (beganMilliseconds - jobBegan) / 1000,
+        seconds: ofTask,
+      })),
+    };
+  }
+}
+
+function passSeconds(tasks: readonly TaskProfile[], threadSeconds: number): PassSeconds {
+  const sums = Object.fromEntries(
+    PHASES.map((phase) => [phase, tasks.reduce((sum, { seconds }) => sum + seconds[phase], 0)]),
+  ) as Record<Phase, number>;
+  const busy = PHASES.reduce((sum, phase) => sum + sums[phase], 0);
+  return { ...sums, idle: Math.max(0, threadSeconds - busy) };
+}

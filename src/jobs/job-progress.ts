@@ -1,0 +1,81 @@
+/**
+ * Tells the caller, a few times a second, how far the job has come. The threads count into shared
+ * memory; only this looks at a clock.
+ */
+import type { Counter, JobControl } from '../job-control.js';
+import type { JobStop } from '../passes/job-stop.js';
+import type { ShuffleProgress } from './options.js';
+
+const REPORT_MILLISECONDS = 200;
+
+type Phase = ShuffleProgress['phase'];
+
+const COUNTER_OF_PHASE: Record<Phase, Counter | undefined> = {
+  scatter: 'scatteredBytes',
+  shuffle: 'shuffledBytes',
+  commit: undefined,
+};
+
+export class JobProgress {
+  readonly #control: JobControl;
+  readonly #stop: JobStop;
+  readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
+  /** What the caller's function threw. */
+  #failure: { readonly thrown: unknown } | undefined;
+
+  constructor(control: JobControl, stop: JobStop, onProgress: ((progress: ShuffleProgress) => void) | undefined) {
+    this.#control = control;
+    this.#stop = stop;
+    this.#onProgress = onProgress;
+  }
+
+  /**
+   * Runs one phase and reports on it. When the caller's function throws, the job is asked to stop, and
+   * what it threw is thrown here, unless the output is there already. @returns the phase's result and how long it took.
+   */
+  async during<T>(
+    phase: Phase,
+    bytesTotal: number | undefined,
+    work: () => Promise<T>,
+  ): Promise<{ value: T; seconds: number }> {
+    const began = performance.now();
+    const seconds = () => (performance.now() - began) / 1000;
+    const counter = COUNTER_OF_PHASE[phase];
+    const report = () =>
+      this.#tell({
+        phase,
+        bytesDone: counter === undefined ? 0 : this.#control.counted(counter),
+        bytesTotal,
+        phaseSeconds: seconds(),
+      });
+    report();
+    this.#throwFailure();
+    const timer = this.#onProgress === undefined ? undefined : setInterval(report, REPORT_MILLISECONDS);
+    try {
+      const value = await work();
+      report();
+      // What is committed is finished.
+      if (phase !== 'commit') this.#throwFailure();
+      return { value, seconds: seconds() };
+    } catch (error) {
+      this.#throwFailure();
+      throw error;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.thrown;
+  }
+
+  #tell(progress: ShuffleProgress): void {
+    if (this.#failure !== undefined) return;
+    try {
+      this.#onProgress?.(progress);
+    } catch (thrown) {
+      this.#failure = { thrown };
+      this.#stop.request();
+    }
+  }
+}

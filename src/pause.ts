@@ -1,0 +1,54 @@
+/**
+ * Waiting for the other side of a pipe or device, which gives no sign when it is ready; and for signals, which are
+ * heard only between two turns of the event loop.
+ */
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { AbortedError } from './errors.js';
+
+const word = new Int32Array(new SharedArrayBuffer(4));
+
+/** Blocks the thread; timers of the event loop are too coarse for a pipe that is emptied in microseconds. */
+export function blockFor(milliseconds: number): void {
+  Atomics.wait(word, 0, 0, milliseconds);
+}
+
+const SHORTEST_MILLISECONDS = 0.05;
+const LONGEST_MILLISECONDS = 10;
+
+/** Pauses that grow while nothing happens; between them the event loop runs, so that signals are seen. */
+export class Backoff {
+  #milliseconds = SHORTEST_MILLISECONDS;
+
+  reset(): void {
+    this.#milliseconds = SHORTEST_MILLISECONDS;
+  }
+
+  async pause(): Promise<void> {
+    blockFor(this.#milliseconds);
+    this.#milliseconds = Math.min(2 * this.#milliseconds, LONGEST_MILLISECONDS);
+    await eventLoopTurn();
+  }
+}
+
+/**
+ * @param output what became of it when the job ends here.
+ * @throws AbortedError when the job was asked to stop.
+ */
+export async function hearSignals(
+  signal: AbortSignal | undefined,
+  output: 'none' | 'incomplete' = 'none',
+): Promise<void> {
+  await eventLoopTurn();
+  if (signal?.aborted === true) throw new AbortedError(output);
+}
+
+/** Of the many things that a loop goes through. */
+const ITEMS_BETWEEN_SIGNALS = 256;
+
+/**
+ * The same before the first of many things, and now and then.
+ * @param index of the next one.
+ */
+export async function hearSignalsAt(index: number, signal: AbortSignal | undefined): Promise<void> {
+  if (index % ITEMS_BETWEEN_SIGNALS === 0) await hearSignals(signal);
+}

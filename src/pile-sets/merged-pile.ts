@@ -1,0 +1,259 @@
+/**
+ * The merged pile j: its segments over all pile sets, in slice order. Nothing was moved to merge
+ * it; reading its segments one behind the other gives its stored records, and among records of equal
+ * key the order of the inputs.
+ */
+import { PileshufError, VerificationError } from '../errors.js';
+import { closeFile, type OpenFile, type OwnRole, readAt } from '../io/files.js';
+import type { GateNumber, JobControl } from '../job-control.js';
+import { inPhase } from '../phase-clock.js';
+import { thenAlwaysAsync } from '../then-always.js';
+import { dataFilePath, diskOfPile, roleOf, type StoreLayout, stripeOfPile, tempPlace } from './pile-layout.js';
+import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
+import type { PileEntry } from './pile-set-index.js';
+import type { StoredPileSet } from './pile-set-writer.js';
+import type { RamPool } from './ram-pool.js';
+import { readPileEntries } from './read-pile-set-index.js';
+import type { SegmentExpander } from './segment-compressor.js';
+import type { SegmentHasher } from './segment-hasher.js';
+import type { Segment } from './segment-log.js';
+
+/** The parts of one merged pile, one a pile set that holds something of it. */
+export interface MergedPile {
+  readonly pile: number;
+  readonly parts: readonly { readonly pileSetName: string; readonly segments: readonly Segment[] }[];
+  readonly records: number;
+  /** Bytes of all segments: what loading the pile takes. */
+  readonly storedBytes: number;
+}
+
+/** Reads the indexes and merges piles [first, end). */
+export function mergePiles(pileSets: readonly StoredPileSet[], first: number, end: number): MergedPile[] {
+  const entriesOfSet = pileSets.map(({ name, index }) => readPileEntries(index, first, end, name));
+  return Array.from({ length: end - first }, (_, i) =>
+    mergeEntries(
+      first + i,
+      pileSets.map((pileSet, k) => ({ name: pileSet.name, entry: entriesOfSet[k]?.[i] })),
+    ),
+  );
+}
+
+/** Segments of merged piles that are known at one time, unless a pile has more of its own: some 5 MB. */
+const SEGMENTS_TOGETHER = 2 ** 15;
+
+/**
+ * The same one by one, a few read at a time: of many terabytes the segments of all piles of a task do not fit in
+ * memory. How many are read is told by those before; first it is one.
+ */
+export function* eachMergedPile(
+  pileSets: readonly StoredPileSet[],
+  first: number,
+  end: number,
+): Generator<MergedPile, void> {
+  let count = 1;
+  for (let pile = first; pile < end; ) {
+    const next = Math.min(end, pile + Math.max(1, Math.floor(count)));
+    const merged = mergePiles(pileSets, pile, next);
+    yield* merged;
+    const segmentCount = merged.reduce((sum, { parts }) => sum + segmentsOf(parts), 0);
+    count = (SEGMENTS_TOGETHER * (next - pile)) / Math.max(1, segmentCount);
+    pile = next;
+  }
+}
+
+function segmentsOf(parts: MergedPile['parts']): number {
+  return parts.reduce((sum, { segments }) => sum + segments.length, 0);
+}
+
+/** @param entries of the pile, one a pile set. */
+export function mergeEntries(
+  pile: number,
+  entries: readonly { name: string; entry: PileEntry | undefined }[],
+): MergedPile {
+  const parts: { pileSetName: string; segments: readonly Segment[] }[] = [];
+  let records = 0;
+  let storedBytes = 0;
+  for (const { name, entry } of entries) {
+    if (entry === undefined || entry.segments.length === 0) continue;
+    parts.push({ pileSetName: name, segments: entry.segments });
+    records += entry.records;
+    for (const segment of entry.segments) storedBytes += segment.byteLength;
+  }
+  return { pile, parts, records, storedBytes };
+}
+
+/** Where the next bytes of a pile go. */
+export interface ReadTarget {
+  /** The hasher's memory. */
+  readonly target: Uint8Array;
+  readonly offset: number;
+  /** How many are taken now; at most as many as were offered. */
+  readonly byteLength: number;
+}
+
+/** Takes over the bytes of a pile, in pieces that it chooses. */
+export interface PileReceiver {
+  /** Where the next piece goes, when there are `byteLength` bytes up to the end of the segment. */
+  place(byteLength: number): ReadTarget;
+  /** The piece is there. All of a segment was verified when its last piece is. */
+  receive(byteLength: number): void;
+}
+
+/** Where segments are read from. */
+interface SegmentStore {
+  /** In words, for errors. */
+  readonly name: string;
+  /** Reads `byteLength` bytes at `place` to `target` at `offset`. */
+  load(place: number, room: ReadTarget): Promise<void> | void;
+  damaged(what: string): VerificationError;
+}
+
+/** Reads the bytes of merged piles, and verifies each segment. */
+export class MergedPileReader {
+  readonly #ramPool: RamPool | undefined;
+  readonly #hasher: SegmentHasher;
+  readonly #expander: SegmentExpander;
+  readonly #control: JobControl;
+  /** Compressed bytes of a segment. */
+  #compressed = new Uint8Array();
+  /** A segment of which the receiver takes one part after the other. */
+  #expanded = new Uint8Array();
+
+  constructor(ramPool: RamPool | undefined, hasher: SegmentHasher, expander: SegmentExpander, control: JobControl) {
+    this.#ramPool = ramPool;
+    this.#hasher = hasher;
+    this.#expander = expander;
+    this.#control = control;
+  }
+
+  /**
+   * Reads the pile from its first to its last byte.
+   * @throws VerificationError when a segment is not what was written, whatever the receiver said of it before.
+   */
+  async read({ pile, parts }: MergedPile, layout: StoreLayout, receiver: PileReceiver): Promise<void> {
+    for (const { pileSetName, segments } of parts) {
+      const ram = this.#ramStore(pileSetName);
+      if (segments.every(liesInMemory)) {
+        for (const segment of segments) await this.#readSegment(pile, segment, ram, receiver);
+        continue;
+      }
+      const disk = diskOfPile(layout, pile);
+      const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile), disk);
+      const role = roleOf(layout);
+      const file = openPileSetFile(path, pileSetName, role);
+      const dataFile = this.#dataFileStore(file, pileSetName, role, tempPlace(layout, disk).gate);
+      await thenAlwaysAsync(
+        async () => {
+          for (const segment of segments) {
+            await this.#readSegment(pile, segment, liesInMemory(segment) ? ram : dataFile, receiver);
+          }
+        },
+        () => closeFile(file),
+      );
+    }
+  }
+
+  async #readSegment(pile: number, segment: Segment, store: SegmentStore, receiver: PileReceiver): Promise<void> {
+    this.#hasher.begin();
+    let room: ReadTarget | undefined;
+    let done = 0;
+    const damaged = () => {
+      const byteLength = segment.diskBytes || segment.byteLength;
+      const what = `${byteLength} bytes at byte ${segment.place} of ${store.name} (pile ${pile})`;
+      return store.damaged(`${what} are not what was written there`);
+    };
+    const loadPart = isCompressed(segment) ? await this.#expand(segment, store, damaged) : store.load;
+    const load = async (next: ReadTarget) => {
+      await loadPart(segment.place + done, next);
+      this.#hasher.add(next.target, next.offset, next.byteLength);
+      done += next.byteLength;
+      if (done < segment.byteLength || this.#hasher.checksum() === segment.checksum) return;
+      throw damaged();
+    };
+    try {
+      while (done < segment.byteLength) {
+        room = receiver.place(segment.byteLength - done);
+        await load(room);
+        receiver.receive(room.byteLength);
+      }
+    } catch (error) {
+      // What the receiver found wrong may be damage that the checksum tells as well, and that says where it is.
+      if (room !== undefined && error instanceof VerificationError && error.pileSetName === undefined) {
+        while (done < segment.byteLength) {
+          await load({ ...room, byteLength: Math.min(room.byteLength, segment.byteLength - done) });
+        }
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Reads a segment as it lies on disk.
+   * @returns loads parts of what it was, as `SegmentStore.load` does.
+   */
+  async #expand(
+    { place, diskBytes, byteLength }: Segment,
+    store: SegmentStore,
+    damaged: () => VerificationError,
+  ): Promise<SegmentStore['load']> {
+    if (this.#compressed.byteLength < diskBytes) this.#compressed = new Uint8Array(diskBytes);
+    const compressed = this.#compressed.subarray(0, diskBytes);
+    await store.load(place, { target: compressed, offset: 0, byteLength: diskBytes });
+    const expandTo = (target: Uint8Array) => {
+      try {
+        inPhase('decompress', () => this.#expander.expand(compressed, target));
+      } catch (error) {
+        throw error instanceof PileshufError ? error : damaged();
+      }
+    };
+    let expanded: Uint8Array | undefined;
+    return (at, room) => {
+      const target = room.target.subarray(room.offset, room.offset + room.byteLength);
+      if (target.byteLength === byteLength) return expandTo(target);
+      if (expanded === undefined) {
+        if (this.#expanded.byteLength < byteLength) this.#expanded = new Uint8Array(byteLength);
+        expanded = this.#expanded.subarray(0, byteLength);
+        expandTo(expanded);
+      }
+      target.set(expanded.subarray(at - place, at - place + target.byteLength));
+    };
+  }
+
+  #ramStore(pileSetName: string): SegmentStore {
+    return {
+      name: 'the memory pool',
+      load: (place, { target, offset, byteLength }) => {
+        if (this.#ramPool === undefined) throw new RangeError('a segment lies in a memory pool, and this job has none');
+        const pool = this.#ramPool;
+        inPhase('load', () => pool.load(place, byteLength, target, offset));
+      },
+      damaged: (what) => new VerificationError(`${what}; check the memory of this machine`, { pileSetName }),
+    };
+  }
+
+  #dataFileStore(file: OpenFile, pileSetName: string, role: OwnRole, gate: GateNumber): SegmentStore {
+    const damaged = (what: string) => damagedPileSet(what, pileSetName, role);
+    return {
+      name: file.path,
+      load: async (place, { target, offset, byteLength }) => {
+        const count = await this.#control.duringAsync(gate, () =>
+          inPhase('load', () =>
+            readingPileSet(file.path, pileSetName, role, () => readAt(file, target, offset, byteLength, place)),
+          ),
+        );
+        if (count !== byteLength) {
+          throw damaged(`${file.path} ends at byte ${place + count}, expected ${place + byteLength}`);
+        }
+      },
+      damaged,
+    };
+  }
+}
+
+function liesInMemory({ diskBytes }: Segment): boolean {
+  return diskBytes === 0;
+}
+
+function isCompressed({ diskBytes, byteLength }: Segment): boolean {
+  return diskBytes > 0 && diskBytes < byteLength;
+}

@@ -1,0 +1,81 @@
+/**
+ * Where the piles of a job lie: pile j on temp disk j mod D, consecutive piles in S stripes, and one
+ * data file for each (pile set, stripe, disk). A stripe can be deleted as a whole as soon as the
+ * output made from it is safe, and the number of files does not depend on the number of piles.
+ */
+import { join } from 'node:path';
+import type { OwnRole } from '../io/files.js';
+import type { GateNumber } from '../job-control.js';
+
+/** No job has more of them. */
+export const MOST_PILES = 65536;
+export const MOST_STRIPES = 16;
+
+export interface TempPlace {
+  /** Absolute or relative to the current directory; that of a job's layout belongs to the job alone. */
+  readonly directory: string;
+  readonly gate: GateNumber;
+  /** Whether the disk has to move a head between two places. */
+  readonly rotates: boolean;
+}
+
+export interface StoreLayout {
+  readonly pileCount: number;
+  readonly stripeCount: number;
+  /** One a temp disk. */
+  readonly tempPlaces: readonly TempPlace[];
+  /** Where the indexes go; absolute or relative to the current directory. */
+  readonly indexDirectory: string;
+  /** What its files are; absent: temp files. */
+  readonly role?: OwnRole;
+}
+
+export function roleOf({ role = 'temp' }: Pick<StoreLayout, 'role'>): OwnRole {
+  return role;
+}
+
+export function stripeOfPile(layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>, pile: number): number {
+  return Math.floor((pile * layout.stripeCount) / layout.pileCount);
+}
+
+/** Piles [first, end) of a stripe. */
+export function pilesOfStripe(
+  layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>,
+  stripe: number,
+): { readonly first: number; readonly end: number } {
+  return {
+    first: Math.ceil((stripe * layout.pileCount) / layout.stripeCount),
+    end: Math.ceil(((stripe + 1) * layout.pileCount) / layout.stripeCount),
+  };
+}
+
+export function diskOfPile(layout: StoreLayout, pile: number): number {
+  return pile % layout.tempPlaces.length;
+}
+
+/** Path of the data file of one stripe of a pile set on one disk. */
+export function dataFilePath(layout: StoreLayout, pileSetName: string, stripe: number, disk: number): string {
+  return join(tempPlace(layout, disk).directory, `${pileSetName}.${stripe}.pile`);
+}
+
+/** Paths of all files that a pile set may have. */
+export function pileSetFiles(layout: StoreLayout, pileSetName: string): string[] {
+  const paths = [indexFilePath(layout, pileSetName)];
+  for (let stripe = 0; stripe < layout.stripeCount; stripe++) {
+    for (let disk = 0; disk < layout.tempPlaces.length; disk++) {
+      paths.push(dataFilePath(layout, pileSetName, stripe, disk));
+    }
+  }
+  return paths;
+}
+
+/** Path of a pile set's index. */
+export function indexFilePath(layout: StoreLayout, pileSetName: string): string {
+  return join(layout.indexDirectory, `${pileSetName}.index`);
+}
+
+export function tempPlace(layout: StoreLayout, disk: number): TempPlace {
+  const place = layout.tempPlaces[disk];
+  if (place === undefined) throw new RangeError(`this job has no temp disk ${disk}`);
+  return place;
+}

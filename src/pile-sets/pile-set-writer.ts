@@ -1,0 +1,204 @@
+/**
+ * Writes one pile set: takes the full buffers of the piles in whatever order they come, puts each in
+ * the memory pool while that has room and else, compressed if asked for, at the end of the data file of
+ * its stripe and disk, and remembers where, and their checksum. `commit` writes the index, which makes the pile set
+ * complete; a data file without an index is a leftover.
+ */
+import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
+import type { JobControl } from '../job-control.js';
+import { inPhase } from '../phase-clock.js';
+import {
+  dataFilePath,
+  diskOfPile,
+  indexFilePath,
+  roleOf,
+  type StoreLayout,
+  stripeOfPile,
+  tempPlace,
+} from './pile-layout.js';
+import {
+  type DataFileSize,
+  encodePileSetIndex,
+  type IndexSource,
+  MOST_COMPRESSED_BYTES,
+  type PileTally,
+  writePileSetIndex,
+} from './pile-set-index.js';
+import type { RamPool } from './ram-pool.js';
+import type { SegmentCompressor } from './segment-compressor.js';
+import type { SegmentHasher } from './segment-hasher.js';
+import { SegmentLog } from './segment-log.js';
+
+interface DataFile {
+  readonly stripe: number;
+  readonly disk: number;
+  readonly file: OpenFile;
+  byteLength: number;
+  /** On a rotating disk: bytes that the page cache took and the disk was not made to write yet. */
+  unsyncedBytes: number;
+}
+
+/** About what a rotating disk is made to write at one time: much longer than its head takes to get there. */
+const SYNC_BYTES = 8 * 2 ** 20;
+
+/** A complete pile set, as the coordinator keeps it and pass 2 reads it. */
+export interface PileSet {
+  /** Name of its files, unique among all attempts of the job. */
+  readonly name: string;
+  readonly index: IndexSource;
+  /** Bytes that went to disk. */
+  readonly diskBytes: number;
+  /** The files that hold them. */
+  readonly dataFiles: readonly DataFileSize[];
+}
+
+/** What pass 2 reads of a pile set. */
+export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
+
+export interface PileSetParts {
+  /** One that no other attempt of the job uses: letters a to z, digits, hyphens. */
+  readonly name: string;
+  readonly layout: StoreLayout;
+  /** Takes segments while it has room; undefined: all go to disk. */
+  readonly ramPool: RamPool | undefined;
+  /** Whether the index is a file even when nothing else of the pile set is. */
+  readonly indexInFile: boolean;
+  readonly hasher: SegmentHasher;
+  /** Of what goes to disk; undefined: it goes there as it is. */
+  readonly compressor: SegmentCompressor | undefined;
+  readonly control: JobControl;
+}
+
+export class PileSetWriter {
+  readonly #parts: PileSetParts;
+  readonly #log = new SegmentLog();
+  readonly #openFiles = new Map<number, DataFile>();
+  readonly #dataFiles: DataFile[] = [];
+  /** Those on rotating disks, each behind one of the same stripe on the disk before. */
+  readonly #rotatingFiles: DataFile[] = [];
+  /** Of `#rotatingFiles`, all together, and the one that is made durable next. */
+  #unsyncedBytes = 0;
+  #turn = 0;
+  #diskBytes = 0;
+
+  constructor(parts: PileSetParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes over the next bytes of a pile, in the hasher's memory; they may be overwritten afterwards. */
+  append(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
+    const { ramPool } = this.#parts;
+    const inRam = ramPool === undefined ? 0 : this.#keepInRam(ramPool, pile, bytes, offset, byteLength);
+    if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
+  }
+
+  /** @returns how many of the bytes the pool took. */
+  #keepInRam(ramPool: RamPool, pile: number, bytes: Uint8Array, offset: number, byteLength: number): number {
+    let kept = 0;
+    while (kept < byteLength) {
+      const pieceBytes = Math.min(byteLength - kept, ramPool.roomBytes());
+      if (pieceBytes === 0) break;
+      const place = inPhase('write', () => ramPool.store(bytes, offset + kept, pieceBytes));
+      const checksum = this.#parts.hasher.hash(bytes, offset + kept, pieceBytes);
+      this.#log.add(pile, { place, byteLength: pieceBytes, diskBytes: 0, checksum });
+      kept += pieceBytes;
+    }
+    return kept;
+  }
+
+  #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
+    const { layout, control, hasher, compressor } = this.#parts;
+    const disk = diskOfPile(layout, pile);
+    const { gate, rotates } = tempPlace(layout, disk);
+    const data = this.#dataFile(stripeOfPile(layout, pile), disk);
+    const checksum = hasher.hash(bytes, offset, byteLength);
+    const compressed =
+      compressor === undefined || byteLength > MOST_COMPRESSED_BYTES
+        ? undefined
+        : inPhase('encode', () => compressor.compress(bytes.subarray(offset, offset + byteLength)));
+    const diskBytes = compressed?.byteLength ?? byteLength;
+    const write = () =>
+      inPhase('write', () =>
+        compressed === undefined
+          ? writeAt(data.file, bytes, offset, byteLength, data.byteLength)
+          : writeAt(data.file, compressed, 0, diskBytes, data.byteLength),
+      );
+    if (rotates) {
+      // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
+      write();
+      data.unsyncedBytes += diskBytes;
+      this.#unsyncedBytes += diskBytes;
+      this.#syncInTurn();
+    } else {
+      control.during(gate, write);
+    }
+    this.#log.add(pile, { place: data.byteLength, byteLength, diskBytes, checksum });
+    data.byteLength += diskBytes;
+    this.#diskBytes += diskBytes;
+  }
+
+  /**
+   * Has the disks write one file after the other. The files grow alike: when they hold half of SYNC_BYTES on average,
+   * the one that waited longest holds all of it. Synced when each is full they would all come at one time, and in
+   * another order on each thread; in turn, threads follow one another from disk to disk and all disks are busy.
+   */
+  #syncInTurn(): void {
+    const { layout, control } = this.#parts;
+    const files = this.#rotatingFiles;
+    while (this.#unsyncedBytes >= (SYNC_BYTES * (files.length + 1)) / 2) {
+      const data = files[this.#turn % files.length];
+      this.#turn += 1;
+      if (data === undefined || data.unsyncedBytes === 0) continue;
+      control.during(tempPlace(layout, data.disk).gate, () => inPhase('sync', () => syncData(data.file)));
+      this.#unsyncedBytes -= data.unsyncedBytes;
+      data.unsyncedBytes = 0;
+    }
+  }
+
+  /**
+   * @param tallies one a pile.
+   * @param report what the index is to keep for the job, any JSON value.
+   */
+  commit(tallies: readonly PileTally[], report: unknown): PileSet {
+    this.close();
+    const { name, layout, indexInFile } = this.#parts;
+    const diskBytes = this.#diskBytes;
+    const dataFiles = this.#dataFiles.map(({ stripe, disk, byteLength }) => ({ stripe, disk, byteLength }));
+    const bytes = encodePileSetIndex(tallies, this.#log, {
+      name,
+      stripeCount: layout.stripeCount,
+      diskCount: layout.tempPlaces.length,
+      dataFiles,
+      report,
+    });
+    if (diskBytes === 0 && !indexInFile) return { name, index: { bytes }, diskBytes, dataFiles };
+    const path = indexFilePath(layout, name);
+    const { role } = layout;
+    writePileSetIndex(path, bytes, role);
+    return { name, index: role === undefined ? { path } : { path, role }, diskBytes, dataFiles };
+  }
+
+  /** Closes the data files; they stay as leftovers when `commit` was not reached. */
+  close(): void {
+    const files = [...this.#openFiles.values()];
+    this.#openFiles.clear();
+    closeAll(files.map(({ file }) => file));
+  }
+
+  #dataFile(stripe: number, disk: number): DataFile {
+    const { name, layout } = this.#parts;
+    const key = stripe * layout.tempPlaces.length + disk;
+    let data = this.#openFiles.get(key);
+    if (data === undefined) {
+      const file = createOwnFile(dataFilePath(layout, name, stripe, disk), roleOf(layout));
+      data = { stripe, disk, file, byteLength: 0, unsyncedBytes: 0 };
+      this.#openFiles.set(key, data);
+      this.#dataFiles.push(data);
+      if (tempPlace(layout, disk).rotates) {
+        this.#rotatingFiles.push(data);
+        this.#rotatingFiles.sort((a, b) => a.stripe - b.stripe || a.disk - b.disk);
+      }
+    }
+    return data;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Divides the memory of an index job, and says how large its parts should be. Pure.
+ *
+ * A thread has a read window, the boundary table, the ends of one block of records and a piece of the index.
+ */
+import { pass1Arena } from './arena-sizes.js';
+import type { MemoryNeed, Tuning } from './memory-plan.js';
+
+const MIB = 1024 * 1024;
+const LARGEST_READ_BYTES = 4 * MIB;
+const SMALLEST_READ_BYTES = 64 * 1024;
+/** Blocks that are not written yet, and what is noted of one. */
+const BLOCK_MEMORY_BYTES = 1.25 * MIB;
+/** Of its share, so that the rest is there for decoders and long records. */
+const WINDOW_SHARE = 1 / 8;
+/** A job of this much is done before two threads have started. */
+const INLINE_BYTES = 8 * MIB;
+/** For each thread, so that all are busy to the end. */
+const SLICES_PER_WORKER = 8;
+const SMALLEST_SLICE_BYTES = MIB;
+
+export interface IndexPlan {
+  readonly workers: number;
+  /** Whether one thread does it all, faster than others could be started. */
+  readonly inline: boolean;
+  readonly readBytes: number;
+  readonly arenaBytes: number;
+  readonly spareBytes: number;
+  readonly sliceBytes: number;
+}
+
+/** @param decodedBytes of the file, about. */
+export function planIndex(
+  need: Pick<MemoryNeed, 'budgetBytes' | 'workers'>,
+  decodedBytes: number,
+  tuning: Tuning,
+): IndexPlan {
+  const inline = tuning.inline ?? decodedBytes <= INLINE_BYTES;
+  const wanted = inline ? 1 : need.workers;
+  const windowOf = (workers: number) => Math.floor((need.budgetBytes / workers) * WINDOW_SHARE);
+  const readBytes = tuning.readBytes ?? Math.max(SMALLEST_READ_BYTES, Math.min(LARGEST_READ_BYTES, windowOf(wanted)));
+  const arenaBytes = Math.ceil(pass1Arena({ pileCount: 0, bufferBytes: 0, readBytes }));
+  const threadBytes = arenaBytes + BLOCK_MEMORY_BYTES;
+  const workers = Math.max(1, Math.min(wanted, Math.floor(need.budgetBytes / threadBytes)));
+  return {
+    workers,
+    inline,
+    readBytes,
+    arenaBytes,
+    spareBytes: Math.max(0, need.budgetBytes - workers * threadBytes),
+    sliceBytes:
+      tuning.sliceBytes ?? Math.max(SMALLEST_SLICE_BYTES, Math.ceil(decodedBytes / (SLICES_PER_WORKER * workers))),
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * Groups the merged piles into the tasks of pass 2: runs of neighbouring piles, each at a known
+ * place of the global order. Pure.
+ */
+
+/** Totals of the merged piles, one column each. */
+export interface PileTotals {
+  readonly records: Float64Array;
+  readonly recordBytes: Float64Array;
+  readonly checksums: BigUint64Array;
+}
+
+/** Piles [first, end), whose output begins at this rank and byte of the whole. */
+export interface PileRange {
+  readonly first: number;
+  readonly end: number;
+  readonly firstRank: number;
+  readonly firstByte: number;
+}
+
+/**
+ * Runs end where they hold `rangeBytes` or more, and at the last pile of each stripe.
+ * @param isDone whether a pile needs no run any more.
+ */
+export function planPileRanges(
+  totals: PileTotals,
+  rangeBytes: number,
+  isStripeEnd: (pile: number) => boolean,
+  isDone: (pile: number) => boolean,
+): PileRange[] {
+  const runs: PileRange[] = [];
+  let first = 0;
+  let firstRank = 0;
+  let firstByte = 0;
+  let rank = 0;
+  let byte = 0;
+  const pileCount = totals.records.length;
+  const begin = (pile: number) => {
+    first = pile;
+    firstRank = rank;
+    firstByte = byte;
+  };
+  for (let pile = 0; pile < pileCount; pile++) {
+    const done = isDone(pile);
+    if (done && first < pile) runs.push({ first, end: pile, firstRank, firstByte });
+    rank += totals.records[pile] ?? 0;
+    byte += totals.recordBytes[pile] ?? 0;
+    if (done) begin(pile + 1);
+    else if (byte - firstByte >= rangeBytes || isStripeEnd(pile) || pile + 1 === pileCount) {
+      runs.push({ first, end: pile + 1, firstRank, firstByte });
+      begin(pile + 1);
+    }
+  }
+  return runs;
+}

@@ -1,0 +1,147 @@
+/**
+ * Cuts the inputs into slices, what one task of pass 1 reads: ranges of large plain files and of large compressed
+ * ones whose members are known, other compressed files and streams whole, groups of small files. Pure. How the
+ * slices are cut changes nothing of the output.
+ */
+
+/** One input as far as planning is concerned. */
+export interface PlannedInput {
+  /** A slice may begin inside it at multiples of this behind `start`; undefined: nowhere. */
+  readonly cutBytes: number | undefined;
+  /** Where the first slice begins: behind a header; in decoded bytes where there are cut points. */
+  readonly start: number;
+  /** Stored bytes; undefined for a stream. */
+  readonly byteLength: number | undefined;
+  /** Bytes once decoded, estimated for compressed inputs of which no cut points are known. */
+  readonly decodedBytes: number;
+  /** Where a compressed input may be cut, in order, none at its beginning or its end. */
+  readonly cutPoints?: readonly CutPoint[];
+}
+
+/** A place of a compressed input where a range may begin. */
+export interface CutPoint {
+  /** Decoded position: records that begin there or later belong to the range behind. */
+  readonly start: number;
+  /** Where decoding begins to get them: the beginning of a member, in stored and in decoded bytes. */
+  readonly storedStart: number;
+  readonly decodedStart: number;
+}
+
+/** Records that begin in stored bytes [start, end) of one input; `end` undefined: all there is. */
+export interface SlicePart {
+  readonly inputOrdinal: number;
+  readonly start: number;
+  readonly end: number | undefined;
+  /** In a part of a compressed input, whose `start` and `end` count decoded bytes. */
+  readonly members?: MemberRange;
+}
+
+/** Whole members of a compressed input: stored bytes [storedStart, storedEnd) and what they decode to. */
+export interface MemberRange {
+  readonly storedStart: number;
+  readonly storedEnd: number;
+  readonly decodedStart: number;
+  readonly decodedEnd: number;
+}
+
+/** Parts in the order of the inputs. */
+export type Slice = readonly SlicePart[];
+
+const MIB = 1024 * 1024;
+
+/** A slice leaves each pile a segment of at least this much, so that pass 2 reads large pieces. */
+const SEGMENT_BYTES = 256 * 1024;
+const LARGEST_SLICE_BYTES = 65536 * MIB;
+/** What a thread notes of each, and then the index of the pile set, takes some 64 bytes: 8 MB. */
+const MOST_SEGMENTS = 2 ** 17;
+/** A task and what is known of each of its inputs are in memory twice while it is sent to a thread. */
+const MOST_PARTS = 4096;
+
+/**
+ * Decoded bytes that a slice should hold: small enough that all workers are busy to the end and that its segments can
+ * be noted, large enough that they stay large.
+ * @param bufferBytes of a pile: as long are its segments, but for the last one.
+ */
+export function planSliceBytes(totalBytes: number, workers: number, pileCount: number, bufferBytes: number): number {
+  const forBalance = totalBytes / (8 * workers);
+  const largeSegments = pileCount * Math.max(SEGMENT_BYTES, bufferBytes);
+  const forSegments = Math.min(largeSegments, totalBytes / (2 * workers));
+  const most = Math.min(LARGEST_SLICE_BYTES, Math.max(largeSegments, MOST_SEGMENTS * bufferBytes));
+  return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), most));
+}
+
+/** Whether an input of about so many decoded bytes would be cut, if it could. */
+export function isWorthCutting(decodedBytes: number, sliceBytes: number): boolean {
+  return rangeCount(decodedBytes, sliceBytes) > 1;
+}
+
+/** One by one, so that whoever takes them can stop at any. */
+export function* planSlices(inputs: readonly PlannedInput[], sliceBytes: number): Generator<Slice, void> {
+  let group: SlicePart[] = [];
+  let groupBytes = 0;
+  for (const [inputOrdinal, input] of inputs.entries()) {
+    const { byteLength } = input;
+    const isAlone = byteLength === undefined || input.decodedBytes >= sliceBytes;
+    if (group.length > 0 && (isAlone || groupBytes + input.decodedBytes > sliceBytes || group.length === MOST_PARTS)) {
+      yield group;
+      group = [];
+      groupBytes = 0;
+    }
+    if (isAlone) yield* cut(inputOrdinal, input, sliceBytes);
+    else {
+      group.push({ inputOrdinal, start: input.start, end: byteLength });
+      groupBytes += input.decodedBytes;
+    }
+  }
+  if (group.length > 0) yield group;
+}
+
+/** Ranges of one input of its own, as equal as can be. */
+function* cut(inputOrdinal: number, input: PlannedInput, sliceBytes: number): Generator<Slice, void> {
+  const { byteLength, cutBytes, cutPoints } = input;
+  if (byteLength !== undefined && cutBytes !== undefined)
+    yield* cutAnywhere(inputOrdinal, { byteLength, start: input.start }, cutBytes, sliceBytes);
+  else if (byteLength !== undefined && cutPoints !== undefined)
+    yield* cutAtPoints(inputOrdinal, { ...input, byteLength }, cutPoints, sliceBytes);
+  else yield [{ inputOrdinal, start: input.start, end: byteLength }];
+}
+
+function* cutAnywhere(
+  inputOrdinal: number,
+  { byteLength, start }: Pick<PlannedInput, 'start'> & { byteLength: number },
+  cutBytes: number,
+  sliceBytes: number,
+): Generator<Slice, void> {
+  const units = Math.floor((byteLength - start) / cutBytes);
+  const count = Math.max(1, Math.min(units, rangeCount(byteLength - start, sliceBytes)));
+  const edge = (i: number) => (i === count ? byteLength : start + Math.floor((units / count) * i) * cutBytes);
+  for (let i = 0; i < count; i++) yield [{ inputOrdinal, start: edge(i), end: edge(i + 1) }];
+}
+
+function* cutAtPoints(
+  inputOrdinal: number,
+  { byteLength, decodedBytes, start: first }: PlannedInput & { byteLength: number },
+  cutPoints: readonly CutPoint[],
+  sliceBytes: number,
+): Generator<Slice, void> {
+  const count = rangeCount(decodedBytes, sliceBytes);
+  let from: CutPoint = { start: first, storedStart: 0, decodedStart: 0 };
+  const partTo = (to: CutPoint): Slice => {
+    const { start, storedStart, decodedStart } = from;
+    const members = { storedStart, storedEnd: to.storedStart, decodedStart, decodedEnd: to.decodedStart };
+    return [{ inputOrdinal, start, end: to.start, members }];
+  };
+  let edge = 1;
+  for (const point of cutPoints) {
+    if (edge >= count) break;
+    if (point.start < (decodedBytes / count) * edge) continue;
+    yield partTo(point);
+    from = point;
+    edge = Math.floor((point.start / decodedBytes) * count) + 1;
+  }
+  yield partTo({ start: decodedBytes, storedStart: byteLength, decodedStart: decodedBytes });
+}
+
+function rangeCount(byteLength: number, sliceBytes: number): number {
+  return Math.max(1, Math.round(byteLength / sliceBytes));
+}

@@ -1,0 +1,78 @@
+/**
+ * Compares what a store says of its commits with what their indexes say, and with the sizes of their files: all that can
+ * be found out without reading records.
+ */
+import { VerificationError } from '../errors.js';
+import { statPath } from '../io/paths.js';
+import { UNGATED } from '../job-control.js';
+import { checksumTextOf } from '../output/output-target.js';
+import { hearSignals } from '../pause.js';
+import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { type PileTallies, readPileSetDescription, readPileTallies } from '../pile-sets/read-pile-set-index.js';
+import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { explainingExpiry } from './expired-meanwhile.js';
+import type { StoreCommit } from './manifest.js';
+import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
+
+const ADVICE = 'check the disk, and restore the store from a copy, or replace what was written there';
+
+/**
+ * @returns of each pile, the bytes that loading it takes.
+ * @throws VerificationError, AbortedError; UsageError ERR_STORE when a pile set was expired and deleted meanwhile
+ */
+export async function measurePiles(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<Float64Array> {
+  const storedBytes = new Float64Array(snapshot.settings.pileCount);
+  for (const commit of snapshot.manifest.commits) await addTallies(commit, snapshot, storedBytes, signal);
+  return storedBytes;
+}
+
+/** @throws VerificationError when the pile sets of a commit are not what it says. */
+async function addTallies(
+  commit: StoreCommit,
+  snapshot: StoreSnapshot,
+  storedBytes: Float64Array,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const layout = layoutOf(snapshot, UNGATED, false);
+  let [records, bytes, checksum] = [0, 0, 0n];
+  for (const { name, diskBytes } of commit.pileSets) {
+    await hearSignals(signal);
+    const tallies = explainingExpiry(snapshot, name, () => {
+      const found = readTallies(indexFilePath(layout, name), name, layout);
+      requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);
+      return found;
+    });
+    for (const [pile, count] of tallies.records.entries()) {
+      const recordBytes = tallies.recordBytes[pile] ?? 0;
+      records += count;
+      bytes += recordBytes;
+      checksum = BigInt.asUintN(64, checksum + (tallies.checksums[pile] ?? 0n));
+      storedBytes[pile] = (storedBytes[pile] ?? 0) + recordBytes + STORED_HEADER_BYTES * count;
+    }
+  }
+  const found = `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
+  const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;
+  if (found === told) return;
+  throw new VerificationError(
+    `the indexes of commit ${commit.name} (generation ${commit.generation}) tell of ${found}, expected ${told}; ${ADVICE}`,
+  );
+}
+
+function readTallies(path: string, name: string, { pileCount }: StoreLayout): PileTallies {
+  const index = { path, role: 'store' } as const;
+  const tallies = readPileTallies(index);
+  const { name: foundName } = readPileSetDescription(index);
+  if (foundName !== name) {
+    throw new VerificationError(`${path} is the index of the pile set ${foundName}, expected ${name}; ${ADVICE}`);
+  }
+  if (tallies.records.length !== pileCount) {
+    throw new VerificationError(`${path} has ${tallies.records.length} piles, expected ${pileCount}; ${ADVICE}`);
+  }
+  return tallies;
+}
+
+function requireDataFile(path: string, diskBytes: number): void {
+  const byteLength = Number(statPath(path, 'store')?.size ?? 0);
+  if (byteLength === diskBytes) return;
+  throw new VerificationError(`${path} has ${byteLength} bytes, expected ${diskBytes}; ${ADVICE}`);
+}

@@ -1,0 +1,97 @@
+/**
+ * Estimates: exact for plain files, near the truth for compressed ones, the same for the same seed, and
+ * a guess where nothing can be known.
+ */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { LINES, NUL_TERMINATED } from '#src/formats/framing-table.js';
+import { estimateInputs } from '#src/inputs/estimate.js';
+import { type JobInput, listInputs } from '#src/inputs/list-inputs.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+describe('estimateInputs', () => {
+  const directory = useTestDirectory();
+
+  /** Input files with these contents. */
+  async function inputsOf(...contents: (string | Buffer)[]): Promise<readonly JobInput[]> {
+    const paths = contents.map((content, i) => {
+      const path = directory.path(`in-${i}`);
+      writeFileSync(path, content);
+      return path;
+    });
+    return (await listInputs(paths, () => {})).inputs;
+  }
+
+  const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i * 7919} of the corpus\n`).join('');
+
+  it('knows the size of plain files exactly, and samples the length of their records', async () => {
+    const text = lines(50_000);
+    const inputs = await inputsOf(text, '', text);
+    const estimate = estimateInputs(inputs, LINES, 'draw');
+    expect(estimate).toMatchObject({
+      recordBytes: 2 * text.length,
+      exact: true,
+      decodedBytes: [text.length, 0, text.length],
+    });
+    const mean = text.length / 50_000;
+    expect(estimate.meanRecordBytes).toBeGreaterThan(mean * 0.95);
+    expect(estimate.meanRecordBytes).toBeLessThan(mean * 1.05);
+  });
+
+  it('leaves headers out', async () => {
+    const inputs = await inputsOf('id,text\n1,2\n', gzipSync(lines(1000)));
+    const header = { byteLength: 8, recordBytes: undefined };
+    const withHeaders = inputs.map((input): JobInput => (input.kind === 'file' ? { ...input, header } : input));
+    expect(estimateInputs(withHeaders, LINES, 'draw').decodedBytes[0]).toBe(4);
+  });
+
+  it('guesses how long records are of which only their headers tell', async () => {
+    const inputs = await inputsOf(lines(1000));
+    expect(estimateInputs(inputs, undefined, 'draw').meanRecordBytes).toBeCloseTo(200);
+  });
+
+  it('estimates compressed files from what a sample expands to', async () => {
+    const text = lines(50_000);
+    const inputs = await inputsOf(gzipSync(text));
+    const estimate = estimateInputs(inputs, LINES, 'draw');
+    expect(estimate.exact).toBe(false);
+    expect(estimate.recordBytes).toBeGreaterThan(text.length * 0.8);
+    expect(estimate.recordBytes).toBeLessThan(text.length * 1.25);
+    expect(estimate.meanRecordBytes).toBeGreaterThan((text.length / 50_000) * 0.9);
+    expect(estimate.meanRecordBytes).toBeLessThan((text.length / 50_000) * 1.1);
+  });
+
+  it('takes the usual expansion for compressed files that cannot be sampled', async () => {
+    const corrupt = gzipSync(lines(1000));
+    corrupt.fill(0xff, 10);
+    const [input] = await inputsOf(corrupt);
+    const estimate = estimateInputs(input === undefined ? [] : [input], LINES, 'draw');
+    expect(estimate.recordBytes).toBe(4 * corrupt.byteLength);
+  });
+
+  it('counts the terminators of the framing', async () => {
+    const inputs = await inputsOf('aaa\0bb\nbb\0cccccccc\0');
+    expect(estimateInputs(inputs, NUL_TERMINATED, 'draw').meanRecordBytes).toBeCloseTo(19 / 3);
+    expect(estimateInputs(inputs, LINES, 'draw').meanRecordBytes).toBe(19);
+  });
+
+  it('takes a sample without a terminator for a part of one record', async () => {
+    const inputs = await inputsOf('x'.repeat(200_000));
+    expect(estimateInputs(inputs, LINES, 'draw').meanRecordBytes).toBe(65_536);
+  });
+
+  it('guesses for streams and for nothing', async () => {
+    const stream: JobInput = { kind: 'stream', path: '-', identity: '0:0' };
+    const guess = estimateInputs([stream], LINES, 'draw');
+    expect(guess).toEqual({ recordBytes: 8 * 2 ** 30, meanRecordBytes: 200, exact: false, decodedBytes: [undefined] });
+    expect(estimateInputs(await inputsOf(''), LINES, 'draw')).toMatchObject({ recordBytes: 0, exact: true });
+  });
+
+  it('is the same for the same draw', async () => {
+    const inputs = await inputsOf(...Array.from({ length: 30 }, (_, i) => 'x'.repeat(i).concat('\n').repeat(5000)));
+    const estimates = ['a', 'a', 'b'].map((draw) => estimateInputs(inputs, LINES, draw).meanRecordBytes);
+    expect(estimates[0]).toBe(estimates[1]);
+    expect(estimates[0]).not.toBe(estimates[2]);
+  });
+});

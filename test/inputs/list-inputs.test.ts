@@ -1,0 +1,245 @@
+/**
+ * From names to inputs: which files, in which order, with which codec, and every name that is refused.
+ */
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { AbortedError, InputError, UsageError } from '#src/errors.js';
+import { listInputs } from '#src/inputs/list-inputs.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { BGZF_END, bgzfMember } from '../formats/codecs/bgzf-file.js';
+
+describe('listInputs', () => {
+  const directory = useTestDirectory();
+  const home = process.cwd();
+  afterEach(() => process.chdir(home));
+
+  /** Makes files; a name may lie in a directory that does not exist yet. */
+  function makeFiles(...names: string[]): void {
+    for (const name of names) {
+      mkdirSync(directory.path(name, '..'), { recursive: true });
+      writeFileSync(directory.path(name), `${name}\n`);
+    }
+  }
+
+  /** Names, relative to the test's directory, in the order of the list. */
+  async function namesOf(...named: string[]): Promise<string[]> {
+    const { inputs } = await listInputs(named, () => {});
+    return inputs.map(({ path }) => relative(directory.path(), path));
+  }
+
+  async function warningsOf(...named: string[]): Promise<string[]> {
+    const warnings: string[] = [];
+    await listInputs(named, (line) => warnings.push(line));
+    return warnings;
+  }
+
+  it('warns of what is named as a compressed file and is none', async () => {
+    makeFiles('a.txt', 'b.jsonl.zst', 'c.xz');
+    writeFileSync(directory.path('d.gz'), gzipSync('d'));
+    writeFileSync(directory.path('e.gz'), '');
+    const [a, b, c, d, e] = ['a.txt', 'b.jsonl.zst', 'c.xz', 'd.gz', 'e.gz'].map((name) => directory.path(name));
+    if (!a || !b || !c || !d || !e) return expect.fail();
+    expect(await warningsOf(a, d)).toEqual([]);
+    expect(await warningsOf(e, d)).toEqual([`${e} is named as a compressed file and is empty: it is taken as it is`]);
+    expect(await warningsOf(a, b, c, e)).toEqual([
+      `${b} is named as a compressed file and does not begin as such a file does: it is taken as it is; so it is with 2 others`,
+    ]);
+    const warnings: string[] = [];
+    await listInputs([b, c], (line) => warnings.push(line), ['cat']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('warns of BGZF without the block that such files end with, as one has that was cut', async () => {
+    const members = ['a', 'b', 'c'].map((content) => bgzfMember(Buffer.from(`${content}\n`)));
+    const written: readonly (readonly [string, Buffer])[] = [
+      ['whole', Buffer.concat([...members, BGZF_END])],
+      ['joined', Buffer.concat([...members, BGZF_END, ...members, BGZF_END])],
+      ['cut', Buffer.concat(members)],
+      ['short', members[0] ?? expect.fail()],
+      ['inside', Buffer.concat([...members, BGZF_END]).subarray(0, -1)],
+      ['zeros', Buffer.concat([...members, BGZF_END, Buffer.alloc(1)])],
+      ['gzip', gzipSync('no BGZF')],
+    ];
+    const paths = written.map(([name, bytes]) => {
+      writeFileSync(directory.path(name), bytes);
+      return directory.path(name);
+    });
+    const [whole = '', joined = '', ...others] = paths;
+    const gzip = directory.path('gzip');
+    expect(await warningsOf(whole, joined, gzip)).toEqual([]);
+    const warningOf = (path: string) => `${path} does not end with the empty block that ends BGZF files; it may be cut`;
+    for (const path of others.slice(0, -1)) expect(await warningsOf(whole, path, gzip)).toEqual([warningOf(path)]);
+    expect(await warningsOf(...paths)).toEqual([`${warningOf(directory.path('cut'))}; so it is with 3 others`]);
+    const warnings: string[] = [];
+    await listInputs(paths, (line) => warnings.push(line), ['gzip', '-dc']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('keeps the order of files, and takes a file twice with a warning', async () => {
+    makeFiles('b', 'a');
+    const [a, b] = [directory.path('a'), directory.path('b')];
+    expect(await namesOf(b, a, b)).toEqual(['b', 'a', 'b']);
+    expect(await warningsOf(b, a)).toEqual([]);
+    expect(await warningsOf(b, a, b)).toEqual([`${b} is the same file as ${b}: its records are taken twice`]);
+    symlinkSync(a, directory.path('link'));
+    expect(await warningsOf(a, directory.path('link'))).toEqual([
+      `${directory.path('link')} is the same file as ${a}: its records are taken twice`,
+    ]);
+  });
+
+  it('stops when it is asked to, among many files and among many directories', async () => {
+    makeFiles(...Array.from({ length: 600 }, (_, i) => `d/${i}/file`));
+    for (const named of [Array.from({ length: 600 }, (_, i) => directory.path(`d/${i}/file`)), [directory.path('d')]]) {
+      const abort = new AbortController();
+      setImmediate(() => abort.abort());
+      await expect(listInputs(named, () => {}, undefined, abort.signal)).rejects.toThrow(AbortedError);
+    }
+  });
+
+  it('takes standard input and the file that it is read from, in either order, with a warning', async () => {
+    const script = `
+      import { listInputs } from '#src/inputs/list-inputs.js';
+      const warnings = [];
+      const { inputs } = await listInputs(process.argv.slice(1), (line) => warnings.push(line));
+      console.log(JSON.stringify([inputs.map(({ path }) => path), warnings]));`;
+    makeFiles('a');
+    const a = directory.path('a');
+    const listed = (...named: string[]): unknown => {
+      const stdin = openSync(a, 'r');
+      try {
+        const argv = ['--input-type=module', '-e', script, ...named];
+        return JSON.parse(execFileSync(process.execPath, argv, { stdio: [stdin, 'pipe', 'inherit'] }).toString());
+      } finally {
+        closeSync(stdin);
+      }
+    };
+    expect(listed('-', a)).toEqual([['-', a], [`${a} is the same file as -: its records are taken twice`]]);
+    expect(listed(a, '-')).toEqual([[a, '-'], [`- is the same file as ${a}: its records are taken twice`]]);
+  });
+
+  it('takes all files below a directory, sorted by the bytes of their paths', async () => {
+    // In UTF-16 the order of the last two would be the other one; a/ and a- tell paths from names.
+    const names = ['d/B', 'd/a-b', 'd/a.txt', 'd/a/1', 'd/a/2/x', 'd/é', 'd/～', 'd/\u{1f600}', 'd/.hidden'];
+    makeFiles(...names);
+    const byBytes = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(byBytes.slice(-2)).toEqual(['d/～', 'd/\u{1f600}']);
+    expect(await namesOf(directory.path('d'))).toEqual(byBytes);
+    expect((await listInputs([directory.path('d')], () => {})).directories).toEqual([directory.path('d')]);
+  });
+
+  it('follows links to files below a directory, and not links to directories', async () => {
+    makeFiles('d/a', 'elsewhere/x');
+    symlinkSync(directory.path('elsewhere/x'), directory.path('d/link'));
+    symlinkSync(directory.path('d'), directory.path('d/cycle'));
+    expect(await namesOf(directory.path('d'))).toEqual(['d/a', 'd/link']);
+    symlinkSync(directory.path('nowhere'), directory.path('d/dangling'));
+    await expect(namesOf(directory.path('d'))).rejects.toMatchObject({
+      code: 'ERR_INPUT_MISSING',
+      message: expect.stringMatching(/dangling is a symbolic link that leads nowhere/),
+    });
+  });
+
+  it('expands patterns, sorted likewise, and takes a file whose name looks like one literally', async () => {
+    makeFiles('p/10.txt', 'p/9.txt', 'p/x.csv', 'p/deep/1.txt', 'p/[1].txt');
+    expect(await namesOf(directory.path('p/*.txt'))).toEqual(['p/10.txt', 'p/9.txt', 'p/[1].txt']);
+    expect(await namesOf(directory.path('p/**/*.{txt,csv}'))).toEqual([
+      'p/10.txt',
+      'p/9.txt',
+      'p/[1].txt',
+      'p/deep/1.txt',
+      'p/x.csv',
+    ]);
+    expect(await namesOf(directory.path('p/[1].txt'))).toEqual(['p/[1].txt']);
+  });
+
+  it('refuses a link that leads nowhere among the matches of a pattern', async () => {
+    makeFiles('p/1.txt');
+    symlinkSync(directory.path('nowhere'), directory.path('p/2.txt'));
+    await expect(namesOf(directory.path('p/*.txt'))).rejects.toMatchObject({
+      code: 'ERR_INPUT_MISSING',
+      message: expect.stringMatching(/2\.txt does not exist/),
+    });
+    expect(await namesOf(directory.path('p/1*.txt'))).toEqual(['p/1.txt']);
+  });
+
+  it('sorts the matches of an absolute pattern alike in every current directory', async () => {
+    makeFiles('p/a/1.txt', 'p/b/1.txt', 'p/c/1.txt');
+    const orders: string[] = [];
+    for (const current of ['.', 'p', 'p/a', 'p/b', 'p/c']) {
+      process.chdir(directory.path(current));
+      const { inputs } = await listInputs([directory.path('p/*/1.txt')], () => {});
+      orders.push(inputs.map(({ path }) => relative(directory.path(), resolve(path))).join());
+      process.chdir(home);
+    }
+    expect(orders).toEqual(orders.map(() => 'p/a/1.txt,p/b/1.txt,p/c/1.txt'));
+  });
+
+  it('recognises the codec by the bytes and not by the name', async () => {
+    writeFileSync(directory.path('a.txt'), gzipSync('x'));
+    writeFileSync(directory.path('b.gz'), 'plain\n');
+    writeFileSync(directory.path('c.gz'), '');
+    writeFileSync(directory.path('d'), Buffer.of(0x1f));
+    const { inputs } = await listInputs(
+      ['a.txt', 'b.gz', 'c.gz', 'd'].map((name) => directory.path(name)),
+      () => {},
+    );
+    const codecs = inputs.map((input) => (input.kind === 'file' ? input.codec?.name : 'stream'));
+    expect(codecs).toEqual(['gzip', undefined, undefined, undefined]);
+    expect(inputs.map((input) => input.kind === 'file' && input.version.byteLength)).toEqual([21, 6, 0, 1]);
+  });
+
+  it('takes pipes and devices as streams, unopened', async () => {
+    const pipe = directory.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { inputs } = await listInputs([pipe, '-', '/dev/null'], () => {});
+    expect(inputs.map(({ kind, path }) => [kind, path])).toEqual([
+      ['stream', pipe],
+      ['stream', '-'],
+      ['stream', '/dev/null'],
+    ]);
+  });
+
+  it.each([
+    ['none', /^the input .*\/none does not exist; check the name$/],
+    ['a/none', /does not exist/],
+    ['*.none', /^no file matches the pattern .*\/\*\.none; check it and the current directory$/],
+    ['empty', /^the directory .*\/empty holds no files$/],
+    ['only-directories', /^the directory .*\/only-directories holds no files$/],
+  ])('refuses %s', async (name, message) => {
+    makeFiles('a');
+    mkdirSync(directory.path('empty'));
+    mkdirSync(directory.path('only-directories/inside'), { recursive: true });
+    const refused = listInputs([directory.path(name)], () => {});
+    await expect(refused).rejects.toThrow(InputError);
+    await expect(refused).rejects.toMatchObject({
+      code: 'ERR_INPUT_MISSING',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('refuses no inputs, and a stream that is named twice', async () => {
+    await expect(listInputs([], () => {})).rejects.toThrow(UsageError);
+    const pipe = directory.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    symlinkSync(pipe, directory.path('link'));
+    for (const named of [
+      ['-', '-'],
+      [pipe, pipe],
+      [pipe, directory.path('link')],
+    ]) {
+      const refused = listInputs(named, () => {});
+      await expect(refused).rejects.toThrow(UsageError);
+      await expect(refused).rejects.toThrow(`is the same stream as ${named[0]}; it can be read only once`);
+    }
+  });
+
+  it('takes a name that is marked as a path literally, also when it looks like a pattern', async () => {
+    makeFiles('p/1.txt');
+    await expect(listInputs([{ path: directory.path('p/*.txt') }], () => {})).rejects.toMatchObject({
+      code: 'ERR_INPUT_MISSING',
+    });
+  });
+});

@@ -1,0 +1,226 @@
+/**
+ * Making an index: what is refused, and that an index is there as a whole or not at all.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { threadId } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { indexFile, openIndexed, PileshufError } from '#src/index.js';
+import { holdOn, letGoOf } from '#src/machine/file-owner.js';
+import { type FileOwner, formatOwnerName } from '#src/machine/owner-name.js';
+import { identifyThisProcess } from '#src/machine/process-identity.js';
+import { canWriteZstd } from '../fixtures/can-write-zstd.js';
+import { interrupted } from '../fixtures/interrupted-file-calls.js';
+import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { BGZF_END, bgzfMember, bgzfOf } from '../formats/codecs/bgzf-file.js';
+import { zstdFrameOf, zstdWithoutSizesOf } from '../formats/codecs/zstd-file.js';
+import { useFastDirectory } from '../laws/fast-directory.js';
+
+const directory = useFastDirectory();
+const fileCalls = useFileCalls();
+const file = () => directory.path('data', 'in');
+const indexPath = () => `${file()}.pileshuf-index`;
+
+function write(content: string | Uint8Array): void {
+  rmSync(directory.path('data'), { recursive: true, force: true });
+  mkdirSync(directory.path('data'));
+  writeFileSync(file(), content);
+}
+
+const attempts = () => readdirSync(directory.path('data')).filter((name) => name.startsWith('pileshuf-index+'));
+
+async function refusal(options: Parameters<typeof indexFile>[1] = {}) {
+  const error: unknown = await indexFile(file(), options, { inline: true }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof PileshufError)) return expect.fail(`no PileshufError: ${error}`);
+  expect(attempts()).toEqual([]);
+  const { kind, code, message } = error;
+  expect(message).not.toContain('\n');
+  return { kind, code, message };
+}
+
+describe('indexFile', () => {
+  it.each([
+    ['a directory', () => directory.path('data'), /is a directory/],
+    ['what is not there', () => directory.path('data', 'none'), /does not exist/],
+    ['a device', () => '/dev/null', /is no regular file/],
+  ])('refuses %s', async (_, path, message) => {
+    write('');
+    await expect(indexFile(path())).rejects.toThrow(message);
+  });
+
+  it.each([
+    ['gzip of one member', () => gzipSync('a\nb\n'), /gzip is decoded from its beginning alone.*bgzip/],
+    ['bzip2', () => Buffer.from('BZh91AY&SY'), /bzip2 is decoded from its beginning alone/],
+  ])('refuses %s, and says what to do', async (_, content, message) => {
+    write(content());
+    const { kind, message: told } = await refusal();
+    expect(kind).toBe('usage');
+    expect(told).toMatch(message);
+  });
+
+  it.runIf(canWriteZstd)('refuses zstd that does not say its sizes', async () => {
+    write(zstdWithoutSizesOf([Buffer.from('a\n')]));
+    expect((await refusal()).message).toMatch(/not all of its zstd members say how many bytes they hold/);
+  });
+
+  it('refuses members so large that to read one record would take long', async () => {
+    write(Buffer.concat([zstdFrameOf(Buffer.alloc(64 * 2 ** 20 + 1, 'x\n'))]));
+    expect((await refusal()).message).toMatch(/holds 67108865 bytes, and must be decoded as a whole/);
+  });
+
+  it('refuses a damaged file', async () => {
+    write(Buffer.concat([bgzfMember(Buffer.from('a\n'), { decodedBytes: 1 }), BGZF_END]));
+    expect((await refusal()).kind).toBe('input');
+    write(bgzfOf(Buffer.from('a\nb\n'), [2]).subarray(0, 50));
+    expect((await refusal()).message).toMatch(/or the file was cut/);
+  });
+
+  it('refuses records that are too long, or not as they should be', async () => {
+    write('a\nlong\n');
+    expect(await refusal({ maxRecordBytes: 3 })).toMatchObject({ code: 'ERR_RECORD_TOO_LONG' });
+    expect(await refusal({ records: { by: 'size', recordBytes: 2 } })).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+    expect(await refusal({ records: { by: 'tfrecord' } })).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+  });
+
+  it('does not replace what is no index', async () => {
+    write('a\n');
+    writeFileSync(indexPath(), 'a letter');
+    expect(await refusal()).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+    expect(readFileSync(indexPath(), 'utf8')).toBe('a letter');
+    expect(await refusal({ index: directory.path('data') })).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
+  });
+
+  it('stops when it is asked to', async () => {
+    write('a\n');
+    expect(await refusal({ signal: AbortSignal.abort() })).toMatchObject({ code: 'ERR_ABORTED' });
+  });
+
+  it('stops its threads, and leaves nothing, when it is asked to in the middle', async () => {
+    write('a line\n'.repeat(500_000));
+    const stop = new AbortController();
+    const onProgress = () => stop.abort();
+    const asked = indexFile(
+      file(),
+      { signal: stop.signal, onProgress, workers: 2 },
+      { inline: false, sliceBytes: 2 ** 16 },
+    );
+    await expect(asked).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    expect(readdirSync(directory.path('data'))).toEqual(['in']);
+  });
+
+  it('puts the index where it is told to, and says how far it has come', async () => {
+    write('a\nb\n');
+    const index = directory.path('data', 'elsewhere');
+    const phases = new Set<string>();
+    const report = await indexFile(file(), { index, onProgress: ({ phase }) => phases.add(phase) });
+    expect(report).toMatchObject({ records: 2, index });
+    expect([...phases]).toEqual(['scatter', 'commit']);
+    const records = openIndexed(file(), { index });
+    expect(records.length).toBe(2);
+    await records.close();
+  });
+
+  it('may be done by several at one time: each index that gets the name is whole', async () => {
+    write('a\nb\n'.repeat(10_000));
+    const done = await Promise.all([1, 2, 3].map(() => indexFile(file())));
+    expect(done.map(({ records }) => records)).toEqual([20_000, 20_000, 20_000]);
+    expect(readdirSync(directory.path('data')).sort()).toEqual(['in', 'in.pileshuf-index']);
+    const records = openIndexed(file());
+    expect(Buffer.from(await records.get(19_999)).toString()).toBe('b\n');
+    await records.close();
+  });
+
+  it.each(['fails', 'ends'] as const)('leaves the former index or makes a new one, whichever call %s', async (how) => {
+    write('a\nb\n');
+    await indexFile(file(), { records: { by: 'size', recordBytes: 1 } }, { inline: true });
+    const former = readFileSync(indexPath());
+    let number = 1;
+    for (; ; number++) {
+      writeFileSync(indexPath(), former);
+      const { isReached, error } = await interrupted(how, number, () => indexFile(file(), {}, { inline: true }));
+      if (!isReached) {
+        expect(error).toBeUndefined();
+        // Those that ended before have left some, which the next one has removed.
+        expect(attempts()).toEqual([]);
+        break;
+      }
+      const records = openIndexed(file());
+      expect([2, 4]).toContain(records.length);
+      if (error === undefined) expect(records.length).toBe(2);
+      else expect(error).toBeInstanceOf(PileshufError);
+      await records.close();
+      expect(attempts().length).toBeLessThanOrEqual(1);
+      if (how === 'ends') continue;
+      // Where the attempt itself cannot be removed, its error says so.
+      const told = error instanceof PileshufError ? error.cleanupErrors.length : 0;
+      expect(attempts().length).toBeLessThanOrEqual(told);
+    }
+    expect(number).toBeGreaterThan(how === 'fails' ? 15 : 4);
+    expect(existsSync(indexPath())).toBe(true);
+  });
+});
+
+describe('indexFile, where earlier ones were killed', () => {
+  const { pid: endedPid } = spawnSync(process.execPath, ['-e', '']);
+  const token = '00112233445566ff';
+
+  /** A file as one would leave it. @returns its name. */
+  function plant(owner: Partial<FileOwner>): string {
+    const name = formatOwnerName('pileshuf-index', { ...identifyThisProcess(), threadId, token, ...owner });
+    writeFileSync(directory.path('data', name), 'a part of an index');
+    return name;
+  }
+
+  it.each<[string, Partial<FileOwner>]>([
+    ['a process that has ended', { pid: endedPid }],
+    ['another process of its number', { startTicks: '1' }],
+    ['an earlier start of this machine', { bootId: '00000000-0000-4000-8000-000000000000' }],
+    ['this process, which is not at it any more', {}],
+  ])('removes what %s has left', async (_, owner) => {
+    write('a\n');
+    plant(owner);
+    await indexFile(file(), {}, { inline: true });
+    expect(attempts()).toEqual([]);
+  });
+
+  it.each<[string, Partial<FileOwner>]>([
+    ['a process that runs', { pid: process.ppid, startTicks: undefined }],
+    ['another thread of this process', { threadId: threadId + 1 }],
+    ['a process of another host', { pid: endedPid, host: 'elsewhere' }],
+    ['a process of another container', { pid: endedPid, pidNamespace: '1' }],
+  ])('leaves what is of %s', async (_, owner) => {
+    write('a\n');
+    const name = plant(owner);
+    await indexFile(file(), {}, { inline: true });
+    expect(attempts()).toEqual([name]);
+  });
+
+  it('leaves what this thread is at', async () => {
+    write('a\n');
+    const held = { ...identifyThisProcess(), threadId, token };
+    const name = plant({});
+    holdOn(held);
+    await indexFile(file(), {}, { inline: true }).finally(() => letGoOf(held));
+    expect(attempts()).toEqual([name]);
+  });
+
+  it('leaves what only looks like it', async () => {
+    write('a\n');
+    const name = plant({ pid: endedPid });
+    rmSync(directory.path('data', name));
+    mkdirSync(directory.path('data', name));
+    writeFileSync(directory.path('data', `${name}.bak`), 'of a user');
+    await indexFile(file(), {}, { inline: true });
+    expect(attempts()).toEqual([name, `${name}.bak`]);
+  });
+
+  it('makes an index where it may not look for them', async () => {
+    write('a\n');
+    plant({ pid: endedPid });
+    fileCalls.replace({ list: failWith('EACCES') });
+    await indexFile(file(), {}, { inline: true });
+    expect(existsSync(indexPath())).toBe(true);
+    expect(attempts()).toHaveLength(1);
+  });
+});

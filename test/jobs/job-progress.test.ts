@@ -1,0 +1,123 @@
+/**
+ * What a caller is told of a whole job: in each pass the bytes done begin at 0, never fall, and end at
+ * the total, which is that of the inputs as stored and then that of the output.
+ */
+
+import { statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+
+const TEXT = Array.from({ length: 4000 }, (_, i) => `${i} ${'.'.repeat(i % 90)}\n`).join('');
+
+/** A slice an input; records longer than a read. */
+const SIZES: Tuning = { pileCount: 5, bufferBytes: 500, readBytes: 64, outputBytes: 700, sliceBytes: 150_000 };
+const SLICE_AGAIN: Tuning = { ...SIZES, pileCount: 2, keepInRam: false, pass2ArenaBytes: 80 * 1024 };
+const MANY_SPLITS: Tuning = { ...SIZES, sliceBytes: 9000, inline: false };
+
+async function progressOf(inputs: readonly string[], tuning: Tuning, onReport?: (report: ShuffleProgress) => void) {
+  const told: ShuffleProgress[] = [];
+  const report = await shuffle(
+    {
+      inputs,
+      output: directory.path('out'),
+      tempDirs: [directory.temp],
+      memoryBytes: 2 ** 26,
+      workers: 2,
+      onProgress: (progress) => {
+        told.push(progress);
+        onReport?.(progress);
+      },
+    },
+    tuning,
+  );
+  return { told, report };
+}
+
+function expectPhase(told: readonly ShuffleProgress[], phase: string, done: number, total: number | undefined): void {
+  const ofPhase = told.filter((progress) => progress.phase === phase);
+  const bytesDone = ofPhase.map((progress) => progress.bytesDone);
+  expect(bytesDone[0], phase).toBe(0);
+  expect(bytesDone, phase).toEqual(bytesDone.toSorted((a, b) => a - b));
+  expect(bytesDone.at(-1), phase).toBe(done);
+  expect(new Set(ofPhase.map((progress) => progress.bytesTotal)), phase).toEqual(new Set([total]));
+  const seconds = ofPhase.map((progress) => progress.phaseSeconds);
+  expect(seconds, phase).toEqual(seconds.toSorted((a, b) => a - b));
+}
+
+/** The phases one after the other, and the last two, which know the output. */
+function expectPasses(told: readonly ShuffleProgress[], outputBytes: number): void {
+  const phases = told.map(({ phase }) => phase);
+  expect(phases.filter((phase, i) => phase !== phases[i - 1])).toEqual(['scatter', 'shuffle', 'commit']);
+  expectPhase(told, 'shuffle', outputBytes, outputBytes);
+  expectPhase(told, 'commit', 0, undefined);
+}
+
+async function expectToTheEnd(encode: (text: string) => string | Buffer, tuning: Tuning): Promise<void> {
+  const inputs = [TEXT, '', `${TEXT}the last one`].map((text, i) => {
+    writeFileSync(directory.path(`in-${i}`), encode(text));
+    return directory.path(`in-${i}`);
+  });
+  const storedBytes = inputs.reduce((sum, path) => sum + statSync(path).size, 0);
+  const { told, report } = await progressOf(inputs, tuning);
+  expectPhase(told, 'scatter', storedBytes, storedBytes);
+  expect(report.bytes).toBe(2 * TEXT.length + 'the last one\n'.length);
+  expectPasses(told, report.bytes);
+}
+
+describe('the progress of a job', () => {
+  const encodings: Record<string, (text: string) => string | Buffer> = {
+    plain: (text) => text,
+    gzip: (text) => gzipSync(text),
+    // Padding is stored, too.
+    'gzip members': (text) => Buffer.concat([gzipSync(text.slice(0, 999)), gzipSync(text.slice(999)), Buffer.alloc(9)]),
+  };
+
+  describe.each(Object.entries(encodings))('on %s files', (_, encode) => {
+    it.each<[string, Tuning]>([
+      ['inline', { ...SIZES, inline: true }],
+      ['on threads', { ...SIZES, inline: false }],
+      ['on disk and split again', { ...SLICE_AGAIN, inline: true }],
+      ['with sizes as planned', {}],
+    ])('comes to the end of both passes: %s', async (_, tuning) => {
+      await expectToTheEnd(encode, tuning);
+    });
+  });
+
+  // Each slice reads the byte before it, too, to see whether a record begins with the slice.
+  it('comes to the end of both passes, and not beyond, when plain files are cut', async () => {
+    await expectToTheEnd((text) => text, MANY_SPLITS);
+  });
+
+  it.each([
+    ['plain', TEXT],
+    ['gzip', gzipSync(TEXT)],
+  ])('follows a %s pipe while it flows, to an end that nobody knew', async (_, bytes) => {
+    const pipe = await openBothEnds(makePipe(directory.path('pipe')));
+    // What the pipe holds without a reader.
+    const head = Math.min(Math.floor(bytes.length / 2), 30_000);
+    const stored = Buffer.from(bytes);
+    await pipe.writeFile(stored.subarray(0, head));
+    // The rest is written when the first bytes were counted: a count that comes at the end alone never does.
+    const written: Promise<void>[] = [];
+    const { told, report } = await progressOf([directory.path('pipe')], SIZES, ({ phase, bytesDone }) => {
+      if (phase !== 'scatter' || bytesDone !== head || written.length > 0) return;
+      written.push(pipe.writeFile(stored.subarray(head)).then(() => pipe.close()));
+    });
+    await Promise.all(written);
+    expect(written).toHaveLength(1);
+    expectPhase(told, 'scatter', stored.byteLength, undefined);
+    expect(report.bytes).toBe(TEXT.length);
+    expectPasses(told, report.bytes);
+  });
+});
+
+/** A pipe to write to, which the system opens without waiting for its reader. */
+function openBothEnds(path: string) {
+  return open(path, 'r+');
+}

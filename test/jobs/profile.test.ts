@@ -1,0 +1,92 @@
+/** Where the time of whole jobs went: that each phase is told in its pass, and that they add up. */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { type JobProfile, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
+import { PHASES } from '#src/phase-clock.js';
+import { SMALL_SIZES } from '../faults/small-job.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const LINES = Array.from({ length: 20_000 }, (_, i) => `line ${i}\n`).join('');
+
+function inputFile(name: string, content: string | Buffer): string {
+  const path = directory.path(name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function profileOf(options: Partial<ShuffleOptions>, tuning: Tuning): Promise<JobProfile> {
+  let profile: JobProfile | undefined;
+  await shuffle(
+    {
+      inputs: [inputFile('in', LINES)],
+      output: directory.path('out'),
+      tempDirs: [directory.temp],
+      memoryBytes: 2 ** 26,
+      workers: 2,
+      ...options,
+      onProfile: (told) => {
+        profile = told;
+      },
+    },
+    tuning,
+  );
+  if (profile === undefined) throw new Error('nothing was told');
+  return profile;
+}
+
+const phasesOf = (seconds: object) =>
+  // Whether there is a gate depends on the disk.
+  Object.entries(seconds).flatMap(([phase, spent]) =>
+    spent > 0 && !['other', 'idle', 'gate'].includes(phase) ? [phase] : [],
+  );
+
+const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };
+
+describe('a profile', () => {
+  it('tells every phase of a job on disk', async () => {
+    const profile = await profileOf({}, ON_DISK);
+    expect(phasesOf(profile.pass1).toSorted()).toEqual(['hash', 'read', 'scan', 'scatter', 'write']);
+    expect(phasesOf(profile.pass2).toSorted()).toEqual(['gather', 'hash', 'load', 'sort', 'write']);
+    expect(profile).toMatchObject({ workers: 2, records: 20_000, bytes: LINES.length });
+    for (const seconds of Object.values(profile.seconds)) expect(seconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it('adds up its tasks', async () => {
+    const { tasks, pass1, pass2 } = await profileOf({}, ON_DISK);
+    const sum = (kind: string, phase: (typeof PHASES)[number]) =>
+      tasks.reduce((all, task) => all + (task.kind === kind ? task.seconds[phase] : 0), 0);
+    for (const phase of PHASES) {
+      expect(pass1[phase]).toBeCloseTo(sum('scatter', phase), 6);
+      expect(pass2[phase]).toBeCloseTo(sum('write', phase), 6);
+    }
+    expect(new Set(tasks.map(({ kind }) => kind))).toEqual(new Set(['scatter', 'write']));
+    for (const { thread, beganSeconds } of tasks) {
+      expect(thread).toBeGreaterThan(0);
+      expect(beganSeconds).toBeGreaterThan(0);
+    }
+  });
+
+  it('tells of a job on the calling thread, in memory', async () => {
+    const profile = await profileOf({}, {});
+    expect(profile.tasks.map(({ kind, thread }) => ({ kind, thread }))).toEqual([
+      { kind: 'scatter', thread: 0 },
+      { kind: 'write', thread: 0 },
+    ]);
+    expect(phasesOf(profile.pass1)).toContain('scatter');
+  });
+
+  it('tells of decompressing, of compressing, and of counting', async () => {
+    const inputs = [inputFile('in.gz', gzipSync(LINES))];
+    const { pass1, pass2 } = await profileOf({ inputs, compress: { codec: 'gzip' } }, ON_DISK);
+    expect(phasesOf(pass1)).toContain('decompress');
+    expect(phasesOf(pass2)).toContain('encode');
+
+    const counted = await profileOf(
+      { records: { by: 'lines', linesPerRecord: 2 }, force: true, compress: 'none' },
+      { ...ON_DISK, sliceBytes: 2 ** 16 },
+    );
+    expect(counted.tasks.map(({ kind }) => kind)).toContain('count');
+  });
+});

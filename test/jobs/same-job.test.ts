@@ -1,0 +1,201 @@
+/**
+ * Whether an unfinished job is the one that is asked for: each thing that decides the bytes or where they lie
+ * has its line when it differs, and what only decides how fast may differ.
+ */
+import { mkdirSync, renameSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { InputError, UsageError } from '#src/errors.js';
+import type { ShuffleOptions } from '#src/index.js';
+import { chooseInputIds } from '#src/inputs/ids.js';
+import { listInputs } from '#src/inputs/list-inputs.js';
+import type { JobManifest } from '#src/job-directory/manifest.js';
+import { describeJob } from '#src/jobs/describe-job.js';
+import { choosePlaces } from '#src/jobs/job-places.js';
+import { planJob } from '#src/jobs/job-plan.js';
+import { completeRequest } from '#src/jobs/request.js';
+import { requireSameJob } from '#src/jobs/same-job.js';
+import { TempPlaces } from '#src/jobs/temp-places.js';
+import { DeviceGates } from '#src/passes/device-gates.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const SIZE = 20_000;
+const TEXT = 'record\n'.repeat(SIZE / 7 + 1).slice(0, SIZE);
+const path = (name: string) => directory.path(name);
+const shardRule = { by: 'count', shardCount: 3 } as const;
+
+beforeEach(() => {
+  for (const name of ['t', 'u', 'out']) mkdirSync(directory.path(name));
+  for (const name of ['a', 'b', 'c']) writeFileSync(directory.path(name), TEXT);
+});
+
+const optionsOf = (changed: Partial<ShuffleOptions>): ShuffleOptions => ({
+  inputs: [directory.path('a'), directory.path('b')],
+  output: directory.path('out', 'x'),
+  tempDirs: [directory.path('t')],
+  seed: 'seed',
+  resume: true,
+  ...changed,
+});
+
+async function jobOf(changed: Partial<ShuffleOptions>) {
+  const request = completeRequest(optionsOf(changed));
+  const jobInputs = await listInputs(request.inputs, () => {});
+  const places = choosePlaces(request, jobInputs);
+  if (places.kind !== 'files') return expect.fail('the output is a file');
+  const inputIds = chooseInputIds(request.inputIds, jobInputs.inputs);
+  return { request, inputs: jobInputs.inputs, inputIds, places };
+}
+
+async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
+  const { request, inputs, inputIds, places } = await jobOf(changed);
+  const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
+  const plan = await planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
+  return describeJob(request, inputs, inputIds, { ...plan, isResumable }, places, true);
+}
+
+async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {
+  const { request, inputs, inputIds, places } = await jobOf(changed);
+  await requireSameJob(manifest, request, inputs, inputIds, places);
+}
+
+describe('requireSameJob', () => {
+  it('takes the same job, and what only decides how fast', async () => {
+    const manifest = await manifestOf();
+    const [a, b] = [directory.path('a'), directory.path('b')];
+    for (const changed of [
+      {},
+      { memoryBytes: 2 ** 24 },
+      { workers: 7 },
+      { ioLimits: { [directory.path('t')]: 3 } },
+      { maxRecordBytes: 1000 },
+      { inputIds: 'ordinal' as const },
+      { force: true },
+      { keepTemp: true },
+      { jobDir: directory.path('named') },
+      { inputs: [{ path: a }, b] },
+      { inputs: [`${directory.path()}/./a`, b] },
+      { inputs: [`${directory.path()}/[ab]`] },
+    ]) {
+      await expect(compare(manifest, changed), JSON.stringify(changed)).resolves.toBeUndefined();
+    }
+  });
+
+  it('takes the seed of the unfinished job when none is given', async () => {
+    await expect(compare(await manifestOf(), { seed: undefined })).resolves.toBeUndefined();
+    const drawn = await manifestOf({ seed: undefined });
+    await expect(compare(drawn, { seed: undefined })).resolves.toBeUndefined();
+    await expect(compare(drawn, { seed: drawn.seed })).resolves.toBeUndefined();
+    await expect(compare(drawn, { seed: 'other' })).rejects.toThrow(/another seed /);
+  });
+
+  it.each<[string, (path: (name: string) => string) => Partial<ShuffleOptions>, RegExp]>([
+    ['the seed', () => ({ seed: 'other' }), /another seed \("seed", now "other"\); /],
+    ['the delimiter', () => ({ zeroTerminated: true }), /another kind of records \(.*0a.*, now .*00.*\); /],
+    ['the compression', () => ({ compress: { codec: 'gzip', level: 9 } }), /compression \(null, now "gzip 9"\); /],
+    [
+      'the program',
+      () => ({ decompressProgram: ['cat', '-u'] }),
+      /another program to decompress \(null, now \["cat","-u"\]\); /,
+    ],
+    ['shards', () => ({ shards: shardRule }), /another cut into shards \(null, now {"by":"count","amount":3}\); /],
+    ['the output', (path) => ({ output: path('out/y') }), /another output \(".*\/out\/x", now ".*\/out\/y"\); /],
+    [
+      'the temp directories',
+      (path) => ({ tempDirs: [path('u')] }),
+      /another list of temp directories \(\[".*\/t"\], now/,
+    ],
+    ['their order', (path) => ({ tempDirs: [path('u'), path('t')] }), /another list of temp directories /],
+    ['the input ids', () => ({ inputIds: 'path' }), /another list of input ids \(null, now "[0-9a-f]{64}"\); /],
+    ['the number of inputs', (path) => ({ inputs: [path('a')] }), /another number of inputs \(2, now 1\); /],
+  ])('says that %s differ', async (_, changedOf, message) => {
+    const manifest = await manifestOf();
+    const compared = compare(
+      manifest,
+      changedOf((name) => directory.path(name)),
+    );
+    await expect(compared).rejects.toThrow(UsageError);
+    await expect(compared).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS', message: expect.stringMatching(message) });
+    await expect(compared).rejects.toThrow(
+      /^the unfinished job in .*\.job was begun with .*; give the same to go on, or --force without --resume to discard/,
+    );
+  });
+
+  it('tells lists of input ids apart, and takes the same by whatever rule', async () => {
+    const manifest = await manifestOf({ inputIds: ['a', 'b'] });
+    await expect(compare(manifest, { inputIds: 'name' })).resolves.toBeUndefined();
+    await expect(compare(manifest, { inputIds: ['b', 'a'] })).rejects.toThrow(/another list of input ids /);
+  });
+
+  it('says that the rule or the prefix of the shards differ', async () => {
+    const manifest = await manifestOf({ shards: shardRule });
+    await expect(compare(manifest, { shards: shardRule })).resolves.toBeUndefined();
+    for (const shards of [
+      { by: 'count', shardCount: 4 },
+      { by: 'records', recordsPerShard: 3 },
+      { by: 'bytes', maxShardBytes: 3000 },
+    ] as const) {
+      await expect(compare(manifest, { shards })).rejects.toThrow(/another cut into shards \(.*"amount":3}, now /);
+    }
+    await expect(compare(manifest, { shards: shardRule, shardPrefix: 'train' })).rejects.toThrow(
+      /another prefix \("shard", now "train"\)/,
+    );
+  });
+});
+
+describe.each([true, false])('inputs that changed, of a job that can be resumed: %s', (isResumable) => {
+  it.each<[string, () => void, RegExp]>([
+    ['longer', () => truncateSync(path('b'), SIZE + 1), /its size was 20000 bytes and is 20001/],
+    ['shorter', () => truncateSync(path('b'), SIZE - 1), /its size was 20000 bytes and is 19999/],
+    ['touched', () => utimesSync(path('b'), 1, 2), /the time of its last change is another/],
+    ['replaced', () => renameSync(path('c'), path('b')), /the time of its last change is another/],
+  ])('are told: %s', async (_, change, message) => {
+    utimesSync(path('b'), 1e9, 1e9);
+    const manifest = await manifestOf({}, isResumable);
+    await expect(compare(manifest)).resolves.toBeUndefined();
+    change();
+    const compared = compare(manifest);
+    await expect(compared).rejects.toThrow(InputError);
+    await expect(compared).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' });
+    await expect(compared).rejects.toThrow(isResumable ? message : /\(a size, a time or a name is another\)/);
+    await expect(compared).rejects.toThrow(
+      / changed since the unfinished job in .*\.job was begun \(.*\); give --force without --resume to begin anew$/,
+    );
+    if (isResumable) await expect(compared).rejects.toThrow(new RegExp(`^${path('b')}: the input changed `));
+  });
+
+  it('are told by their order and their names', async () => {
+    const manifest = await manifestOf({}, isResumable);
+    for (const names of [
+      ['b', 'a'],
+      ['a', 'c'],
+      ['a', 'a'],
+    ]) {
+      const compared = compare(manifest, { inputs: names.map(path) });
+      await expect(compared).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' });
+    }
+  });
+});
+
+describe('inputs of a job that can be resumed', () => {
+  /** Changes a byte and gives the file its former time. */
+  function overwrite(name: string, position: number): void {
+    const { atime, mtime } = statSync(path(name));
+    const bytes = Buffer.from(TEXT);
+    bytes[position] = 0x21;
+    writeFileSync(path(name), bytes);
+    utimesSync(path(name), atime, mtime);
+  }
+
+  it('are told by their first and last bytes', async () => {
+    utimesSync(path('b'), 1e9, 1e9);
+    const manifest = await manifestOf();
+    for (const position of [0, 4095, SIZE - 4096, SIZE - 1]) {
+      overwrite('b', position);
+      await expect(compare(manifest)).rejects.toThrow(/\/b: .* \(its first or last bytes are others\)/);
+    }
+    // What lies between is not read twice.
+    overwrite('b', 10_000);
+    await expect(compare(manifest)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Temp data on a disk whose head has to move: the page cache takes what is written, and the disk is
+ * made to write long pieces, one thread at a time.
+ */
+import fs, { fstatSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { JobControl } from '#src/job-control.js';
+import { PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { DigestHasher } from './digest-hasher.js';
+
+const MIB = 2 ** 20;
+const GATE = 0;
+
+describe('PileSetWriter on a disk that rotates', () => {
+  const directory = useTestDirectory();
+  const control = JobControl.create([1], 0);
+  /** Size of the file at each sync, and whether the only permit was taken then. */
+  let syncs: { readonly byteLength: number; readonly isGated: boolean }[] = [];
+
+  beforeEach(() => {
+    syncs = [];
+    vi.spyOn(fs, 'fdatasyncSync').mockImplementation((fd) => {
+      syncs.push({ byteLength: fstatSync(fd).size, isGated: freePermits() === 0 });
+    });
+    syncBuiltinESMExports();
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+
+  /** The one permit word lies behind everything else, before the word that makes their number even. */
+  function freePermits(): number {
+    return new Int32Array(control.buffer).at(-2) ?? Number.NaN;
+  }
+
+  function write(rotates: boolean, pieces: number): void {
+    const tempPlaces = [{ directory: directory.temp, gate: GATE, rotates }];
+    const layout = { pileCount: 4, stripeCount: 2, tempPlaces, indexDirectory: directory.temp };
+    const parts = { name: 'set', layout, ramPool: undefined, indexInFile: false };
+    const writer = new PileSetWriter({ ...parts, hasher: new DigestHasher(), compressor: undefined, control });
+    const bytes = Buffer.alloc(MIB, 'x');
+    for (let i = 0; i < pieces; i++) writer.append(i % 4, bytes, 0, bytes.byteLength);
+    writer.close();
+    for (const stripe of [0, 1]) rmSync(directory.path('temp', `set.${stripe}.pile`));
+  }
+
+  it('syncs long pieces of one data file after the other, with a permit', () => {
+    write(true, 60);
+    expect(freePermits()).toBe(1);
+    // Of one file, then the other, each 8 MiB longer than at its last turn.
+    const sizes = [6, 8, 14, 16, 22, 24, 30];
+    expect(syncs).toEqual(sizes.map((mebibytes) => ({ byteLength: mebibytes * MIB, isGated: true })));
+  });
+
+  it('syncs nothing on other disks', () => {
+    write(false, 40);
+    expect(syncs).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * The memory behind the pool: slabs that a thread keeps and hands to whoever asks, and those that one thread makes for
+ * itself when it needs them.
+ */
+import { execFileSync } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Release } from '#src/cleanup.js';
+import { JobControl } from '#src/job-control.js';
+import { keepRamPool } from '#src/passes/keep-pool-memory.js';
+import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
+
+const MIB = 2 ** 20;
+const keeperModule = new URL('../../dist/src/passes/keep-pool-memory.js', import.meta.url).href;
+const TEBIBYTE = 2 ** 40;
+const plenty = JobControl.create([], TEBIBYTE);
+
+const releases: Release[] = [];
+afterEach(async () => {
+  for (const release of releases.splice(0)) await release();
+});
+
+const poolModule = new URL('../../dist/src/pile-sets/ram-pool.js', import.meta.url).href;
+const controlModule = new URL('../../dist/src/job-control.js', import.meta.url).href;
+
+/** What another thread finds at `place`. */
+function loadOnOtherThread(share: unknown, place: number, byteLength: number): Promise<Uint8Array> {
+  const code = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const { RamPool } = await import(${JSON.stringify(poolModule)});
+    const { JobControl } = await import(${JSON.stringify(controlModule)});
+    const pool = await RamPool.open(workerData.share, JobControl.create([], 0));
+    const target = new Uint8Array(workerData.byteLength);
+    pool.load(workerData.place, workerData.byteLength, target, 0);
+    parentPort.postMessage(target);
+  `;
+  return new Promise((resolve, reject) => {
+    const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+    const thread = new Worker(url, { workerData: { share, place, byteLength } });
+    thread.once('message', resolve).once('error', reject);
+  });
+}
+
+describe('keepRamPool', () => {
+  it('gives memory that all threads share', async () => {
+    const share = await keepRamPool(3 * MIB, releases);
+    const pool = await RamPool.open(share, plenty);
+    pool.roomBytes();
+    expect(pool.store(Buffer.from('..shared..'), 2, 6)).toBe(0);
+    expect(Buffer.from(await loadOnOtherThread(share, 0, 6)).toString()).toBe('shared');
+  });
+
+  it('reserves whole chunks, in slabs below what a typed array can span', async () => {
+    const share = await keepRamPool(1024 * MIB + 1, releases);
+    expect(share.capacityBytes).toBe(1024 * MIB + CHUNK_BYTES);
+    // Each view begins a chunk of its own, so that only a page of each is touched.
+    let place = 0;
+    for (let i = 0; i < 1025; i++) {
+      const pool = await RamPool.open(i % 512 === 0 ? share : { ...share }, plenty);
+      pool.roomBytes();
+      place = pool.store(new Uint8Array(8).fill(i), 0, 8);
+    }
+    expect(place).toBe(1024 * MIB);
+    expect(await loadOnOtherThread(share, place, 8)).toEqual(new Uint8Array(8).fill(1024));
+  });
+
+  it('gives what the system has when that is less', () => {
+    const code = `
+      const { keepRamPool } = await import(${JSON.stringify(keeperModule)});
+      const releases = [];
+      const { capacityBytes } = await keepRamPool(2 ** 36, releases);
+      for (const release of releases) await release();
+      process.stdout.write(String(capacityBytes));
+    `;
+    const argv = ['-c', 'ulimit -v 16777216 && exec "$@"', '', process.execPath, '--input-type=module', '-e', code];
+    const capacityBytes = Number(execFileSync('bash', argv, { encoding: 'utf8' }));
+    expect(capacityBytes).toBeGreaterThan(0);
+    expect(capacityBytes).toBeLessThan(2 ** 34);
+  });
+});
+
+describe('ownRamPool', () => {
+  it('makes a slab when something is stored there', async () => {
+    const share = ownRamPool(TEBIBYTE);
+    const { memory } = share;
+    if (memory.kind !== 'own') throw new Error('expected memory of one thread');
+    const pool = await RamPool.open(share, plenty);
+    pool.roomBytes();
+    expect(memory.slabs).toHaveLength(0);
+    pool.store(Buffer.alloc(CHUNK_BYTES, 'a'), 0, CHUNK_BYTES);
+    expect(memory.slabs.map((slab) => slab.byteLength)).toEqual([CHUNK_BYTES]);
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * Runs of piles: they tile the piles that are not done, know the rank and byte at which they begin, and end
+ * with each stripe, where they hold enough, and before a pile that is done.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PileTotals, planPileRanges } from '#src/plan/pile-ranges.js';
+
+function totalsOf(piles: readonly (readonly [records: number, recordBytes: number])[]): PileTotals {
+  return {
+    records: Float64Array.from(piles, ([records]) => records),
+    recordBytes: Float64Array.from(piles, ([, recordBytes]) => recordBytes),
+    checksums: new BigUint64Array(piles.length),
+  };
+}
+
+const none = () => false;
+
+describe('planPileRanges', () => {
+  it('tiles the piles that are not done, each run at the rank and byte that those before it add up to', () => {
+    const pile = fc.tuple(fc.nat({ max: 1000 }), fc.nat({ max: 2 ** 40 }));
+    const somePiles = fc.uniqueArray(fc.nat({ max: 60 }));
+    const anyPiles = fc.array(pile, { maxLength: 60 });
+    fc.assert(
+      fc.property(anyPiles, fc.nat({ max: 2 ** 41 }), somePiles, somePiles, (piles, bytes, ends, done) => {
+        const isDone = (index: number) => done.includes(index);
+        const runs = planPileRanges(totalsOf(piles), bytes, (index) => ends.includes(index), isDone);
+        let [next, rank, byte] = [0, 0, 0];
+        const skipTo = (index: number) => {
+          for (; next < index; next++) {
+            const [records, recordBytes] = piles[next] ?? [0, 0];
+            rank += records;
+            byte += recordBytes;
+          }
+        };
+        for (const run of runs) {
+          while (isDone(next) && next < piles.length) skipTo(next + 1);
+          expect(run).toEqual({ first: next, end: run.end, firstRank: rank, firstByte: byte });
+          expect(run.end).toBeGreaterThan(run.first);
+          const inside = piles.slice(run.first, run.end);
+          const bytesBefore = inside.slice(0, -1).reduce((sum, [, recordBytes]) => sum + recordBytes, 0);
+          expect(bytesBefore === 0 || bytesBefore < bytes).toBe(true);
+          for (const end of ends) expect(end >= run.first && end < run.end - 1).toBe(false);
+          for (const index of done) expect(index >= run.first && index < run.end).toBe(false);
+          skipTo(run.end);
+        }
+        while (isDone(next) && next < piles.length) skipTo(next + 1);
+        expect(next).toBe(piles.length);
+      }),
+    );
+  });
+
+  it('joins small piles and leaves large ones alone', () => {
+    const totals = totalsOf([
+      [1, 10],
+      [2, 20],
+      [0, 0],
+      [9, 95],
+      [1, 5],
+    ]);
+    expect(planPileRanges(totals, 25, none, none)).toEqual([
+      { first: 0, end: 2, firstRank: 0, firstByte: 0 },
+      { first: 2, end: 4, firstRank: 3, firstByte: 30 },
+      { first: 4, end: 5, firstRank: 12, firstByte: 125 },
+    ]);
+    expect(planPileRanges(totals, 1000, (pile) => pile === 0, none)).toEqual([
+      { first: 0, end: 1, firstRank: 0, firstByte: 0 },
+      { first: 1, end: 5, firstRank: 1, firstByte: 10 },
+    ]);
+    const isDone = (pile: number) => pile === 0 || pile === 2 || pile === 3;
+    expect(planPileRanges(totals, 1000, none, isDone)).toEqual([
+      { first: 1, end: 2, firstRank: 1, firstByte: 10 },
+      { first: 4, end: 5, firstRank: 12, firstByte: 125 },
+    ]);
+    expect(planPileRanges(totals, 1000, none, () => true)).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+/** What a thread keeps from task to task of one job, whichever of its tasks comes first. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { JobControl } from '#src/job-control.js';
+import { ownRamPool } from '#src/pile-sets/ram-pool.js';
+import {
+  forgetJob,
+  type JobShare,
+  pileStateOf,
+  type ReadShare,
+  readStateOf,
+  type TaskShare,
+  threadStateOf,
+} from '#workers/tasks/job-share.js';
+import { usualNeed } from '../../plan/memory-needs.js';
+
+const control = JobControl.create([], 0).buffer;
+const shareOf = (jobName: string): TaskShare => ({ jobName, control, arenaBytes: 2 ** 20 });
+const readShareOf = (jobName: string): ReadShare => ({
+  ...shareOf(jobName),
+  ...{ framing: undefined, header: undefined, readBytes: 4096, maxRecordBytes: 4096, memoryNeed: usualNeed },
+});
+const jobShareOf = (jobName: string): JobShare => ({
+  ...readShareOf(jobName),
+  layout: { pileCount: 1, stripeCount: 1, tempPlaces: [], indexDirectory: '/nowhere' },
+  ...{ ramPool: ownRamPool(1), keepsPileSets: false, tiesByBytes: false, bufferBytes: 4096, outputBytes: 4096 },
+});
+
+afterEach(() => {
+  for (const name of ['one', 'other']) forgetJob(name);
+});
+
+describe('a thread', () => {
+  it('keeps one arena for all tasks of a job, and makes what some of them need once', () => {
+    const { arena } = threadStateOf(shareOf('one'));
+    const read = readStateOf(readShareOf('one'));
+    const pile = pileStateOf(jobShareOf('one'));
+    expect([read.arena, pile.arena, threadStateOf(shareOf('one')).arena].map((other) => other === arena)).toEqual(
+      Array(3).fill(true),
+    );
+    expect(readStateOf(readShareOf('one'))).toBe(read);
+    expect(pileStateOf(jobShareOf('one'))).toBe(pile);
+    expect(pile.ramPool).toBeInstanceOf(Promise);
+  });
+
+  it('keeps nothing for another job, nor when it has forgotten it', () => {
+    const first = pileStateOf(jobShareOf('one'));
+    const read = readStateOf(readShareOf('one'));
+    expect(pileStateOf(jobShareOf('other')).arena === first.arena).toBe(false);
+    forgetJob('one');
+    expect(pileStateOf(jobShareOf('one')).arena === first.arena).toBe(false);
+    expect(readStateOf(readShareOf('one')) === read).toBe(false);
+  });
+});

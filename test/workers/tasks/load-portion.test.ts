@@ -1,0 +1,79 @@
+/** The task that loads a pile: what it refuses of it, and what it asks of the buffer that it is given. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { decodeError } from '#src/errors.js';
+import { JobControl, UNGATED } from '#src/job-control.js';
+import { mergePiles } from '#src/pile-sets/merged-pile.js';
+import { readPileTallies } from '#src/pile-sets/read-pile-set-index.js';
+import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
+import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
+import { forgetJob, type LoadShare } from '#workers/tasks/job-share.js';
+import { type LoadResult, type LoadTask, runLoadTask } from '#workers/tasks/load-portion.js';
+import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../../fixtures/make-store.js';
+import { useTestDirectory } from '../../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const contents: StoreContents = { seed: 's', pileCount: 3, inputs: { a: someRecords('a', 60) } };
+
+afterEach(() => forgetJob('load'));
+
+async function taskOf(pile: number): Promise<LoadTask> {
+  await makeStore(directory.path('store'), contents);
+  // The state that has the records.
+  const snapshot = openSnapshot(directory.path('store'));
+  const layout = layoutOf(snapshot, UNGATED, false);
+  const pileSets = pileSetsOf(snapshot, layout);
+  const [first] = pileSets;
+  if (first === undefined) throw new RangeError('the store has no pile set');
+  const { records, checksums } = readPileTallies(first.index);
+  const control = JobControl.create([], 0).buffer;
+  const job: LoadShare = { jobName: 'load', control, layout, arenaBytes: LARGEST_ARENA_BYTES };
+  const selection = { first: 0, step: 1, count: records[pile] ?? 0, range: 0, rangeCount: 1 };
+  const checksum = checksums[pile] ?? 0n;
+  return { job, pileSets, pile, checksum, epochKey: undefined, buffer: undefined, ...selection };
+}
+
+async function load(task: LoadTask): Promise<LoadResult> {
+  const outcome = await runLoadTask(task);
+  if ('error' in outcome) throw decodeError(outcome.error);
+  return outcome.result;
+}
+
+function textOf({ buffer, bytesAt, byteLength }: LoadResult): string {
+  return Buffer.from(buffer, bytesAt, byteLength).toString();
+}
+
+describe('the task that loads a pile', () => {
+  it('takes its word for it where the segments are, or reads the indexes', async () => {
+    const task = await taskOf(2);
+    const [merged] = mergePiles(task.pileSets ?? [], 2, 3);
+    expect(textOf(await load({ ...task, merged, pileSets: [] }))).toBe(textOf(await load(task)));
+  });
+
+  it('uses the buffer that it is given when that has room, and else makes a larger one', async () => {
+    const task = await taskOf(1);
+    const expected = orderOfPiles(contents, [1], undefined).join('');
+    const roomy = new SharedArrayBuffer(2 ** 16);
+    const small = new SharedArrayBuffer(16);
+    for (const buffer of [roomy, small, undefined]) {
+      const result = await load({ ...task, buffer });
+      expect(textOf(result)).toBe(expected);
+      expect(result.buffer === buffer).toBe(buffer === roomy);
+    }
+  });
+
+  it('refuses records that are not those which were written', async () => {
+    const task = await taskOf(1);
+    await expect(load({ ...task, checksum: task.checksum + 1n })).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
+    // Of a part of them nothing is known but what segments have.
+    expect((await load({ ...task, checksum: 0n, count: task.count - 1 })).records).toBe(task.count - 1);
+  });
+
+  it('refuses a pile of another place, in ranges too', async () => {
+    const task = await taskOf(1);
+    const { job } = task;
+    const misplaced = { ...job, layout: { ...job.layout, pileCount: 2 } };
+    await expect(load({ ...task, job: misplaced, epochKey: 5n })).rejects.toThrow('belongs to another pile');
+    await expect(load({ ...task, job: misplaced })).rejects.toThrow('belongs to another pile');
+    await expect(load({ ...task, job: misplaced, epochKey: 5n, rangeCount: 4 })).rejects.toThrow('another pile');
+  });
+});

@@ -1,0 +1,221 @@
+/**
+ * Loads one merged pile and puts its records in the order of their keys.
+ *
+ * When the pile does not fit the arena, its records are scattered once more, on sub-piles by the next
+ * part of their keys, and these are ordered one after the other; and so on. Since a sub-pile is a
+ * range of keys inside the pile, the order comes out the same.
+ *
+ *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
+ */
+import { VerificationError } from '../../src/errors.js';
+import { removeFile } from '../../src/io/files.js';
+import type { JobControl } from '../../src/job-control.js';
+import type { SinkBuffer } from '../../src/output/output-sink.js';
+import { inPhase } from '../../src/phase-clock.js';
+import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
+import { pileSetFiles, type StoreLayout } from '../../src/pile-sets/pile-layout.js';
+import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
+import type { SegmentCompressor } from '../../src/pile-sets/segment-compressor.js';
+import type { SegmentHasher } from '../../src/pile-sets/segment-hasher.js';
+import {
+  ENTRY_BYTES,
+  MOST_SUB_PILES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  SUB_PILE_FILL,
+  TALLY_BYTES,
+} from '../../src/plan/arena-sizes.js';
+import { thenAlwaysAsync } from '../../src/then-always.js';
+import type { KernelFunctions } from '../kernel/kernel.js';
+import type { RescatterPlaces } from '../tasks/job-share.js';
+import { type Arena, ArenaLayout } from './arena.js';
+import { ScatterArena } from './scatter-arena.js';
+
+/** A merged pile and its place in the key space. */
+export interface LevelPile {
+  readonly merged: MergedPile;
+  readonly layout: StoreLayout;
+  /** Product modulo 2^64 of the pile counts of the levels above this one. */
+  readonly parentScale: bigint;
+}
+
+/** A pile as pass 1 left it. */
+export function wholePile(merged: MergedPile, layout: StoreLayout): LevelPile {
+  return { merged, layout, parentScale: 1n };
+}
+
+/** Takes over the records in order; called with their number. */
+export type Emit = (recordCount: number) => Promise<void>;
+
+export interface OrdererParts {
+  readonly arena: Arena;
+  readonly control: JobControl;
+  readonly reader: MergedPileReader;
+  readonly hasher: SegmentHasher;
+  readonly compressor: SegmentCompressor | undefined;
+  readonly bufferBytes: number;
+  readonly readBytes: number;
+  readonly outputBytes: number;
+  readonly longestRecordBytes: number;
+  readonly tiesByBytes: boolean;
+  readonly rescatterPlaces: RescatterPlaces;
+  readonly attemptName: string;
+  /** Waits for the writes that are under way. */
+  readonly settle: () => Promise<void>;
+}
+
+/** Buffers of a pile that is split again may shrink to this, so that a long record still fits beside them. */
+const SMALLEST_SUB_BUFFER_BYTES = 4096;
+
+export class PileOrderer {
+  readonly wasm: KernelFunctions;
+  /** Stays as it is while piles come and go. */
+  readonly sinkBuffer: SinkBuffer;
+  readonly #parts: OrdererParts;
+  readonly #storedAddress: number;
+  #rescatters = 0;
+
+  constructor(parts: OrdererParts) {
+    this.#parts = parts;
+    this.wasm = parts.arena.kernel.wasm;
+    const layout = new ArenaLayout();
+    const takeBuffer = () => layout.take(parts.outputBytes + SLACK_BYTES, 4096);
+    this.sinkBuffer = {
+      addresses: [takeBuffer(), ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer)],
+      capacityBytes: parts.outputBytes,
+      memory: () => this.bytes,
+    };
+    this.#storedAddress = layout.take(0, 4096);
+  }
+
+  /** The linear memory. */
+  get bytes(): Uint8Array {
+    return this.#parts.arena.kernel.bytes;
+  }
+
+  /** Calls `emit` with the number of ordered records, once for each part of the pile that fits. */
+  async order(pile: LevelPile, emit: Emit): Promise<void> {
+    this.#parts.control.throwIfAborted();
+    if (pile.merged.records === 0) return;
+    if (await this.#load(pile)) await emit(pile.merged.records);
+    else await this.#rescatter(pile, emit);
+  }
+
+  /** @returns false, and nothing done, when the pile does not fit. */
+  async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
+    const { arena, reader, settle, tiesByBytes } = this.#parts;
+    const { records, storedBytes } = merged;
+    const bits = bucketBits(records);
+    const behindStored = new ArenaLayout(this.#storedAddress + storedBytes + SLACK_BYTES);
+    const counts = behindStored.take(4 * 2 ** bits);
+    const arrived = behindStored.take(8 * records);
+    const sorted = behindStored.take(8 * records);
+    // Growing replaces the memory that a write may still be reading from.
+    if (!arena.holds(behindStored.end)) await settle();
+    if (!arena.reserve(behindStored.end)) return false;
+
+    const { wasm } = this;
+    const { pile } = merged;
+    wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, tiesByBytes);
+    let filled = this.#storedAddress;
+    let walked = this.#storedAddress;
+    await reader.read(merged, layout, {
+      place: (byteLength) => ({ target: this.bytes, offset: filled, byteLength }),
+      receive: (byteLength) => {
+        filled += byteLength;
+        walked = inPhase('sort', () => wasm.walkStored(walked, filled)) >>> 0;
+        if (walked === 0) throw foreignRecord(merged);
+      },
+    });
+    if (walked !== filled || wasm.walkedCount() >>> 0 !== records) {
+      throw new VerificationError(
+        `pile ${merged.pile} holds ${wasm.walkedCount() >>> 0} records and ${filled - walked} stray bytes, expected ${records} records`,
+      );
+    }
+    inPhase('sort', () => wasm.orderWalked());
+    return true;
+  }
+
+  async #rescatter(pile: LevelPile, emit: Emit): Promise<void> {
+    const { arena, control, reader, hasher, compressor, settle, attemptName, readBytes, longestRecordBytes } =
+      this.#parts;
+    const { merged, layout } = pile;
+    const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(layout.pileCount));
+    // Pass 2 was planned so that every record fits; all of its records having one key is impossible.
+    if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
+
+    // Buffers are flushed synchronously, behind a gate: no permit may be held meanwhile.
+    await settle();
+    const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
+    const subPiles = this.#planSubPiles(merged, windowBytes);
+    const { tempPlaces, indexDirectory } = this.#parts.rescatterPlaces;
+    const subLayout: StoreLayout = { pileCount: subPiles.count, stripeCount: 1, tempPlaces, indexDirectory };
+    this.#rescatters += 1;
+    const name = `${attemptName}-pile${merged.pile}-split${this.#rescatters}`;
+    const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
+    const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
+    const orderParts = async () => {
+      const scatterArena = new ScatterArena(arena, writer, {
+        startAddress: this.#storedAddress,
+        pileCount: subPiles.count,
+        bufferBytes: subPiles.bufferBytes,
+        windowBytes,
+        maxRecordBytes: windowBytes,
+        keyScale,
+      });
+      const { window } = scatterArena;
+      const place = (byteLength: number) => {
+        const room = window.makeRoom();
+        if (typeof room !== 'number') {
+          throw new VerificationError(`pile ${merged.pile} holds a record longer than any of pass 1`);
+        }
+        return { target: this.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
+      };
+      const receive = (byteLength: number) => {
+        window.filledEnd += byteLength;
+        const { recordStart, filledEnd } = window;
+        window.recordStart = inPhase('scatter', () => this.wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
+      };
+      await reader.read(merged, layout, { place, receive });
+      if (window.pendingBytes !== 0) {
+        throw new VerificationError(
+          `pile ${merged.pile} ends inside a record, ${window.pendingBytes} bytes after its beginning`,
+        );
+      }
+      const { pileSet } = scatterArena.commit(null);
+      control.count('rescatteredBytes', pileSet.diskBytes);
+      for (const sub of eachMergedPile([pileSet], 0, subPiles.count)) {
+        await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit);
+      }
+    };
+    await thenAlwaysAsync(orderParts, () => {
+      writer.close();
+      for (const path of pileSetFiles(subLayout, name)) removeFile(path, 'temp');
+    });
+  }
+
+  /** As many sub-piles as it takes, in buffers as large as the arena allows beside the window. */
+  #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
+    const { arena, bufferBytes, outputBytes } = this.#parts;
+    const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
+    const roomBytes = Math.max(1, arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes);
+    const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
+    const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;
+    const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
+    if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
+    const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));
+    return { count: Math.max(2, affordable), bufferBytes: Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES) };
+  }
+}
+
+/** log2 of the number of ranges in the counting step: about two records each. */
+export function bucketBits(records: number): number {
+  return Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
+}
+
+export function foreignRecord(merged: Pick<MergedPile, 'pile' | 'records'>): VerificationError {
+  return new VerificationError(
+    `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
+  );
+}

@@ -1,0 +1,227 @@
+/**
+ * Puts the records of one pile of a store in the order of an epoch, or of a pile that is too large to be held at once
+ * those of one range of keys. Nothing is written: what is left out of a range is read once more for another one.
+ *
+ *     arena    copied records | slack | ends u32 | stored records | slack | counts u32 | arrived u64 | sorted u64
+ */
+import { SystemError, VerificationError } from '../../src/errors.js';
+import type { JobControl } from '../../src/job-control.js';
+import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
+import type { StoreLayout } from '../../src/pile-sets/pile-layout.js';
+import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
+import type { KernelFunctions } from '../kernel/kernel.js';
+import { type Arena, ArenaLayout } from './arena.js';
+import { bucketBits, foreignRecord } from './pile-orderer.js';
+
+/** A part of a pile. */
+export interface Portion {
+  /** Of `rangeCount` equal ranges of keys, this one. */
+  readonly range: number;
+  /** 1: the portion is the whole pile. */
+  readonly rangeCount: number;
+}
+
+/** Records in their order, in the arena. */
+export interface OrderedPortion {
+  readonly records: number;
+  /** Records of the pile that come before them. */
+  readonly recordsBefore: number;
+  /** Bytes of all of them as they are stored. */
+  readonly storedBytes: number;
+}
+
+export interface PortionOrdererParts {
+  readonly arena: Arena;
+  readonly control: JobControl;
+  readonly reader: MergedPileReader;
+  readonly layout: StoreLayout;
+  /** With which the stored keys are mixed; undefined: they are taken as they are. */
+  readonly epochKey: bigint | undefined;
+}
+
+/** Copied at one time: what stays in the processor's cache until it is copied on. */
+const COPY_BYTES = 2 ** 18;
+/** Ends of records copied at one time. */
+const COPY_RECORDS = 2 ** 14;
+/**
+ * What is copied lies at the same place in a word as where it is going: into shared memory V8 copies whole words then,
+ * and single bytes otherwise, at a fourth of the speed.
+ */
+const WORD_BYTES = 8;
+const END_BYTES = 4;
+/** Read at one time where a range of keys is picked out. */
+const PIECE_BYTES = 2 ** 20;
+
+/** The ranges of keys that a walk takes records of: `pile` of `pileCount` of what keys times `scale` come to. */
+interface KeyPlace {
+  readonly pile: number;
+  readonly pileCount: number;
+  readonly scale: bigint;
+}
+
+export class PortionOrderer {
+  readonly #parts: PortionOrdererParts;
+  readonly #wasm: KernelFunctions;
+  readonly #copy: number;
+  readonly #ends: number;
+  readonly #stored: number;
+
+  constructor(parts: PortionOrdererParts) {
+    this.#parts = parts;
+    this.#wasm = parts.arena.kernel.wasm;
+    const layout = new ArenaLayout();
+    this.#copy = layout.take(WORD_BYTES + COPY_BYTES + SLACK_BYTES, 4096);
+    this.#ends = layout.take(WORD_BYTES + END_BYTES * COPY_RECORDS);
+    this.#stored = layout.take(0, 4096);
+  }
+
+  /** @throws VerificationError when the pile is not what was written. */
+  async order(merged: MergedPile, portion: Portion): Promise<OrderedPortion> {
+    this.#parts.control.throwIfAborted();
+    return portion.rangeCount === 1 ? this.#orderWhole(merged) : this.#orderRange(merged, portion);
+  }
+
+  /** Records enter the order piece by piece, while they are in the processor's cache. */
+  async #orderWhole(merged: MergedPile): Promise<OrderedPortion> {
+    const { arena, reader, layout, epochKey } = this.#parts;
+    const { records, storedBytes } = merged;
+    this.#prepare(merged, records, this.#stored + storedBytes, this.#placeOf(merged, { range: 0, rangeCount: 1 }));
+    let filled = this.#stored;
+    let walked = this.#stored;
+    await reader.read(merged, layout, {
+      place: (byteLength) => ({ target: arena.kernel.bytes, offset: filled, byteLength }),
+      receive: (byteLength) => {
+        filled += byteLength;
+        const end = epochKey === undefined ? filled : this.#mix(merged, walked, filled, epochKey);
+        walked = this.#walk(merged, walked, end);
+      },
+    });
+    if (walked !== filled || this.#wasm.walkedCount() >>> 0 !== records) {
+      throw miscounted(merged, this.#wasm.walkedCount() >>> 0, filled - walked);
+    }
+    this.#wasm.orderWalked();
+    return { records, recordsBefore: 0, storedBytes };
+  }
+
+  /** Records of other ranges are dropped as they come, so that those of this one lie together in the end. */
+  async #orderRange(merged: MergedPile, portion: Portion): Promise<OrderedPortion> {
+    const { arena, reader, layout, epochKey } = this.#parts;
+    const wasm = this.#wasm;
+    // Of mixed keys each pile has all; of stored ones the range that the pile is.
+    const scale = epochKey === undefined ? BigInt(layout.pileCount) : 1n;
+    let filled = this.#stored;
+    let seen = this.#stored;
+    wasm.beginKeeping(this.#stored);
+    await reader.read(merged, layout, {
+      place: (byteLength) => {
+        const pieceBytes = Math.min(byteLength, PIECE_BYTES);
+        this.#reserve(merged, filled + pieceBytes + SLACK_BYTES);
+        return { target: arena.kernel.bytes, offset: filled, byteLength: pieceBytes };
+      },
+      receive: (byteLength) => {
+        filled += byteLength;
+        const end = epochKey === undefined ? filled : this.#mix(merged, seen, filled, epochKey);
+        const next = wasm.keepRange(seen, end, scale, portion.range, portion.rangeCount) >>> 0;
+        seen = wasm.endOfKept() >>> 0;
+        arena.kernel.bytes.copyWithin(seen, next, filled);
+        filled = seen + filled - next;
+      },
+    });
+    if (seen !== filled || wasm.recordsSeen() >>> 0 !== merged.records) {
+      throw miscounted(merged, wasm.recordsSeen() >>> 0, filled - seen);
+    }
+    const records = wasm.keptRecords() >>> 0;
+    this.#prepare(merged, records, filled, this.#placeOf(merged, portion));
+    this.#walk(merged, this.#stored, filled);
+    wasm.orderWalked();
+    return { records, recordsBefore: wasm.recordsBefore() >>> 0, storedBytes: filled - this.#stored };
+  }
+
+  #mix({ pile, records }: MergedPile, from: number, to: number, epochKey: bigint): number {
+    const mixed = this.#wasm.mixKeys(from, to, pile, this.#parts.layout.pileCount, epochKey) >>> 0;
+    if (mixed === 0) throw foreignRecord({ pile, records });
+    return mixed;
+  }
+
+  #walk({ pile, records }: MergedPile, from: number, to: number): number {
+    const walked = this.#wasm.walkStored(from, to) >>> 0;
+    if (walked === 0) throw foreignRecord({ pile, records });
+    return walked;
+  }
+
+  #placeOf({ pile }: MergedPile, { range, rangeCount }: Portion): KeyPlace {
+    const { layout, epochKey } = this.#parts;
+    if (epochKey !== undefined) return { pile: range, pileCount: rangeCount, scale: 1n };
+    if (rangeCount === 1) return { pile, pileCount: layout.pileCount, scale: 1n };
+    return { pile: range, pileCount: rangeCount, scale: BigInt(layout.pileCount) };
+  }
+
+  /** Lays out the tables of the order behind the stored records. */
+  #prepare(merged: MergedPile, records: number, storedEnd: number, { pile, pileCount, scale }: KeyPlace): void {
+    const bits = bucketBits(records);
+    const behindStored = new ArenaLayout(storedEnd + SLACK_BYTES);
+    const counts = behindStored.take(4 * 2 ** bits);
+    const arrived = behindStored.take(8 * records);
+    const sorted = behindStored.take(8 * records);
+    this.#reserve(merged, behindStored.end);
+    this.#wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, pileCount, scale, true);
+  }
+
+  #reserve({ pile }: MergedPile, end: number): void {
+    if (this.#parts.arena.reserve(end)) return;
+    throw new SystemError(
+      'ERR_OUT_OF_MEMORY',
+      `a part of pile ${pile} takes more than the 4 GiB that a thread can address: its records are very long; make a store with more piles`,
+    );
+  }
+
+  /**
+   * Copies records that were ordered: `count` of them, every `step`th from `index` on.
+   * @param copyTo takes over some of them at a time: their bytes, and where each ends, the first beginning at 0.
+   */
+  copy(
+    index: number,
+    step: number,
+    count: number,
+    copyTo: (bytes: Uint8Array, ends: Uint32Array, byteLengthBefore: number, recordsBefore: number) => void,
+  ): number {
+    const wasm = this.#wasm;
+    const { bytes } = this.#parts.arena.kernel;
+    const endsFrom = (address: number, length: number) => new Uint32Array(bytes.buffer, address, length);
+    let byteLength = 0;
+    for (let done = 0; done < count; ) {
+      const next = index + done * step;
+      const wanted = Math.min(count - done, COPY_RECORDS);
+      const to = this.#copy + (byteLength % WORD_BYTES);
+      const ends = this.#ends + ((END_BYTES * done) % WORD_BYTES);
+      const copied = wasm.gatherEvery(next, step, wanted, to, COPY_BYTES, ends, byteLength) >>> 0;
+      if (copied > 0) {
+        const gathered = wasm.gatheredByteLength() >>> 0;
+        copyTo(bytes.subarray(to, to + gathered), endsFrom(ends, copied), byteLength, done);
+        byteLength += gathered;
+        done += copied;
+        continue;
+      }
+      // One that is longer than what is copied at one time.
+      const address = wasm.recordAddress(next) >>> 0;
+      const recordBytes = wasm.recordByteLength(next) >>> 0;
+      wasm.hashInPlace(next);
+      const end = Uint32Array.of(byteLength + recordBytes);
+      copyTo(bytes.subarray(address, address + recordBytes), end, byteLength, done);
+      byteLength += recordBytes;
+      done += 1;
+    }
+    return byteLength;
+  }
+
+  /** Multiset checksum of all records that were copied. */
+  get checksum(): bigint {
+    return BigInt.asUintN(64, this.#wasm.orderChecksum());
+  }
+}
+
+function miscounted(merged: MergedPile, records: number, strayBytes: number): VerificationError {
+  return new VerificationError(
+    `pile ${merged.pile} holds ${records} records and ${strayBytes} stray bytes, expected ${merged.records} records; check the disk, and restore the store from a copy`,
+  );
+}

@@ -1,0 +1,138 @@
+/**
+ * Takes records one by one from a program, and scatters them as the records of one input that hold its bytes one behind
+ * the other. A record is copied into the read window, and its ends noted in the boundary table; when either is full the
+ * kernel scatters what is there.
+ */
+import { UsageError } from '../../src/errors.js';
+import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { ReadWindow } from '../read/read-window.js';
+import type { ScatterArena } from './scatter-arena.js';
+
+/** Of a character of a JavaScript string, in UTF-8. */
+const MOST_BYTES_A_CHARACTER = 3;
+
+export class RecordScatterer {
+  readonly #kernel: Kernel;
+  readonly #window: ReadWindow;
+  readonly #tableAddress: number;
+  readonly #inputKey: bigint;
+  readonly #maxRecordBytes: number;
+  /** Where the window begins. */
+  readonly #start: number;
+  /** The kernel's memory, which is another one when it has grown. */
+  #memory: Buffer;
+  #table: Uint32Array;
+  #count = 0;
+  #filledEnd: number;
+  #windowEnd: number;
+  /** Of the byte at the window's start. */
+  #startPosition = 0;
+
+  constructor(
+    kernel: Kernel,
+    { window, table }: ScatterArena,
+    { inputKey, maxRecordBytes }: { readonly inputKey: bigint; readonly maxRecordBytes: number },
+  ) {
+    this.#kernel = kernel;
+    this.#window = window;
+    this.#tableAddress = table;
+    this.#inputKey = inputKey;
+    this.#maxRecordBytes = maxRecordBytes;
+    this.#start = window.recordStart;
+    this.#filledEnd = this.#start;
+    this.#windowEnd = this.#start + window.capacityBytes;
+    [this.#memory, this.#table] = this.#viewMemory();
+  }
+
+  /** Bytes of all records so far. */
+  get byteLength(): number {
+    return this.#startPosition + this.#filledEnd - this.#start;
+  }
+
+  get longestRecordBytes(): number {
+    return this.#kernel.wasm.longestRecord() >>> 0;
+  }
+
+  /** @throws UsageError also for what only programs without types can give. */
+  add(record: Uint8Array | string): void {
+    if (typeof record === 'string') this.#addText(record);
+    else if (record instanceof Uint8Array) this.#addBytes(record);
+    else throw new UsageError(`cannot write a record that is ${kindOf(record)}; expected a Uint8Array or a string`);
+  }
+
+  /** Scatters what is still in the window. */
+  flush(): void {
+    if (this.#count > 0) {
+      const position = BigInt(this.#startPosition);
+      this.#kernel.wasm.scatterRecords(this.#tableAddress, this.#count, this.#start, position, this.#inputKey);
+    }
+    this.#count = 0;
+    this.#startPosition += this.#filledEnd - this.#start;
+    this.#filledEnd = this.#start;
+  }
+
+  #addText(text: string): void {
+    const mostBytes = MOST_BYTES_A_CHARACTER * text.length;
+    if (mostBytes > this.#windowEnd - this.#filledEnd) this.flush();
+    if (mostBytes > this.#windowEnd - this.#filledEnd) this.#addBytes(Buffer.from(text));
+    else this.#mark(this.#memory.write(text, this.#filledEnd));
+  }
+
+  #addBytes(bytes: Uint8Array): void {
+    const { byteLength } = bytes;
+    if (byteLength > this.#windowEnd - this.#filledEnd) this.flush();
+    if (byteLength > this.#windowEnd - this.#filledEnd) {
+      this.#addLong(bytes);
+      return;
+    }
+    this.#memory.set(bytes, this.#filledEnd);
+    this.#mark(byteLength);
+  }
+
+  /** Takes the bytes behind the last record for another one. */
+  #mark(byteLength: number): void {
+    // It would have the position of the next one, and its key.
+    if (byteLength === 0) throw new UsageError('cannot write a record of no bytes; expected one or more');
+    const entry = 2 * this.#count;
+    this.#table[entry] = this.#filledEnd;
+    this.#filledEnd += byteLength;
+    this.#table[entry + 1] = this.#filledEnd;
+    this.#count += 1;
+    if (this.#count === BOUNDARY_COUNT) this.flush();
+  }
+
+  /** One that is longer than the window, which is empty, and grows. */
+  #addLong(bytes: Uint8Array): void {
+    const { byteLength } = bytes;
+    if (byteLength > this.#maxRecordBytes) throw tooLong(byteLength, `longer than ${this.#maxRecordBytes}`);
+    const window = this.#window;
+    window.clear();
+    for (let done = 0; done < byteLength; ) {
+      const room = window.makeRoom();
+      if (typeof room !== 'number') throw tooLong(byteLength, 'too long for its memory; give it more');
+      const count = Math.min(room, byteLength - done);
+      this.#kernel.bytes.set(bytes.subarray(done, done + count), window.filledEnd);
+      window.filledEnd += count;
+      done += count;
+    }
+    this.#windowEnd = this.#start + window.capacityBytes;
+    [this.#memory, this.#table] = this.#viewMemory();
+    this.#mark(byteLength);
+    this.flush();
+  }
+
+  #viewMemory(): [Buffer, Uint32Array] {
+    const { buffer } = this.#kernel.bytes;
+    return [Buffer.from(buffer), new Uint32Array(buffer, this.#tableAddress, 2 * BOUNDARY_COUNT)];
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `of the type ${value === null ? 'null' : typeof value}`;
+  return `of the class ${value.constructor?.name ?? 'Object'}`;
+}
+
+function tooLong(byteLength: number, problem: string): UsageError {
+  return new UsageError(`cannot write a record of ${byteLength} bytes: it is ${problem}`);
+}

@@ -1,0 +1,90 @@
+/**
+ * The arena of pass 1, and of the second scatter of an oversized pile: tallies, boundary table, one buffer a
+ * pile, and the read window at the end. Wires the kernel's full buffers to a pile set writer.
+ */
+
+import type { PileTally } from '../../src/pile-sets/pile-set-index.js';
+import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
+import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import { ReadWindow } from '../read/read-window.js';
+import type { RecordTaker } from '../read/record-reader.js';
+import { type Arena, ArenaLayout } from './arena.js';
+
+export interface ScatterSizes {
+  /** What lies below is left alone; absent: the whole arena. */
+  readonly startAddress?: number;
+  readonly pileCount: number;
+  readonly bufferBytes: number;
+  readonly windowBytes: number;
+  readonly maxRecordBytes: number;
+  /** Product modulo 2^64 of the pile counts of the levels above. */
+  readonly keyScale: bigint;
+}
+
+/** Where full buffers go. */
+export type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
+
+export class ScatterArena implements RecordTaker {
+  readonly window: ReadWindow;
+  readonly table: number;
+  readonly #arena: Arena;
+  readonly #writer: PileSetSink;
+  readonly #pileCount: number;
+  readonly #tallies: number;
+  readonly #buffers: number;
+  readonly #strideBytes: number;
+
+  constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
+    const { pileCount, bufferBytes } = sizes;
+    const layout = new ArenaLayout(sizes.startAddress);
+    this.#arena = arena;
+    this.#writer = writer;
+    this.#pileCount = pileCount;
+    this.#strideBytes = bufferBytes + SLACK_BYTES;
+    this.#tallies = layout.take(pileCount * TALLY_BYTES);
+    this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
+    const window = layout.take(0, 4096);
+    this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
+
+    const { kernel } = arena;
+    kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
+    kernel.flush = (pile, byteLength) => {
+      writer.append(pile, kernel.bytes, this.#buffers + pile * this.#strideBytes, byteLength);
+    };
+  }
+
+  /** What was scattered on each pile so far. */
+  tallies(): PileTally[] {
+    const { view } = this.#arena.kernel;
+    return Array.from({ length: this.#pileCount }, (_, pile) => {
+      const at = this.#tallies + pile * TALLY_BYTES;
+      return {
+        records: Number(view.getBigUint64(at + 8, true)),
+        recordBytes: Number(view.getBigUint64(at + 16, true)),
+        checksum: view.getBigUint64(at + 24, true),
+      };
+    });
+  }
+
+  /** As `RecordTaker` says: each record goes to its pile. */
+  take(count: number, base: number, basePosition: number, inputKey: bigint): number {
+    const { wasm } = this.#arena.kernel;
+    wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
+    return wasm.longestRecord() >>> 0;
+  }
+
+  /**
+   * Writes what is left in the buffers, and completes the pile set.
+   * @param report what its index is to keep for the job, any JSON value.
+   */
+  commit(report: unknown): { readonly pileSet: PileSet; readonly tallies: readonly PileTally[] } {
+    const { kernel } = this.#arena;
+    for (let pile = 0; pile < this.#pileCount; pile++) {
+      const fill = kernel.view.getUint32(this.#tallies + pile * TALLY_BYTES, true);
+      if (fill > 0) kernel.flush(pile, fill);
+    }
+    const tallies = this.tallies();
+    return { pileSet: this.#writer.commit(tallies, report), tallies };
+  }
+}

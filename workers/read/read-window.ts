@@ -1,0 +1,92 @@
+/**
+ * The window of decoded input in linear memory: bytes are read behind what is there, complete records
+ * leave at the front, and the beginning of a record that is not complete yet is moved to the front
+ * before the next read. A record longer than the window makes it grow.
+ *
+ *     start                recordStart      scannedEnd        filledEnd       start + capacity
+ *     | records scattered  | begin of the next record         | room          | slack
+ *
+ * The window is the last region of the arena, so that growing moves nothing.
+ */
+import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
+import type { Arena } from '../piles/arena.js';
+
+/** How much the window grows at least. */
+const LEAST_GROWTH_BYTES = 1024 * 1024;
+
+/** `makeRoom` could not hold the record that begins at `recordStart`. */
+export interface RecordTooLong {
+  /** Bytes of the record that were read so far. */
+  readonly byteLength: number;
+  readonly limit: 'record' | 'memory';
+}
+
+export class ReadWindow {
+  recordStart: number;
+  scannedEnd: number;
+  filledEnd: number;
+  readonly #arena: Arena;
+  readonly #start: number;
+  readonly #maxRecordBytes: number;
+  #capacityBytes: number;
+
+  constructor(arena: Arena, start: number, capacityBytes: number, maxRecordBytes: number) {
+    this.#arena = arena;
+    this.#start = start;
+    this.#capacityBytes = capacityBytes;
+    this.#maxRecordBytes = maxRecordBytes;
+    this.recordStart = start;
+    this.scannedEnd = start;
+    this.filledEnd = start;
+    if (!arena.reserve(start + capacityBytes + SLACK_BYTES)) {
+      throw new RangeError('the planned arena does not hold its own regions');
+    }
+  }
+
+  /** Forgets all bytes. */
+  clear(): void {
+    this.recordStart = this.#start;
+    this.scannedEnd = this.#start;
+    this.filledEnd = this.#start;
+  }
+
+  get capacityBytes(): number {
+    return this.#capacityBytes;
+  }
+
+  /** Bytes of the incomplete record at the end of the window. */
+  get pendingBytes(): number {
+    return this.filledEnd - this.recordStart;
+  }
+
+  /**
+   * Makes room behind `filledEnd`; returns how much there is, or why there cannot be any.
+   * @param lookAheadBytes that may lie behind the longest record before it is known that it ends.
+   */
+  makeRoom(lookAheadBytes = 0): number | RecordTooLong {
+    const { bytes } = this.#arena.kernel;
+    const pending = this.pendingBytes;
+    if (pending >= this.#maxRecordBytes + lookAheadBytes) return { byteLength: pending, limit: 'record' };
+    if (this.recordStart > this.#start) {
+      bytes.copyWithin(this.#start, this.recordStart, this.filledEnd);
+      const moved = this.recordStart - this.#start;
+      this.recordStart -= moved;
+      this.scannedEnd -= moved;
+      this.filledEnd -= moved;
+    }
+    if (pending > this.#capacityBytes / 2 && !this.#grow() && pending === this.#capacityBytes) {
+      return { byteLength: pending, limit: 'memory' };
+    }
+    return this.#capacityBytes - pending;
+  }
+
+  #grow(): boolean {
+    // By a quarter, and when the budget does not allow that, by the least that is worth it.
+    for (const growth of [Math.max(LEAST_GROWTH_BYTES, Math.ceil(this.#capacityBytes / 4)), LEAST_GROWTH_BYTES]) {
+      if (!this.#arena.reserve(this.#start + this.#capacityBytes + growth + SLACK_BYTES)) continue;
+      this.#capacityBytes += growth;
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,290 @@
+/**
+ * Feeds the decoded bytes of one part of a slice to framing and kernel: fills the read window, has the
+ * records marked and taken, which scatters them or notes where they lie, and keeps account of what was covered.
+ */
+import { InputError } from '../../src/errors.js';
+import { BadRecord, type Framing, type RecordScanner } from '../../src/formats/framing.js';
+import { inputName } from '../../src/io/input-source.js';
+import type { JobControl } from '../../src/job-control.js';
+import { inPhase } from '../../src/phase-clock.js';
+import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
+import { memoryForRecord } from '../../src/plan/record-memory.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { ReadShare } from '../tasks/job-share.js';
+import type { Coverage, InputPart } from './input-part.js';
+import type { ReadWindow } from './read-window.js';
+
+/** Where parts are read, and what becomes of their records. */
+export interface RecordTaker {
+  readonly window: ReadWindow;
+  /** Address of the boundary table. */
+  readonly table: number;
+  /**
+   * Takes the first `count` records of the boundary table.
+   * @param base an address in the window, and `basePosition` its decoded position.
+   * @returns bytes of the longest record that was taken so far.
+   */
+  take(count: number, base: number, basePosition: number, inputKey: bigint): number;
+}
+
+/** A record that the window could not hold, as far as it was read before the window was emptied. */
+interface UnheldRecord {
+  readonly position: number;
+  readonly byteLength: number;
+}
+
+export class PartScatterer {
+  readonly kernel: Kernel;
+  readonly window: ReadWindow;
+  readonly #part: InputPart;
+  readonly #framing: Framing;
+  #scanner: RecordScanner;
+  readonly #taker: RecordTaker;
+  readonly #table: number;
+  readonly #job: ReadShare;
+  /** Decoded position of the byte at the window's `filledEnd`. */
+  #filledPosition = 0;
+  /** Whether the first boundary is still to be found: the bytes before it belong to another part. */
+  #skipping = false;
+  #firstStart: number | undefined;
+  #lastEnd = 0;
+  /** Of what belongs to no record, at the end of the input. */
+  #trailerBytes = 0;
+  #finished = false;
+  #unheld: UnheldRecord | undefined;
+
+  constructor(part: InputPart, framing: Framing, taker: RecordTaker, kernel: Kernel, job: ReadShare) {
+    this.#job = job;
+    this.#part = part;
+    this.#framing = framing;
+    this.#scanner = framing.openScanner(kernel, job, 0);
+    this.kernel = kernel;
+    this.#taker = taker;
+    this.window = taker.window;
+    this.#table = taker.table;
+  }
+
+  /**
+   * @param skipping whether `position` lies before the part, in what belongs to another one.
+   * @param countBefore how often the byte that the framing counts occurs before `position`.
+   */
+  begin(position: number, skipping: boolean, countBefore = 0): void {
+    this.window.clear();
+    this.#scanner = this.#framing.openScanner(this.kernel, this.#job, countBefore);
+    this.#filledPosition = position;
+    this.#skipping = skipping;
+    this.#firstStart = undefined;
+    this.#finished = false;
+  }
+
+  /** Whether bytes before `end` are still to come, the end of a record that begins before it, or that of the input. */
+  wantsMore(end: number): boolean {
+    if (this.#trailerBytes > 0) return true;
+    if (this.#filledPosition < end) return true;
+    if (this.#unheld !== undefined) return true;
+    return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
+  }
+
+  /**
+   * Room for more bytes behind the window's `filledEnd`. For a record that does not fit the memory
+   * budget the window is emptied: its end is still looked for, so that the error can tell how much it
+   * needs.
+   * @throws InputError ERR_RECORD_TOO_LONG for one that is over the limit.
+   */
+  makeRoom(): number {
+    const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
+    if (typeof room === 'number') return room;
+    const position = this.#position(this.window.recordStart);
+    if (room.limit === 'record') throw this.#overLimit(position);
+    if (this.#scanner.needsWholeRecords)
+      throw this.#overMemory(position, `more than ${room.byteLength}`, 2 * room.byteLength);
+    this.#unheld = {
+      position: this.#unheld?.position ?? position,
+      byteLength: (this.#unheld?.byteLength ?? 0) + room.byteLength,
+    };
+    if (this.#unheld.byteLength >= this.#job.maxRecordBytes) throw this.#overLimit(this.#unheld.position);
+    this.window.clear();
+    return this.window.capacityBytes;
+  }
+
+  #overLimit(position: number): InputError {
+    return new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
+    );
+  }
+
+  /** @param neededBytes that the record has, or may have. */
+  #overMemory(position: number, byteLength: string, neededBytes: number): InputError {
+    return new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `${inputName(this.#part.path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, neededBytes)}`,
+    );
+  }
+
+  /** Takes in `count` bytes that were read to the window's end; records that begin at `end` or later are left. */
+  take(count: number, end = Number.POSITIVE_INFINITY): void {
+    const { window } = this;
+    window.filledEnd += count;
+    this.#filledPosition += count;
+    if (this.#unheld !== undefined) this.#lookForEnd(this.#unheld);
+    else if (!this.#skipping || this.#skipToBoundary()) this.#scatterComplete(end);
+  }
+
+  /** Takes in as much of `piece` as is wanted. */
+  takeCopy(piece: Uint8Array, control: JobControl, end = Number.POSITIVE_INFINITY): void {
+    for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
+      control.throwIfAborted();
+      const count = Math.min(this.makeRoom(), piece.byteLength - taken);
+      this.kernel.bytes.set(piece.subarray(taken, taken + count), this.window.filledEnd);
+      this.take(count, end);
+      taken += count;
+    }
+  }
+
+  /** The input ended: a last record that lacks its end gets one. */
+  endOfInput(): Coverage {
+    const inputBytes = this.#filledPosition;
+    const { window } = this;
+    if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#unheld === undefined)) {
+      return this.#coverage(inputBytes);
+    }
+    this.makeRoom();
+    const { recordStart, filledEnd } = window;
+    const missing = this.#onBadRecord(() => this.#scanner.complete(recordStart, filledEnd));
+    // It is not part of the input.
+    this.kernel.bytes.set(missing, filledEnd);
+    window.filledEnd += missing.byteLength;
+    this.#filledPosition += missing.byteLength;
+    this.#scatterRest();
+    return this.#coverage(inputBytes, 0, missing.byteLength);
+  }
+
+  /** All that is left is one record. */
+  #scatterRest(): void {
+    const { recordStart, filledEnd } = this.window;
+    if (this.#unheld !== undefined) this.#refuseUnheld(this.#unheld, filledEnd);
+    const { view } = this.kernel;
+    view.setUint32(this.#table, recordStart, true);
+    view.setUint32(this.#table + 4, filledEnd, true);
+    this.#scatterMarked(1, recordStart, this.#position(recordStart));
+  }
+
+  /** The range ended with or before a boundary. */
+  endOfRange(position: number): Coverage {
+    return this.#coverage(undefined, position);
+  }
+
+  #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
+    const { inputOrdinal } = this.#part;
+    const trailerBytes = this.#trailerBytes;
+    const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes };
+    if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
+    return { ...rest, start: this.#firstStart, end };
+  }
+
+  /** Decoded position of an address in the window. */
+  #position(address: number): number {
+    return this.#filledPosition - (this.window.filledEnd - address);
+  }
+
+  #skipToBoundary(): boolean {
+    const { window } = this;
+    if (this.#scan(1) > 0) {
+      window.recordStart = this.#tableEnd(0);
+      window.scannedEnd = window.recordStart;
+      this.#skipping = false;
+      return true;
+    }
+    // A part of what ends a record may be there.
+    const { cut } = this.#framing;
+    const keptBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes : 0;
+    window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
+    window.scannedEnd = window.filledEnd;
+    return false;
+  }
+
+  /** Has records marked from where the last scan ended. */
+  #scan(maxCount: number): number {
+    const { scannedEnd, filledEnd, recordStart } = this.window;
+    const scan = () => this.#scanner.scan(scannedEnd, filledEnd, recordStart, this.#table, maxCount);
+    return this.#onBadRecord(() => inPhase('scan', scan));
+  }
+
+  /** @throws InputError ERR_INPUT_CORRUPT in place of BadRecord, with the position in the decoded input. */
+  #onBadRecord<T>(look: () => T): T {
+    try {
+      return look();
+    } catch (error) {
+      if (!(error instanceof BadRecord)) throw error;
+      const position = this.#position(error.address);
+      throw new InputError('ERR_INPUT_CORRUPT', `${inputName(this.#part.path)}: byte ${position} ${error.message}`);
+    }
+  }
+
+  /** @throws InputError ERR_RECORD_TOO_LONG as soon as the length is known. */
+  #lookForEnd(unheld: UnheldRecord): void {
+    if (this.#scan(1) > 0) this.#refuseUnheld(unheld, this.#tableEnd(0));
+    this.window.scannedEnd = this.window.filledEnd;
+  }
+
+  /** @param end address of the record's end. */
+  #refuseUnheld({ position, byteLength }: UnheldRecord, end: number): never {
+    const recordBytes = byteLength + end - this.window.recordStart;
+    if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
+    throw this.#overMemory(position, String(recordBytes), recordBytes);
+  }
+
+  #scatterComplete(end: number): void {
+    const { window } = this;
+    const base = window.recordStart;
+    const basePosition = this.#position(base);
+    while (!this.#finished) {
+      // Behind the range only the one record that began inside it is still taken.
+      const inRange = this.#position(window.filledEnd) <= end;
+      const maxCount = inRange ? BOUNDARY_COUNT : 1;
+      if (this.#position(window.recordStart) >= end) {
+        this.#finished = true;
+        break;
+      }
+      const count = this.#scan(maxCount);
+      if (count > 0) this.#scatterMarked(count, base, basePosition);
+      if (count < maxCount) {
+        window.scannedEnd = window.filledEnd;
+        if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
+        break;
+      }
+    }
+  }
+
+  /** However long it is, it needs no more room. */
+  #leaveTrailerOut(): void {
+    const { window } = this;
+    this.#trailerBytes += window.pendingBytes;
+    window.recordStart = window.filledEnd;
+  }
+
+  /** Scatters the first `count` records of the boundary table; positions are counted from `base`. */
+  #scatterMarked(count: number, base: number, basePosition: number): void {
+    const { window } = this;
+    const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, this.#part.inputKey));
+    if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
+    this.#firstStart ??= basePosition;
+    window.recordStart = this.#tableEnd(count - 1);
+    window.scannedEnd = window.recordStart;
+    this.#lastEnd = this.#position(window.recordStart);
+  }
+
+  /** Position of the first record over the limit among the `count` of the boundary table. */
+  #longestPosition(count: number): number {
+    let address = this.window.recordStart;
+    for (let i = 0; i < count && this.#tableEnd(i) - address <= this.#job.maxRecordBytes; i++)
+      address = this.#tableEnd(i);
+    return this.#position(address);
+  }
+
+  #tableEnd(index: number): number {
+    return this.kernel.view.getUint32(this.#table + index * 8 + 4, true);
+  }
+}

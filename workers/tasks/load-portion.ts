@@ -1,0 +1,97 @@
+/**
+ * For a loader: reads a pile of a store, or the records of one range of its keys, puts them in the order of an epoch,
+ * and copies those that are wanted to memory that the loader shares with the threads.
+ *
+ *     shared    ends of records u32 | their bytes, one behind the other
+ */
+
+import { VerificationError } from '../../src/errors.js';
+import { zstdExpander } from '../../src/formats/codecs/zstd-packer.js';
+import { type MergedPile, MergedPileReader, mergePiles } from '../../src/pile-sets/merged-pile.js';
+import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
+import { type Portion, PortionOrderer } from '../piles/portion-orderer.js';
+import { type LoadShare, threadStateOf } from './job-share.js';
+import { type Outcome, unmeasuredOutcomeOf } from './outcome.js';
+
+/** Of the records of a pile in their order, `count`: every `step`th from `first` on. */
+export interface Selection {
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+export interface LoadTask extends Portion, Selection {
+  readonly job: LoadShare;
+  readonly pile: number;
+  /** Where its segments are; undefined: the indexes of `pileSets` say it. */
+  readonly merged?: MergedPile | undefined;
+  readonly pileSets?: readonly StoredPileSet[];
+  /** Multiset checksum of all records of the pile. */
+  readonly checksum: bigint;
+  /** With which the stored keys are mixed; undefined: they are taken as they are. */
+  readonly epochKey: bigint | undefined;
+  /** Where the records go if they have room there; its contents are of no use any more. */
+  readonly buffer: SharedArrayBuffer | undefined;
+}
+
+export interface LoadResult {
+  /** The one that was given, or a larger one. */
+  readonly buffer: SharedArrayBuffer;
+  /** How many of the wanted ones are in this portion. */
+  readonly records: number;
+  /** The byte of the buffer at which the records begin. */
+  readonly bytesAt: number;
+  /** Of all of them. */
+  readonly byteLength: number;
+}
+
+export function runLoadTask(task: LoadTask): Promise<Outcome<LoadResult>> {
+  return unmeasuredOutcomeOf(() => loadPortion(task));
+}
+
+async function loadPortion(task: LoadTask): Promise<LoadResult> {
+  const { job, pileSets = [], pile, epochKey } = task;
+  const { control, arena, hasher } = threadStateOf(job);
+  const reader = new MergedPileReader(undefined, hasher, zstdExpander, control);
+  const orderer = new PortionOrderer({ arena, control, reader, layout: job.layout, epochKey });
+  const merged = task.merged ?? mergePiles(pileSets, pile, pile + 1)[0];
+  if (merged === undefined) throw new RangeError(`there is no pile ${pile}`);
+  const { records, recordsBefore, storedBytes } = await orderer.order(merged, task);
+  const selected = within(task, recordsBefore, recordsBefore + records);
+
+  const bytesAt = alignedBytes(4 * selected.count);
+  const buffer = roomyBuffer(task.buffer, bytesAt + storedBytes - STORED_HEADER_BYTES * records);
+  const sharedBytes = new Uint8Array(buffer);
+  const sharedEnds = new Uint32Array(buffer, 0, selected.count);
+  const first = selected.first - recordsBefore;
+  const byteLength = orderer.copy(first, selected.step, selected.count, (bytes, ends, bytesBefore, countBefore) => {
+    sharedBytes.set(bytes, bytesAt + bytesBefore);
+    sharedEnds.set(ends, countBefore);
+  });
+  if (selected.count === merged.records && orderer.checksum !== task.checksum) {
+    throw new VerificationError(
+      `the records of pile ${pile} have other checksums than when they were written; check the memory of this machine`,
+    );
+  }
+  return { buffer, records: selected.count, bytesAt, byteLength };
+}
+
+/** Those of the selection that lie in [from, end) of the pile's order. */
+export function within({ first, step, count }: Selection, from: number, end: number): Selection {
+  const before = Math.min(count, Math.max(0, Math.ceil((from - first) / step)));
+  const upTo = Math.min(count, Math.max(0, Math.ceil((end - first) / step)));
+  return { first: first + before * step, step, count: upTo - before };
+}
+
+function alignedBytes(byteLength: number): number {
+  return Math.ceil(byteLength / 16) * 16;
+}
+
+/** Piles differ a little: a buffer for one should do for the others. Pages that are not written to are no memory yet. */
+const SPARE_SHARE = 1 / 8;
+
+function roomyBuffer(buffer: SharedArrayBuffer | undefined, byteLength: number): SharedArrayBuffer {
+  if (buffer !== undefined && buffer.byteLength >= byteLength) return buffer;
+  return new SharedArrayBuffer(Math.ceil(byteLength * (1 + SPARE_SHARE)));
+}

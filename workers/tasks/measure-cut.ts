@@ -1,0 +1,43 @@
+/**
+ * Before pass 2, for a shard that begins inside a pile: how many bytes of the pile come before it. Puts the pile in
+ * order as pass 2 does, and writes nothing.
+ */
+
+import { inPhase } from '../../src/phase-clock.js';
+import { mergePiles } from '../../src/pile-sets/merged-pile.js';
+import { openOrderer, type PilesTask } from '../piles/open-orderer.js';
+import { wholePile } from '../piles/pile-orderer.js';
+import { type Outcome, outcomeOf } from './outcome.js';
+
+/** Find the first record of `pile` whose rank, or whose first byte, is `limit` or more, counted from the pile's beginning. */
+export interface MeasureTask extends PilesTask {
+  readonly pile: number;
+  readonly by: 'rank' | 'byte';
+  readonly limit: number;
+}
+
+/** Bytes of the pile before that record. */
+export type MeasureResult = number;
+
+export function runMeasureTask(task: MeasureTask): Promise<Outcome<MeasureResult>> {
+  return outcomeOf(task.job, 'measure', () => measureCut(task));
+}
+
+const NO_RECORD = (1n << 63n) - 1n;
+
+async function measureCut(task: MeasureTask): Promise<MeasureResult> {
+  const { job, by } = task;
+  const orderer = await openOrderer(task, async () => {});
+  const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);
+  if (merged === undefined) throw new RangeError(`there is no pile ${task.pile}`);
+  let left = task.limit;
+  let measuredBytes = 0;
+  await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
+    const ranks = by === 'rank' ? Math.min(left, recordCount) : recordCount;
+    const startLimit = by === 'byte' ? BigInt(Math.max(0, left)) : NO_RECORD;
+    const byteLength = Number(inPhase('gather', () => orderer.wasm.measureUpTo(ranks, startLimit)));
+    measuredBytes += byteLength;
+    left -= by === 'rank' ? ranks : byteLength;
+  });
+  return measuredBytes;
+}

@@ -1,0 +1,78 @@
+/**
+ * A task of `pileshuf index`: reads one part of the file and writes into its index where the records lie that begin in
+ * it. What the part's last record lacks at its end, and the file does not have, is told.
+ */
+import { framingOf } from '../../src/formats/framing-table.js';
+import { closeFile, openStagedOutput } from '../../src/io/files.js';
+import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
+import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
+import { thenAlwaysAsync } from '../../src/then-always.js';
+import { type Arena, ArenaLayout } from '../piles/arena.js';
+import type { Coverage, InputPart } from '../read/input-part.js';
+import { scatterPart } from '../read/read-part.js';
+import { ReadWindow } from '../read/read-window.js';
+import type { RecordTaker } from '../read/record-reader.js';
+import { type ReadShare, readStateOf } from './job-share.js';
+import { type Outcome, outcomeOf } from './outcome.js';
+
+export interface NoteTask {
+  readonly job: ReadShare;
+  readonly part: Exclude<InputPart, { kind: 'stream' }>;
+  /** The index, which is there, and where in it there is room. */
+  readonly indexPath: string;
+  readonly places: SharedArrayBuffer;
+}
+
+export interface NoteResult extends WrittenBlocks {
+  readonly coverage: Coverage;
+  /** What the last record of the file lacks, if anything. */
+  readonly missing: Uint8Array;
+}
+
+export function runNoteTask(task: NoteTask): Promise<Outcome<NoteResult>> {
+  return outcomeOf(task.job, 'note', () => noteRecords(task));
+}
+
+async function noteRecords({ job, part, indexPath, places }: NoteTask): Promise<NoteResult> {
+  const thread = readStateOf(job);
+  const { arena } = thread;
+  const index = openStagedOutput(indexPath);
+  const note = async (): Promise<NoteResult> => {
+    const writer = new BlockWriter(index, new SharedPlaces(places));
+    const notes = new RecordNotes(arena, writer, job);
+    const framing = job.framing === undefined ? undefined : framingOf(job.framing);
+    const { coverage } = await scatterPart(part, framing, notes, thread, job);
+    // What was added lies where the last record ends.
+    const { filledEnd } = notes.window;
+    const missing = arena.kernel.bytes.slice(filledEnd - coverage.addedBytes, filledEnd);
+    return { ...writer.finish(), coverage, missing };
+  };
+  return thenAlwaysAsync(note, () => closeFile(index));
+}
+
+/** Notes where records lie instead of scattering them. */
+class RecordNotes implements RecordTaker {
+  readonly window: ReadWindow;
+  readonly table: number;
+  readonly #arena: Arena;
+  readonly #writer: BlockWriter;
+  #longestBytes = 0;
+
+  constructor(arena: Arena, writer: BlockWriter, { readBytes, maxRecordBytes }: ReadShare) {
+    this.#arena = arena;
+    this.#writer = writer;
+    const layout = new ArenaLayout();
+    this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
+  }
+
+  take(count: number, base: number, basePosition: number): number {
+    const { view } = this.#arena.kernel;
+    for (let at = this.table; at < this.table + 8 * count; at += 8) {
+      const byteLength = view.getUint32(at + 4, true) - view.getUint32(at, true);
+      if (byteLength > this.#longestBytes) this.#longestBytes = byteLength;
+    }
+    this.#writer.add(view, this.table, count, basePosition - base);
+    return this.#longestBytes;
+  }
+}
