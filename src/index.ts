@@ -17,11 +17,14 @@ export {
   VerificationError,
 } from './errors.js';
 export { appendToStore } from './jobs/append.js';
-export { indexFile } from './jobs/index-file-function.js';
-export type { IndexOptions, IndexReport } from './jobs/index-options.js';
+export { indexFile } from './jobs/index-file.js';
 export { type InspectOptions, inspectStore, type StoreReport } from './jobs/inspect-store.js';
 export type {
+  AppendOptions,
+  AppendReport,
   HeaderKind,
+  IndexOptions,
+  IndexReport,
   JobProfile,
   OutputCompression,
   PassSeconds,
@@ -30,11 +33,11 @@ export type {
   ShuffleOptions,
   ShuffleProgress,
   ShuffleReport,
+  ShuffleStoreOptions,
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
-export { shuffle } from './jobs/shuffle-function.js';
+export { shuffle } from './jobs/shuffle.js';
 export { shuffleStore } from './jobs/shuffle-store.js';
-export type { AppendOptions, AppendReport, ShuffleStoreOptions } from './jobs/store-options.js';
 export {
   collectStore,
   type ExpireReport,

@@ -1,34 +1,21 @@
 /**
- * What a worker thread begins with: it loads all tasks at once, so that a task finds its modules loaded, and says so.
- * CommonJS with `import()`, because piscina would `require` an ES module: Node 20 aborts the whole process when a thread
- * is terminated while it does.
+ * The file that a worker thread starts with: it loads all tasks at once, so that a task finds its modules loaded, and
+ * then says so. CommonJS with `import()`, because piscina would `require` an ES module: Node 20 aborts the whole process
+ * when a thread is terminated while it does that.
  */
+import type { TaskName, TaskOf } from './tasks.js';
 
-type Tasks = typeof import('./tasks.js');
-type TaskName = Exclude<keyof Tasks, 'forgetJob'>;
+const loading = import('./tasks.js');
 
-const loading: Promise<Tasks> = import('./tasks.js');
+/** A promise, for which piscina waits before the thread is ready: a thread that is not ready stops its event loop. */
+const runTask = loading.then((tasks) => <Name extends TaskName>(named: { readonly name: Name; readonly task: TaskOf<Name> }) => {
+  return tasks.runTask(named.name, named.task);
+});
 
-/** Promises, for which piscina waits before a thread is ready: one that is not stops its event loop, and never loads. */
-async function taskNamed<Name extends TaskName>(name: Name): Promise<Tasks[Name]> {
-  return (await loading)[name];
-}
-
-const tasks = {
-  count: taskNamed('count'),
-  load: taskNamed('load'),
-  measure: taskNamed('measure'),
-  note: taskNamed('note'),
-  readBack: taskNamed('readBack'),
-  scatter: taskNamed('scatter'),
-  shuffle: taskNamed('shuffle'),
-} satisfies Record<TaskName, unknown>;
-
-// What fails is told by the one that piscina asks for.
-for (const task of Object.values(tasks)) task.catch(() => {});
-loading.then(
+runTask.then(
   () => process.getBuiltinModule('node:worker_threads').parentPort?.postMessage('loaded'),
+  // Piscina reports a file that cannot be loaded.
   () => {},
 );
 
-module.exports = tasks;
+module.exports = { runTask };

@@ -1,12 +1,59 @@
 /**
- * All tasks, by name. Worker threads load this file as they start; the coordinator imports it when a job is small
- * enough for one thread, which lets go of the job's state afterwards.
+ * Every task that a worker thread can be told to do, by name. The names and what they stand for are written here and
+ * nowhere else: threads dispatch by this table, the pool takes its types from it. A thread loads this file as it starts;
+ * a job small enough for the calling thread imports it there, and forgets its state when it ends.
  */
-export { runCountTask as count } from './tasks/count-byte.js';
-export { forgetJob } from './tasks/job-share.js';
-export { runLoadTask as load } from './tasks/load-portion.js';
-export { runMeasureTask as measure } from './tasks/measure-cut.js';
-export { runNoteTask as note } from './tasks/note-records.js';
-export { runReadBackTask as readBack } from './tasks/read-back.js';
-export { runScatterTask as scatter } from './tasks/scatter.js';
-export { runShuffleTask as shuffle } from './tasks/shuffle.js';
+import { threadId } from 'node:worker_threads';
+import { type EncodedError, encodeError } from '../src/errors.js';
+import { measured, type PhaseSeconds } from '../src/phase-clock.js';
+import { countByte } from './tasks/count-byte.js';
+import { loadPortion } from './tasks/load-portion.js';
+import { measureCut } from './tasks/measure-cut.js';
+import { noteRecords } from './tasks/note-records.js';
+import { readBack } from './tasks/read-back.js';
+import { scatterSlice } from './tasks/scatter-slice.js';
+import { writeRange } from './tasks/write-range.js';
+
+export { forgetJob } from './thread-state.js';
+
+const TASKS = {
+  count: countByte,
+  load: loadPortion,
+  measure: measureCut,
+  note: noteRecords,
+  'read-back': readBack,
+  scatter: scatterSlice,
+  write: writeRange,
+};
+
+export type TaskName = keyof typeof TASKS;
+export type TaskOf<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>[0];
+export type ResultOf<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Name]>>;
+
+/** Where the time of one task went. */
+export interface TaskProfile {
+  readonly kind: TaskName;
+  /** Number of the thread that did it; 0 is the calling thread. */
+  readonly thread: number;
+  /** Milliseconds since 1970. */
+  readonly beganMilliseconds: number;
+  readonly seconds: PhaseSeconds;
+}
+
+/** How a task comes back: errors cross threads as plain data. */
+export type Outcome<Result> =
+  | { readonly result: Result; readonly profile: TaskProfile | undefined }
+  | { readonly error: EncodedError };
+
+/** Does the task, and measures it if its job is profiled. */
+export async function runTask<Name extends TaskName>(kind: Name, task: TaskOf<Name>): Promise<Outcome<ResultOf<Name>>> {
+  const perform = TASKS[kind] as (task: TaskOf<Name>) => Promise<ResultOf<Name>>;
+  try {
+    if (task.job.isProfiled !== true) return { result: await perform(task), profile: undefined };
+    const beganMilliseconds = performance.timeOrigin + performance.now();
+    const { value, seconds } = await measured(() => perform(task));
+    return { result: value, profile: { kind, thread: threadId, beganMilliseconds, seconds } };
+  } catch (error) {
+    return { error: encodeError(error) };
+  }
+}

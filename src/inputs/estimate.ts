@@ -1,18 +1,17 @@
 /**
- * Estimates, before anything is read in full, how many bytes the records take once decoded and how
- * long a record is. A wrong guess costs time, never correctness: piles that turn out too large are
- * split again.
+ * Estimates, before anything is read in full, how many bytes the records take once decoded and how long a record is. A
+ * wrong guess costs time, never correctness: a pile that turns out too large is scattered again.
  */
 import seedrandom from 'seedrandom';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
-import type { JobInput } from './list-inputs.js';
+import type { FileInput, Input } from './list-inputs.js';
 
 export interface Estimate {
   /** Bytes of all records. */
   readonly recordBytes: number;
   readonly meanRecordBytes: number;
-  /** Whether `recordBytes` is no estimate, but for terminators that are added. */
+  /** Whether `recordBytes` is exact, apart from terminators that are added. */
   readonly exact: boolean;
   /** Decoded bytes of the records of each input; undefined for streams. */
   readonly decodedBytes: readonly (number | undefined)[];
@@ -20,12 +19,12 @@ export interface Estimate {
 
 const SAMPLES = 8;
 const SAMPLE_BYTES = 64 * 1024;
-/** A stream says nothing of its length: planned for as if it were this long, and it may be longer. */
+/** A stream does not tell its length: the plan assumes this much, and the stream may be longer. */
 const STREAM_GUESS_BYTES = 8 * 2 ** 30;
 const USUAL_RECORD_BYTES = 200;
 
 export function estimateInputs(
-  inputs: readonly JobInput[],
+  inputs: readonly Input[],
   framing: FramingSpec | undefined,
   drawSeed: string,
 ): Estimate {
@@ -67,7 +66,7 @@ export function estimateInputs(
 }
 
 function readSample(
-  input: JobInput & { kind: 'file' },
+  input: FileInput,
   place: number,
 ): { readonly bytes: Uint8Array; readonly compressedBytes: number } {
   return withFile(openForRead(input.path, 'input'), (file) => {

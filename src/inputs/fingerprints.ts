@@ -1,6 +1,6 @@
 /**
- * What a job notes of its inputs, so that a later run can tell whether they are still the same. Few bytes
- * an input, since there may be a million:
+ * What a job notes of its inputs, so that a later attempt can tell whether they are still the same. Few bytes an input,
+ * since there may be a million:
  *
  *     byte 0   8 bytes of the SHA-256 of its absolute path
  *          8   u64 byte length        16   i64 nanoseconds of its last change
@@ -12,16 +12,16 @@ import { hashFileEnds } from '../io/file-ends.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/manifest.js';
 import { hearSignalsAt } from '../pause.js';
-import type { JobInput } from './list-inputs.js';
+import type { Input } from './list-inputs.js';
 
 type NotedInputs = JobManifest['inputs'];
 
 /**
- * @param withEnds whether each input is read at its ends, and noted by itself.
+ * @param withEnds whether the ends of each input are read, and each input is noted by itself.
  * @throws InputError, AbortedError
  */
 export async function noteInputs(
-  inputs: readonly JobInput[],
+  inputs: readonly Input[],
   withEnds: boolean,
   signal: AbortSignal | undefined,
 ): Promise<NotedInputs> {
@@ -39,15 +39,15 @@ export async function noteInputs(
   return { count: inputs.length, digest: digest.digest('hex'), fingerprints: fingerprints.toString('base64') };
 }
 
-/** All but the ends. */
-function writeFingerprint(target: Buffer, input: JobInput): void {
+/** Everything but the hash of the ends. */
+function writeFingerprint(target: Buffer, input: Input): void {
   const path = input.path === STANDARD_INPUT ? input.path : resolve(input.path);
   hash('sha256', path, 'buffer').copy(target, 0, 0, 8);
   target.writeBigUInt64LE(BigInt(input.kind === 'file' ? input.version.byteLength : 0), 8);
   target.writeBigInt64LE(BigInt.asIntN(64, input.kind === 'file' ? input.version.modifiedNanoseconds : 0n), 16);
 }
 
-function hashEnds(input: JobInput): Buffer {
+function hashEnds(input: Input): Buffer {
   return input.kind === 'file'
     ? hashFileEnds(input.path, input.version.byteLength, 'input').subarray(0, 8)
     : Buffer.alloc(8);
@@ -55,18 +55,18 @@ function hashEnds(input: JobInput): Buffer {
 
 export interface InputChange {
   readonly ordinal: number;
-  /** What changed, in words. */
+  /** The change, in words. */
   readonly change: string;
 }
 
 /**
- * The first input that is not what was noted; its ordinal is -1 where only all of them together are known.
- * @returns undefined when all are the same.
+ * The first input that differs from what was noted; its ordinal is -1 if only a digest of all inputs was noted.
+ * @returns undefined when all inputs are the same.
  * @throws InputError, AbortedError
  */
 export async function findInputChange(
   noted: NotedInputs,
-  inputs: readonly JobInput[],
+  inputs: readonly Input[],
   signal: AbortSignal | undefined,
 ): Promise<InputChange | undefined> {
   const fingerprints = Buffer.from(noted.fingerprints, 'base64');
@@ -81,13 +81,13 @@ export async function findInputChange(
     if (change !== undefined) return { ordinal, change };
   }
   if ((await noteInputs(inputs, false, signal)).digest === noted.digest) return undefined;
-  return { ordinal: -1, change: 'a size, a time or a name is another' };
+  return { ordinal: -1, change: 'a size, a time or a name changed' };
 }
 
-function describeChange(then: Buffer, now: Buffer, input: JobInput): string | undefined {
-  if (then.compare(now, 0, 8, 0, 8) !== 0) return 'another file was there in the list';
+function describeChange(then: Buffer, now: Buffer, input: Input): string | undefined {
+  if (then.compare(now, 0, 8, 0, 8) !== 0) return 'the list had another file here';
   const [sizeThen, sizeNow] = [then.readBigUInt64LE(8), now.readBigUInt64LE(8)];
   if (sizeThen !== sizeNow) return `its size was ${sizeThen} bytes and is ${sizeNow}`;
-  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return 'the time of its last change is another';
-  return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes are others';
+  if (then.readBigInt64LE(16) !== now.readBigInt64LE(16)) return 'the time of its last change differs';
+  return hashEnds(input).equals(then.subarray(24)) ? undefined : 'its first or last bytes differ';
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is
- * written. Streams cannot be read twice: theirs is measured by the task that reads them.
+ * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is written.
+ * A stream cannot be read twice: the task that reads it measures its header.
  */
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
@@ -13,45 +13,48 @@ import {
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { headerRuleOf } from '../formats/header-table.js';
+import { type HeaderSpec, headerRuleOf } from '../formats/header-table.js';
 import { readHeader } from '../formats/read-header.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
-import type { JobRequest } from '../jobs/request.js';
 import { hearSignalsAt } from '../pause.js';
 import { thenAlwaysAsync } from '../then-always.js';
-import type { JobInput } from './list-inputs.js';
-
-type FileInput = JobInput & { kind: 'file' };
+import type { FileInput, Input } from './list-inputs.js';
 
 /** Most headers end within this, and it is decoded at once. */
 const HEAD_BYTES = 4096;
 const PIECE_BYTES = 256 * 1024;
 
+export interface HeaderRequest {
+  readonly header: HeaderSpec | undefined;
+  readonly memoryBytes: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 export interface InputHeaders {
   /** With the sizes of their headers. */
-  readonly inputs: readonly JobInput[];
-  /** That of the first file, which all others have, too; undefined: there are streams alone, or no headers. */
+  readonly inputs: readonly Input[];
+  /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;
 }
 
 /**
- * @param budgetFor the --memory with which a decoder that needs so many bytes will find them in pass 1, too.
- * @throws InputError ERR_INPUT_CORRUPT for an input that has no header, or another one than the first; AbortedError
+ * @param budgetFor the memory budget with which a decoder that needs so many bytes finds them in pass 1 too.
+ * @throws InputError ERR_INPUT_CORRUPT for an input without a header, or with another one than the first; AbortedError
  */
 export async function readInputHeaders(
-  inputs: readonly JobInput[],
-  { header: spec, memoryBytes, signal }: Pick<JobRequest, 'header' | 'memoryBytes' | 'signal'>,
+  inputs: readonly Input[],
+  { header: spec, memoryBytes, signal }: HeaderRequest,
   budgetFor: DecoderMemory['budgetFor'],
 ): Promise<InputHeaders> {
   if (spec === undefined) return { inputs, first: undefined };
   const rule = headerRuleOf(spec);
-  // Nothing is taken: pass 1 does that. A decoder writes its window from the beginning on, so that of the one in this
-  // thread only as much becomes memory as the header is long, and some megabytes.
+  // Pass 1 takes the memory, not this. A decoder writes its window from the beginning on, so of the window in this
+  // thread only as much becomes memory as the header is long, plus some megabytes.
   const memory: DecoderMemory = { reserve: (byteLength) => byteLength <= memoryBytes, budgetFor };
   const throwIfAborted = () => {
     if (signal?.aborted === true) throw new AbortedError();
   };
-  const withHeaders: JobInput[] = [];
+  const withHeaders: Input[] = [];
   let first: FoundHeader | undefined;
   for (const input of inputs) {
     await hearSignalsAt(withHeaders.length, signal);
@@ -70,11 +73,10 @@ export async function readInputHeaders(
 }
 
 /**
- * For records of one size, of which a plain file shows how many it has; of other inputs it is known when they were
- * read.
- * @throws InputError ERR_INPUT_CORRUPT for a file that ends inside a record, or elsewhere than its header says.
+ * For records of one size: the size of a plain file tells how many it holds. Other inputs are checked when they are read.
+ * @throws InputError ERR_INPUT_CORRUPT for a file that ends inside a record, or not where its header says.
  */
-export function requireWholeRecords(inputs: readonly JobInput[], framing: FramingSpec | undefined): void {
+export function requireWholeRecords(inputs: readonly Input[], framing: FramingSpec | undefined): void {
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   if (cut?.kind !== 'every') return;
   for (const input of inputs) {

@@ -1,34 +1,43 @@
 /**
- * The ids of the inputs, which the keys of their records are derived from: their ordinals, or what does not change when
- * other inputs come to the list.
+ * The ids of the inputs. The keys of an input's records are derived from its id: its ordinal, or a name that stays the
+ * same when other inputs are added to the list.
  */
 import { createHash } from 'node:crypto';
 import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/manifest.js';
-import type { ShuffleOptions } from '../jobs/options.js';
-import type { JobInput } from './list-inputs.js';
+import { deriveInputKey } from '../keys.js';
+import type { Input } from './list-inputs.js';
 
-export type InputIdRule = NonNullable<ShuffleOptions['inputIds']>;
+/**
+ * `path`: the path as given or found; `name`: its last part; an array: one id for each input, in their order; `ordinal`:
+ * the place in the list.
+ */
+export type InputIdRule = 'ordinal' | 'path' | 'name' | readonly string[];
 
-/** Of each input; undefined: they are its ordinals. */
+/** The id of each input; undefined: ids are the ordinals. */
 export type InputIds = readonly string[] | undefined;
 
-export function inputIdOf(ids: InputIds, inputOrdinal: number): string {
+function inputIdOf(ids: InputIds, inputOrdinal: number): string {
   if (ids === undefined) return String(inputOrdinal);
   const id = ids[inputOrdinal];
   if (id === undefined) throw new RangeError(`input ${inputOrdinal} has no id`);
   return id;
 }
 
-/** @throws UsageError when an input gets none, or two get the same. */
-export function chooseInputIds(rule: InputIdRule, inputs: readonly JobInput[]): InputIds {
+/** The generator key of an input, from which the keys of its records are derived. */
+export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): bigint {
+  return deriveInputKey(seed, inputIdOf(ids, inputOrdinal));
+}
+
+/** @throws UsageError when an input gets no id, or two get the same. */
+export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {
   if (rule === 'ordinal') return undefined;
   const ids = typeof rule === 'string' ? inputs.map(({ path }) => idOfPath(path, rule)) : rule;
   if (ids.length !== inputs.length) {
     throw new UsageError(
-      `${ids.length} input ids are given for ${inputs.length} inputs; expected one for each, in their order`,
+      `${ids.length} input ids are given for ${inputs.length} inputs; expected one for each input, in order`,
     );
   }
   const ordinalOfId = new Map<string, number>();
@@ -37,7 +46,7 @@ export function chooseInputIds(rule: InputIdRule, inputs: readonly JobInput[]): 
     if (earlier !== undefined) {
       const names = [earlier, ordinal].map((either) => inputName(inputs[either]?.path ?? ''));
       throw new UsageError(
-        `${names.join(' and ')} have the same input id ${JSON.stringify(id)}; expected one that no other input has`,
+        `${names.join(' and ')} have the same input id ${JSON.stringify(id)}; expected an id that no other input has`,
       );
     }
     ordinalOfId.set(id, ordinal);
@@ -47,13 +56,13 @@ export function chooseInputIds(rule: InputIdRule, inputs: readonly JobInput[]): 
 
 function idOfPath(path: string, rule: 'path' | 'name'): string {
   if (path === STANDARD_INPUT) {
-    throw new UsageError('standard input (-) has no name to be its input id: name a file, or give the ids in a list');
+    throw new UsageError('standard input (-) has no name that could be its input id: name a file, or give a list of ids');
   }
-  // However the same path is written, it is the same input.
+  // The same path is the same input, however it is written.
   return rule === 'path' ? normalize(path) : basename(path);
 }
 
-/** What the manifest of a job says of them. */
+/** The ids as the manifest of a job notes them. */
 export function describeInputIds(ids: InputIds): JobManifest['inputIds'] {
   return ids === undefined ? null : createHash('sha256').update(JSON.stringify(ids)).digest('hex');
 }

@@ -1,6 +1,6 @@
 /**
- * From the inputs as they were named to the inputs as they are: directories and patterns expanded,
- * each file's version taken, its codec recognised.
+ * From the inputs as the caller names them to the inputs as they are: expands directories and patterns, takes the version
+ * of each file, and recognises its codec.
  */
 import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
@@ -10,43 +10,49 @@ import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../i
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { isPattern, listDirectory, listMatches } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
-import type { ShuffleOptions } from '../jobs/options.js';
+import { type GateNumber, UNGATED } from '../job-control.js';
+import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
 
+/** An input as the caller names it: a path, a directory, a glob pattern or `-`. `{ path }` is never taken for a pattern. */
+export type NamedInput = string | { readonly path: string };
+
 /** One input; its place in the list is its ordinal. */
-export type JobInput =
+export type Input =
   | {
       readonly kind: 'file';
       readonly path: string;
       readonly version: FileVersion;
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
-      /** What is known from its header; of nothing until that was read. */
+      /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
     }
   | { readonly kind: 'stream'; readonly path: string; readonly identity: string };
 
-/** What is kept of the header of each input. */
+export type FileInput = Input & { readonly kind: 'file' };
+
+/** What a job keeps of the header of each input. */
 export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
-export interface JobInputs {
-  readonly inputs: readonly JobInput[];
-  /** Directories that were given; no output or temp file may lie below them. */
+export interface ListedInputs {
+  readonly inputs: readonly Input[];
+  /** The directories among the named inputs; no output or temp file may lie below them. */
   readonly directories: readonly string[];
 }
 
 /** @throws InputError, UsageError, AbortedError */
 export async function listInputs(
-  named: ShuffleOptions['inputs'],
+  named: readonly NamedInput[],
   onWarning: (line: string) => void,
   decompressProgram?: DecompressProgram,
   signal?: AbortSignal,
-): Promise<JobInputs> {
-  const inputs: JobInput[] = [];
+): Promise<ListedInputs> {
+  const inputs: Input[] = [];
   const directories: string[] = [];
-  const seen = new Map<string, JobInput>();
+  const seen = new Map<string, Input>();
   const add = async (path: string) => {
     await hearSignalsAt(inputs.length, signal);
     const input = openInput(path, decompressProgram);
@@ -56,7 +62,7 @@ export async function listInputs(
       if (input.kind === 'stream' && earlier.kind === 'stream') {
         throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
       }
-      onWarning(`${path} is the same file as ${earlier.path}: its records are taken twice`);
+      onWarning(`${path} is the same file as ${earlier.path}: its records come twice`);
     }
     seen.set(identity, input);
     inputs.push(input);
@@ -100,21 +106,21 @@ export async function listInputs(
   return { inputs, directories };
 }
 
-/** A download that failed may have left no bytes, or a page that says why. */
-function warnOfNames(inputs: readonly JobInput[], onWarning: (line: string) => void): void {
+/** A failed download may have left no bytes, or a web page that says why. */
+function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void): void {
   const plain = inputs.filter(
     (input) => input.kind === 'file' && input.codec === undefined && withoutCodecSuffix(input.path) !== input.path,
   );
   const [first, ...others] = plain;
   if (first?.kind !== 'file') return;
-  const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin as such a file does';
-  const more = others.length === 0 ? '' : `; so it is with ${others.length} others`;
-  onWarning(`${first.path} is named as a compressed file and ${what}: it is taken as it is${more}`);
+  const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin like one';
+  const more = others.length === 0 ? '' : ` (and ${others.length} other inputs)`;
+  onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
-/** Other programs take such files for whole, and some write them so. */
+/** Other programs take a file without its end mark for whole, and some write such files. */
 async function warnOfMissingEnds(
-  inputs: readonly JobInput[],
+  inputs: readonly Input[],
   onWarning: (line: string) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -127,21 +133,21 @@ async function warnOfMissingEnds(
   }
   const [first, ...others] = without;
   if (first === undefined) return;
-  const more = others.length === 0 ? '' : `; so it is with ${others.length} others`;
-  onWarning(`${first}; it may be cut${more}`);
+  const more = others.length === 0 ? '' : ` (and ${others.length} other inputs)`;
+  onWarning(`${first}; it may be cut off${more}`);
 }
 
-function endsWith({ path, version }: JobInput & { kind: 'file' }, mark: Uint8Array): boolean {
+function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
   const end = new Uint8Array(mark.byteLength);
   const position = Math.max(0, version.byteLength - end.byteLength);
   const count = withFile(openForRead(path, 'input'), (file) => readAt(file, end, 0, end.byteLength, position));
   return Buffer.compare(end.subarray(0, count), mark) === 0;
 }
 
-/** The first bytes of the file that is looked at; there may be many thousands of files. */
+/** Reused for the first bytes of each file; there may be many thousands of files. */
 const head = new Uint8Array(CODEC_HEAD_BYTES);
 
-function openInput(path: string, decompressProgram: DecompressProgram): JobInput {
+function openInput(path: string, decompressProgram: DecompressProgram): Input {
   if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: versionOf(STANDARD_INPUT_FILE).identity };
   const stat = statPath(path, 'input');
   if (stat === undefined) {
@@ -154,9 +160,23 @@ function openInput(path: string, decompressProgram: DecompressProgram): JobInput
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
     const count = readAt(file, head, 0, head.byteLength, 0);
-    // Files of /proc say that they are empty: what they hold is known only when it is read.
+    // Files of /proc claim to be empty: their contents are known only when they are read.
     if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
     const codec = detectCodec(head.subarray(0, count), decompressProgram);
     return { kind: 'file', path, version, codec, header: NO_HEADER };
   });
+}
+
+/** The gate of each input; streams have none. @throws AbortedError */
+export async function gatesOf(
+  inputs: readonly Input[],
+  deviceGates: DeviceGates,
+  signal: AbortSignal | undefined,
+): Promise<GateNumber[]> {
+  const gates: GateNumber[] = [];
+  for (const input of inputs) {
+    await hearSignalsAt(gates.length, signal);
+    gates.push(input.kind === 'file' ? deviceGates.gateOf(input.path, 'input') : UNGATED);
+  }
+  return gates;
 }

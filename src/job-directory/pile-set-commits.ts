@@ -8,7 +8,7 @@ import { linkToNewName, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
-import { indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
 
@@ -52,7 +52,7 @@ export interface PileSetOfSlice {
 /** Commits pile sets, all together. Each must have its index in a file. */
 export async function commitPileSets(
   pileSets: readonly PileSetOfSlice[],
-  layout: StoreLayout,
+  layout: PileSetLayout,
   control: JobControl,
 ): Promise<void> {
   await syncPileSets(

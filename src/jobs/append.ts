@@ -1,79 +1,58 @@
 /**
- * Pass 1 into a store: the records of inputs become pile sets of it, all in one commit.
+ * Adds inputs to a pile store: the scatter pass, whose pile sets lie in the store and stay, and one commit.
+ *
+ *     plan      inputs -> slices; the store, made if there is none   prepare-append.ts
+ *     scatter   one task a slice -> its pile set in the store        ../passes/scatter-pass.ts
+ *     commit    a new manifest of the store names all of them        ../store/commit-to-store.ts
  */
-import { randomUUID } from 'node:crypto';
-import type { ScatterShare } from '../../workers/tasks/job-share.js';
-import { type Release, releasingAll } from '../cleanup.js';
-import { AbortedError } from '../errors.js';
 import { nameOfFormat } from '../formats/record-format.js';
-import { checksumTextOf } from '../output/output-target.js';
-import type { JobContext } from '../passes/job-context.js';
-import { JobStop } from '../passes/job-stop.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
-import { openTaskPool } from '../passes/task-pool.js';
+import { JobStop, startThreads } from '../passes/threads.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { StoreAttempt } from '../store/attempt.js';
 import { commitToStore } from '../store/commit-to-store.js';
+import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
+import type { AppendOptions, AppendReport } from './options.js';
 import { type PreparedAppend, prepareAppend } from './prepare-append.js';
-import type { AppendOptions, AppendReport } from './store-options.js';
+import { scatterShareOf } from './task-shares.js';
 
 /**
- * Adds the records of inputs to a store, which is made if it is not there: all of them, in one commit, or none.
+ * Adds the records of inputs to a store, which is made if there is none: all of them, in one commit, or none.
  *
  * @param tuning sizes that only tests have a reason to change; they do not change what the store holds.
- * @throws PileshufError as `shuffle`; UsageError ERR_INPUT_ID_TAKEN when the store has one of the input ids
+ * @throws PileshufError as `shuffle`; UsageError ERR_INPUT_ID_TAKEN when the store has one of the input ids.
  */
 export async function appendToStore(
   storeDirectory: string,
   options: AppendOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<AppendReport> {
-  const began = performance.now();
-  if (options.signal?.aborted === true) throw new AbortedError();
-  const warnOfLeftover = (error: unknown) => {
-    try {
-      options.onWarning?.(error instanceof Error ? error.message : String(error));
-    } catch {
-      // What the store has is decided already.
-    }
-  };
-  return releasingAll(async (releases) => {
-    const prepared = await prepareAppend(storeDirectory, options, tuning);
-    const report = await append(prepared, releases);
-    return { ...report, seconds: { total: (performance.now() - began) / 1000, ...report.seconds } };
-  }, warnOfLeftover);
+  const { value, seconds } = await runJob(options, async (scope) =>
+    append(await prepareAppend(storeDirectory, options, tuning), scope),
+  );
+  return { ...value, seconds: { total: seconds, ...value.seconds } };
 }
 
-async function append(prepared: PreparedAppend, releases: Release[]) {
-  const { request, snapshot, inputIds, generation, replace, plan, control } = prepared;
+async function append(prepared: PreparedAppend, { releases }: JobScope) {
+  const { request, inputIds, snapshot, layout, plan, control } = prepared;
+  const { generation, replace } = request;
   const stop = new JobStop(control, request.signal);
   releases.push(() => stop.release());
   const progress = new JobProgress(control, stop, request.onProgress);
   const attempt = StoreAttempt.begin(snapshot);
   let isCommitted = false;
   releases.push(() => (isCommitted ? attempt.end() : attempt.abandon()));
-  const share = shareOf(prepared);
-  const threadCount = plan.inline ? 0 : plan.memory.workers;
-  const pool = await openTaskPool({ threadCount, startCount: plan.slices.length }, share.jobName, () => {});
   // Threads end before it is decided what becomes of the files that they write.
-  releases.push(() => pool.destroy());
-  const { seed, onWarning } = request;
-  const job: JobContext<ScatterShare> = {
-    ...prepared,
-    firstHeader: undefined,
-    seed,
-    share,
-    stop,
-    pool,
-    onWarning,
-    onTaskProfile: () => {},
-    attempt: attempt.name,
-    keepsPiles: true,
-    kept: undefined,
-  };
-  const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(job));
-  const { records, bytes, longestRecordBytes, pileSets, tempBytes } = pass1.value;
+  const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
+  const threads = await startThreads(size, { control, stop }, () => {}, releases);
+  const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
+  const share = scatterShareOf(threads, plan, request, piling, true, false);
+  const work = { ...prepared, slices: plan.slices, share, attempt: attempt.name };
+
+  const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
+  const { records, bytes, longestRecordBytes, pileSets } = pass1.value;
   const checksum = checksumTextOf(pass1.value.checksum);
   const commit = await progress.during('commit', undefined, () =>
     commitToStore(
@@ -98,30 +77,12 @@ async function append(prepared: PreparedAppend, releases: Release[]) {
     bytes,
     checksum,
     inputCount: inputIds.length,
-    seed,
+    seed: snapshot.settings.seed,
     piles: snapshot.settings.pileCount,
     generation,
     state: commit.value.number,
-    storedBytes: tempBytes,
+    storedBytes: pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0),
     workers: plan.memory.workers,
     seconds: { pass1: pass1.seconds, commit: commit.seconds },
-  };
-}
-
-function shareOf({ request, plan, control, layout }: PreparedAppend): ScatterShare {
-  const { memory } = plan;
-  return {
-    jobName: randomUUID(),
-    control: control.buffer,
-    layout,
-    keepsPileSets: true,
-    framing: request.framing,
-    header: request.header,
-    decompressProgram: request.decompressProgram,
-    bufferBytes: memory.bufferBytes,
-    readBytes: memory.readBytes,
-    arenaBytes: memory.pass1ArenaBytes,
-    maxRecordBytes: request.maxRecordBytes,
-    memoryNeed: plan.memoryNeed,
   };
 }

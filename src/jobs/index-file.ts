@@ -1,65 +1,76 @@
 /**
- * Makes the record index of a file: `pileshuf index`.
+ * Makes the record index of a file.
  *
- *     plan      the file -> ranges of it, or members, one a task       index-source.ts, list-spans.ts
- *     note      one task a range: where records lie -> blocks          workers/tasks/note-records.ts
- *     commit    tables behind the blocks, the header; sync, rename     index-attempt.ts
+ *     plan      the file -> ranges of it, or members, one a task       openSource, index-spans.ts
+ *     note      one task a range: where records lie -> blocks          ../../workers/tasks/note-records.ts
+ *     commit    tables behind the blocks, the header; sync, rename     ../record-index/index-attempt.ts
  *
- * The index is written under a name of its own and gets its name when all of it is on the disk, in place of a former
- * one. As in a shuffle, what the tasks read must tile the file.
+ * The index is written under a name of its own, and gets its final name when all of it is durable, in place of a former
+ * index. As in a shuffle, the parts that the tasks read must tile the file.
  */
-import { randomUUID } from 'node:crypto';
-import type { ReadShare } from '../../workers/tasks/job-share.js';
-import type { NoteResult, NoteTask } from '../../workers/tasks/note-records.js';
-import { type Release, releasingAll } from '../cleanup.js';
-import { AbortedError, VerificationError } from '../errors.js';
-import { framingOf } from '../formats/framing-table.js';
+import type { ReadShare } from '../../workers/shares.js';
+import type { NoteResult } from '../../workers/tasks/note-records.js';
+import { InputError, UsageError, VerificationError } from '../errors.js';
+import { type FramingSpec, framingOf } from '../formats/framing.js';
 import { nameOfFormat } from '../formats/record-format.js';
-import { type ListedSpans, listSpans } from '../inputs/list-spans.js';
-import { type GateNumber, JobControl, UNGATED } from '../job-control.js';
-import { type CountBefore, countBeforeRanges } from '../passes/count-before-ranges.js';
-import { DeviceGates } from '../passes/device-gates.js';
-import { JobStop } from '../passes/job-stop.js';
-import { runTasks } from '../passes/run-tasks.js';
-import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
-import { CoverageCheck } from '../passes/verify.js';
+import { plannedInput } from '../inputs/cuts.js';
+import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
+import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
+import { type FileInput, listInputs } from '../inputs/list-inputs.js';
+import { RegularInput } from '../io/input-source.js';
+import { statPath } from '../io/paths.js';
+import { JobControl, UNGATED } from '../job-control.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { countBeforeRanges } from '../passes/count-before-ranges.js';
+import { CoverageCheck } from '../passes/coverage-check.js';
+import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
+import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
-import type { Tuning } from '../plan/memory-plan.js';
-import { type PlannedInput, planSlices, type SlicePart } from '../plan/slices.js';
+import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
+import { memoryForDecoder } from '../plan/record-memory.js';
+import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
-import { markOf } from '../record-index/file-mark.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
-import { INDEX_SUFFIX, type IndexDescription } from '../record-index/index-description.js';
-import { HEADER_BYTES } from '../record-index/index-layout.js';
+import { HEADER_BYTES, INDEX_SUFFIX, type IndexDescription } from '../record-index/index-layout.js';
+import { markOf } from '../record-index/indexed-file.js';
 import { CELL_ENTRY_BYTES } from '../record-index/member-cells.js';
-import type { IndexOptions, IndexReport } from './index-options.js';
-import { type IndexSource, openSource } from './index-source.js';
+import { type WrittenSpans, writeSpans } from './index-spans.js';
+import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
+import type { IndexOptions, IndexReport } from './options.js';
+import {
+  completeInputs,
+  completeMachine,
+  completeTalk,
+  type InputRequest,
+  type MachineRequest,
+  type TalkRequest,
+} from './request.js';
 
-/** What the tasks of one index share. */
-interface IndexJob {
-  readonly source: IndexSource;
-  readonly spans: ListedSpans | undefined;
-  readonly share: ReadShare;
-  readonly gate: GateNumber;
-  readonly pool: TaskPool;
-  readonly stop: JobStop;
-  readonly slices: readonly (readonly SlicePart[])[];
-}
+const USUAL_RECORD_BYTES = 200;
 
-export async function runIndexJob(file: string, options: IndexOptions, tuning: Tuning): Promise<IndexReport> {
-  const began = performance.now();
-  if (options.signal?.aborted === true) throw new AbortedError();
-  const warn = (error: unknown) => options.onWarning?.(error instanceof Error ? error.message : String(error));
-  const report = await releasingAll((releases) => makeIndex(file, options, tuning, releases), warn);
-  return { ...report, seconds: (performance.now() - began) / 1000 };
+/**
+ * Makes the record index of a file, with which `openIndexed` reads its records in any order. A former index is replaced
+ * when the new one is complete.
+ *
+ * @param tuning sizes that only tests have a reason to change.
+ * @throws PileshufError one of its subclasses, with a `code` and a one-line message.
+ */
+export async function indexFile(
+  file: string,
+  options: IndexOptions = {},
+  tuning: Partial<Tuning> = {},
+): Promise<IndexReport> {
+  const { value, seconds } = await runJob(options, (scope) => makeIndex(file, options, tuning, scope));
+  return { ...value, seconds };
 }
 
 async function makeIndex(
   file: string,
   options: IndexOptions,
   tuning: Tuning,
-  releases: Release[],
+  { releases }: JobScope,
 ): Promise<Omit<IndexReport, 'seconds'>> {
   const source = await openSource(file, options);
   const { request, input, framing } = source;
@@ -67,98 +78,135 @@ async function makeIndex(
   const attempt = IndexAttempt.begin(target);
   releases.push(() => attempt.release());
 
+  const ofRecords = framingOf(framing);
   const spans =
     input.codec === undefined
       ? undefined
-      : await listSpans(input, framingOf(framing), attempt.file, HEADER_BYTES, request.signal);
+      : await writeSpans(input, ofRecords, attempt.file, HEADER_BYTES, request.signal);
   const decodedBytes = spans?.decodedBytes ?? input.version.byteLength;
   const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, decodedBytes, tuning);
+  const slices = [...planSlices([plannedInput(input, ofRecords, decodedBytes, spans)], plan.sliceBytes)];
+
   const gates = new DeviceGates(request.ioLimits);
   const gate = plan.inline ? UNGATED : gates.gateOf(file, 'input');
   const control = JobControl.create(gates.permits, plan.spareBytes);
   const stop = new JobStop(control, request.signal);
   releases.push(() => stop.release());
-  const share: ReadShare = {
-    jobName: randomUUID(),
-    control: control.buffer,
-    readBytes: plan.readBytes,
-    arenaBytes: plan.arenaBytes,
-    maxRecordBytes: request.maxRecordBytes,
-    memoryNeed: source.memoryNeed,
-    framing,
-    header: request.header,
-  };
-  const slices = [...planSlices([plannedInput(source, spans)], plan.sliceBytes)];
   const threadCount = plan.inline ? 0 : Math.min(plan.workers, slices.length);
-  const pool = await openTaskPool({ threadCount, startCount: threadCount }, share.jobName, () => {});
-  releases.push(() => pool.destroy());
+  const size = { threadCount, startCount: threadCount };
+  const threads = await startThreads(size, { control, stop }, () => {}, releases);
+  const { readBytes, arenaBytes } = plan;
+  const { maxRecordBytes, header } = request;
+  const share: ReadShare = {
+    ...{ jobName: threads.jobName, control: control.buffer, arenaBytes },
+    ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, framing, header },
+  };
+  const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
-  const job: IndexJob = { source, spans, share, gate, pool, stop, slices };
   const progress = new JobProgress(control, stop, request.onProgress);
-  const noted = await progress.during('scatter', input.version.byteLength, () => noteAll(job, attempt.path, places));
+  const noted = await progress.during('scatter', input.version.byteLength, () =>
+    noteRecords({ ...readable, slices, share }, threads, attempt.path, places),
+  );
   const results = noted.value;
   const { recordCount, description } = verified(source, spans, results);
   const tables = { stretches: results, cellCount: spans?.cellCount ?? 0, blocksEnd: places.end, description };
   const committed = await progress.during('commit', undefined, async () => {
     const indexBytes = await attempt.complete(tables);
-    source.requireUnchanged();
+    requireUnchanged(input);
     await attempt.commit();
     return indexBytes;
   });
   return { records: recordCount, index: target, indexBytes: committed.value };
 }
 
-/** @returns what the tasks found, in the order of the file. */
-async function noteAll(job: IndexJob, indexPath: string, places: SharedPlaces): Promise<readonly NoteResult[]> {
-  const { source, share, gate, pool, stop, slices } = job;
-  const plan = { slices };
-  const countBefore = await countBeforeRanges(
-    { inputs: [source.input], inputGates: [gate], share, pool, stop, plan },
-    () => false,
-  );
-  function* tasks(): Generator<{ slice: number; task: NoteTask }> {
-    for (const [slice, [part]] of slices.entries()) {
-      if (part === undefined) continue;
-      const range = partOf(job, part, countBefore);
-      yield { slice, task: { job: share, part: range, indexPath, places: places.buffer } };
-    }
+/** The file to be indexed, examined. */
+interface IndexedSource {
+  readonly request: InputRequest & MachineRequest & TalkRequest;
+  readonly input: FileInput;
+  readonly framing: FramingSpec;
+  /** For advice in messages. */
+  readonly memoryNeed: MemoryNeed;
+}
+
+/** @throws InputError, UsageError */
+async function openSource(file: string, options: IndexOptions): Promise<IndexedSource> {
+  const { index } = options;
+  if (index === '') throw new UsageError('index: expected a path that is not empty');
+  const request = {
+    ...completeInputs({ ...options, inputs: [{ path: file }] }),
+    ...completeMachine(options),
+    ...completeTalk(options),
+  };
+  if (statPath(file, 'input')?.isDirectory() === true) {
+    throw new InputError('ERR_INPUT_UNREADABLE', `${file} is a directory; expected one file, since each file has its own index`);
   }
+  const { inputs } = await listInputs(request.inputs, request.onWarning, undefined, request.signal);
+  const [listed] = inputs;
+  const memoryNeed = memoryNeedOf(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
+  const headers = await readInputHeaders(inputs, request, (byteLength) => memoryForDecoder(memoryNeed, byteLength));
+  const framing = request.framing ?? headers.first?.header.framing;
+  requireWholeRecords(headers.inputs, framing);
+  const [input] = headers.inputs;
+  if (input?.kind !== 'file' || framing === undefined) {
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${file} is not a regular file; only the records of a regular file can be read in any order`,
+    );
+  }
+  return { request, input, framing, memoryNeed };
+}
+
+function memoryNeedOf({ memoryBytes, workers }: MachineRequest, byteLength: number): MemoryNeed {
+  return {
+    budgetBytes: memoryBytes,
+    workers,
+    mostSlices: Number.POSITIVE_INFINITY,
+    recordBytes: Math.max(1, byteLength),
+    meanRecordBytes: USUAL_RECORD_BYTES,
+    exact: false,
+    tempDiskCount: 1,
+    tempDisksRotate: false,
+    openFileLimit: readOpenFileLimit(),
+    isResumable: false,
+    holdsOutput: false,
+    layout: undefined,
+  };
+}
+
+/** Opening a file compares it with the version that was planned. @throws InputError ERR_INPUT_CHANGED */
+function requireUnchanged({ path, version }: FileInput): void {
+  new RegularInput(path, version, JobControl.create([], 0), UNGATED).close();
+}
+
+/** @returns what the tasks found, in the order of the file. */
+async function noteRecords(
+  work: ReadableInputs & { readonly slices: readonly Slice[]; readonly share: ReadShare },
+  threads: Threads,
+  indexPath: string,
+  places: SharedPlaces,
+): Promise<readonly NoteResult[]> {
+  const { slices, share } = work;
+  const countBefore = await countBeforeRanges(work, threads, () => false);
   const results: NoteResult[] = [];
-  const take = (result: NoteResult, { slice }: { slice: number }) => {
+  const note = (slice: number): Promise<NoteResult> => {
+    const [part] = slices[slice] ?? [];
+    if (part === undefined) throw new RangeError(`slice ${slice} is empty`);
+    const toRead = inputPart(work, part, 0n, countBefore(part));
+    if (toRead.kind === 'stream') throw new RangeError('a stream has no record index');
+    return threads.pool.run('note', { job: share, part: toRead, indexPath, places: places.buffer });
+  };
+  const take = (result: NoteResult, slice: number) => {
     results[slice] = result;
   };
-  await runTasks(tasks(), ({ task }) => pool.note(task), take, 2 * pool.threadCount, stop);
+  await runTasks(slices.keys(), note, take, tasksAtOnce(threads), threads.stop);
   return results;
 }
 
-function plannedInput({ input, framing }: IndexSource, spans: ListedSpans | undefined): PlannedInput {
-  const { byteLength } = input.version;
-  const start = input.header.byteLength;
-  if (spans !== undefined) {
-    const { decodedBytes, cutPoints } = spans;
-    return { cutBytes: undefined, start, byteLength, decodedBytes, cutPoints };
-  }
-  const { cut } = framingOf(framing);
-  const cutBytes = cut.kind === 'never' ? undefined : cut.kind === 'every' ? cut.byteLength : 1;
-  return { cutBytes, start, byteLength, decodedBytes: byteLength };
-}
-
-function partOf({ source: { input }, gate }: IndexJob, part: SlicePart, countBefore: CountBefore): NoteTask['part'] {
-  const { path, version, codec, header } = input;
-  const file = { inputOrdinal: 0, path, inputKey: 0n, headerBytes: header.byteLength, version, gate };
-  const { start, end, members } = part;
-  if (codec === undefined) {
-    return { kind: 'range', ...file, start, end: end ?? version.byteLength, countBefore: countBefore(part) };
-  }
-  if (members === undefined) return { kind: 'compressed', ...file, codec: codec.name };
-  return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };
-}
-
-/** @throws VerificationError when what the tasks read does not tile the file, or its members lie about their sizes. */
+/** @throws VerificationError when the parts that were read do not tile the file, or its members lie about their sizes. */
 function verified(
-  { input, request, framing }: IndexSource,
-  spans: ListedSpans | undefined,
+  { input, request, framing }: IndexedSource,
+  spans: WrittenSpans | undefined,
   results: readonly NoteResult[],
 ): { readonly recordCount: number; readonly description: IndexDescription } {
   const check = new CoverageCheck([input]);
@@ -176,7 +224,7 @@ function verified(
     const { inputBytes } = coverage;
     if (spans === undefined || inputBytes === undefined || inputBytes === spans.decodedBytes) continue;
     throw new VerificationError(
-      `${input.path} decodes to ${inputBytes} bytes, expected the ${spans.decodedBytes} that its members say they hold`,
+      `${input.path} decodes to ${inputBytes} bytes, expected the ${spans.decodedBytes} bytes that its members say they hold`,
     );
   }
   check.verify(notedBytes);

@@ -1,13 +1,14 @@
 /**
- * Where the time of a job went: of its steps, one after the other, and of all threads in each pass.
+ * Where the time of a job went: step by step, and by phase for all threads of each pass.
  */
-import type { TaskKind, TaskProfile } from '../../workers/tasks/outcome.js';
+import type { TaskName, TaskProfile } from '../../workers/tasks.js';
 import { PHASES, type Phase } from '../phase-clock.js';
-import type { JobProfile, PassSeconds, ShuffleReport } from './options.js';
+import { ignoreThrown } from './job.js';
+import type { JobProfile, PassSeconds, ShuffleOptions, ShuffleReport } from './options.js';
 
-const PASS1_KINDS: readonly TaskKind[] = ['count', 'scatter'];
+const PASS1_KINDS: readonly TaskName[] = ['count', 'scatter'];
 
-/** Collects what tasks say. */
+/** Collects the profiles of tasks. */
 export class ProfileLog {
   readonly #tasks: TaskProfile[] = [];
   readonly #began = performance.now();
@@ -27,10 +28,14 @@ export class ProfileLog {
   }
 
   /** @param report of the job that has just ended. */
-  profileOf({ workers, records, bytes, seconds }: ShuffleReport): JobProfile {
+  tell(onProfile: ShuffleOptions['onProfile'], report: ShuffleReport): void {
+    if (onProfile !== undefined) ignoreThrown(() => onProfile(this.#profileOf(report)));
+  }
+
+  #profileOf({ workers, records, bytes, seconds }: ShuffleReport): JobProfile {
     const { pass1, pass2, commit } = seconds;
     const now = performance.now();
-    // A job that only had to give its outputs their names had no passes.
+    // A job that only had to move its output into place had no passes.
     const pass1Began = this.#pass1Began ?? this.#began;
     const pass2Began = this.#pass2Began ?? pass1Began;
     const prepare = (pass1Began - this.#began) / 1000;

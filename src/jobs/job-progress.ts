@@ -1,9 +1,9 @@
 /**
- * Tells the caller, a few times a second, how far the job has come. The threads count into shared
- * memory; only this looks at a clock.
+ * Tells the caller, a few times a second, how far the job has come. The threads count into shared memory; only this looks
+ * at a clock.
  */
 import type { Counter, JobControl } from '../job-control.js';
-import type { JobStop } from '../passes/job-stop.js';
+import type { JobStop } from '../passes/threads.js';
 import type { ShuffleProgress } from './options.js';
 
 const REPORT_MILLISECONDS = 200;
@@ -30,8 +30,8 @@ export class JobProgress {
   }
 
   /**
-   * Runs one phase and reports on it. When the caller's function throws, the job is asked to stop, and
-   * what it threw is thrown here, unless the output is there already. @returns the phase's result and how long it took.
+   * Runs one phase and reports on it. If the caller's function throws, the job is asked to stop, and what it threw is
+   * thrown here, unless the output is already there. @returns the result of the phase and how long it took.
    */
   async during<T>(
     phase: Phase,

@@ -1,8 +1,10 @@
 /**
- * What a caller asks for and what it gets back: the types of the library's one function.
- * Nothing here asks the machine anything; `job-request.ts` does.
+ * What callers of the jobs ask for and get back: the types of the library's functions. Nothing here asks the machine
+ * anything; `request.ts` fills in the defaults.
  */
-import type { TaskKind } from '../../workers/tasks/outcome.js';
+import type { TaskName } from '../../workers/tasks.js';
+import type { InputIdRule } from '../inputs/ids.js';
+import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 
 /** How the output is cut into shards. Exactly one of the three. */
@@ -66,13 +68,13 @@ export interface ShuffleOptions {
    * likewise), or `-` for standard input. `{ path }` is never taken for a pattern. Their order is part
    * of what the seed means.
    */
-  readonly inputs: readonly (string | { readonly path: string })[];
+  readonly inputs: readonly NamedInput[];
   /**
    * The ids of the inputs, no two alike: keys of records are derived from them, and the order of the inputs means
    * nothing. `path`: as given or found; `name`: the last part of that; an array: one for each input, in their order.
    * Default `ordinal`: the place in the list.
    */
-  readonly inputIds?: 'ordinal' | 'path' | 'name' | readonly string[] | undefined;
+  readonly inputIds?: InputIdRule | undefined;
   /** A file; a directory when `shards` is given; `-` or absent: standard output. */
   readonly output?: string | undefined;
   readonly shards?: ShardRule | undefined;
@@ -193,11 +195,98 @@ export interface JobProfile {
   readonly pass2: PassSeconds;
   /** As they ended. */
   readonly tasks: readonly {
-    readonly kind: TaskKind;
+    readonly kind: TaskName;
     /** 0 is the calling thread. */
     readonly thread: number;
     /** Since the job began. */
     readonly beganSeconds: number;
     readonly seconds: PhaseSeconds;
   }[];
+}
+
+export interface AppendOptions
+  extends Pick<
+    ShuffleOptions,
+    | 'inputs'
+    | 'inputIds'
+    | 'records'
+    | 'zeroTerminated'
+    | 'decompressProgram'
+    | 'maxRecordBytes'
+    | 'memoryBytes'
+    | 'workers'
+    | 'ioLimits'
+    | 'signal'
+    | 'onProgress'
+    | 'onWarning'
+  > {
+  /** What the inputs are a part of. Default: the date, in UTC. */
+  readonly generation?: string | undefined;
+  /** Whether former commits of the same inputs are replaced; else an id that the store has is refused. */
+  readonly replace?: boolean | undefined;
+  /** That of the store. Absent: the one that it has, or one is drawn. */
+  readonly seed?: string | undefined;
+  /** How many the store has. Absent: as many as it has, or as `expectedBytes` say. */
+  readonly piles?: number | undefined;
+  /** What the store is expected to hold at most, for its number of piles. Default: four times these inputs. */
+  readonly expectedBytes?: number | undefined;
+}
+
+export interface AppendReport extends Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'inputCount'> {
+  /** Of the store. */
+  readonly seed: string;
+  /** Of the store. */
+  readonly piles: number;
+  readonly generation: string;
+  /** Number of the state of the store that has them. */
+  readonly state: number;
+  /** Bytes that the store grew by. */
+  readonly storedBytes: number;
+  readonly workers: number;
+  readonly seconds: Pick<ShuffleReport['seconds'], 'total' | 'pass1' | 'commit'>;
+}
+
+export interface ShuffleStoreOptions
+  extends Pick<
+    ShuffleOptions,
+    | 'output'
+    | 'shards'
+    | 'compress'
+    | 'shardPrefix'
+    | 'force'
+    | 'memoryBytes'
+    | 'tempDirs'
+    | 'tempCompress'
+    | 'workers'
+    | 'ioLimits'
+    | 'signal'
+    | 'onProgress'
+    | 'onWarning'
+    | 'onProfile'
+  > {}
+
+export interface IndexOptions
+  extends Pick<
+    ShuffleOptions,
+    | 'records'
+    | 'zeroTerminated'
+    | 'header'
+    | 'maxRecordBytes'
+    | 'memoryBytes'
+    | 'workers'
+    | 'ioLimits'
+    | 'signal'
+    | 'onProgress'
+    | 'onWarning'
+  > {
+  /** Where the index goes. Default: beside the file, named `FILE.pileshuf-index`. */
+  readonly index?: string | undefined;
+}
+
+export interface IndexReport {
+  readonly records: number;
+  /** Path of the index. */
+  readonly index: string;
+  readonly indexBytes: number;
+  readonly seconds: number;
 }

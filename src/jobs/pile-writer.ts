@@ -3,8 +3,8 @@
  * the files between.
  */
 import { Writable } from 'node:stream';
-import { Arena } from '../../workers/piles/arena.js';
-import { KernelHasher } from '../../workers/piles/kernel-hasher.js';
+import { Arena } from '../../workers/arena.js';
+import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import type { SliceReport } from '../../workers/tasks/slice-report.js';
@@ -12,9 +12,9 @@ import { UsageError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
-import { checksumTextOf } from '../output/output-target.js';
 import { DeviceGates } from '../passes/device-gates.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
+import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
 import { type PileSet, PileSetWriter } from '../pile-sets/pile-set-writer.js';
 import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
 import { planWriterMemory, type WriterMemory } from '../plan/writer-memory.js';
@@ -250,13 +250,8 @@ function completePileSet({ scatterer, scatterArena }: OpenPileSet): {
     trailerBytes: 0,
   };
   const report: SliceReport = { coverage: [coverage], longestRecordBytes };
-  const { pileSet, tallies } = scatterArena.commit(report);
-  let [records, bytes, checksum] = [0, 0, 0n];
-  for (const tally of tallies) {
-    records += tally.records;
-    bytes += tally.recordBytes;
-    checksum = BigInt.asUintN(64, checksum + tally.checksum);
-  }
+  const { pileSet, totals } = scatterArena.commit(report);
+  const { records, bytes, checksum } = sumTotals(totals);
   return { totals: { records, bytes, checksum: checksumTextOf(checksum), longestRecordBytes }, pileSet };
 }
 

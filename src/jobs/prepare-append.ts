@@ -1,120 +1,124 @@
 /**
- * Everything that is decided and checked before a store gets the first byte of its inputs. What is made, in the end, is
- * the store, if there is none.
+ * Everything that is decided and checked before a store gets the first byte of its inputs. The store itself is made last,
+ * if there is none.
  */
-import { SystemError, UsageError } from '../errors.js';
+import { UsageError } from '../errors.js';
 import { estimateInputs } from '../inputs/estimate.js';
-import { requireWholeRecords } from '../inputs/headers.js';
-import { chooseInputIds } from '../inputs/ids.js';
-import { type JobInput, listInputs } from '../inputs/list-inputs.js';
+import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
+import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
+import type { ReadableInputs } from '../inputs/input-part.js';
+import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
-import { deriveDrawSeed } from '../keys.js';
+import { deriveDrawSeed, drawSeed } from '../keys.js';
+import { DeviceGates } from '../machine/device-gates.js';
 import { requireOutside } from '../output/output-place.js';
-import { DeviceGates } from '../passes/device-gates.js';
-import { MOST_PILES, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-piles.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generation.js';
 import { requireIdsFree } from '../store/input-ids.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
-import { findShortages } from './disk-shortage.js';
-import { type DiskNeed, type JobPlan, planPass1 } from './job-plan.js';
-import { createControl, gatesOfInputs } from './prepare-job.js';
-import { completeRequest, type JobRequest, requireWhole } from './request.js';
-import type { AppendOptions } from './store-options.js';
-import { TempPlaces } from './temp-places.js';
+import { requireSpace } from './disk-space.js';
+import type { AppendOptions } from './options.js';
+import { requireWhole } from './record-format.js';
+import {
+  completeInputs,
+  completeMachine,
+  completeTalk,
+  type InputRequest,
+  type MachineRequest,
+  requireInputIds,
+  requireSeed,
+  type TalkRequest,
+} from './request.js';
+import { TempDisks } from './temp-disks.js';
+import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
 
-export interface PreparedAppend {
-  /** With the seed of the store. */
-  readonly request: JobRequest;
-  readonly snapshot: StoreSnapshot;
-  readonly inputs: readonly JobInput[];
-  readonly inputIds: readonly string[];
+/** What an append is asked for. */
+export interface AppendRequest extends InputRequest, MachineRequest, TalkRequest {
   readonly generation: string;
   readonly replace: boolean;
-  readonly inputGates: readonly GateNumber[];
-  readonly layout: StoreLayout;
-  readonly plan: JobPlan;
+}
+
+export interface PreparedAppend extends ReadableInputs {
+  readonly request: AppendRequest;
+  readonly inputIds: readonly string[];
+  readonly keyOf: (inputOrdinal: number) => bigint;
+  readonly snapshot: StoreSnapshot;
+  readonly layout: PileSetLayout;
+  readonly plan: ScatterPlan;
   readonly control: JobControl;
 }
 
-/** @throws UsageError, InputError and SystemError for all that is wrong from the start. */
+/** @throws UsageError, InputError and SystemError for everything that is wrong from the start. */
 export async function prepareAppend(
   storeDirectory: string,
   options: AppendOptions,
   tuning: Tuning,
 ): Promise<PreparedAppend> {
-  const { generation = generationOfToday(), replace = false, piles, expectedBytes, ...asked } = options;
+  const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
   if (piles !== undefined) requireWhole('--piles', piles, 1, MOST_PILES);
   if (expectedBytes !== undefined) requireWhole('--expected-bytes', expectedBytes, 1);
-  const named = completeRequest({ ...asked, inputIds: asked.inputIds ?? 'path' });
-  refuseHeaders(named);
-  const { inputs, directories } = await listInputs(
-    named.inputs,
-    named.onWarning,
-    named.decompressProgram,
-    named.signal,
-  );
-  requireOutside(storeDirectory, 'the pile store', directories);
-  requireWholeRecords(inputs, named.framing);
-  const inputIds = chooseInputIds(named.inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
-  const { recordBytes } = estimateInputs(inputs, named.framing, deriveDrawSeed(named.seed));
+  requireInputIds(inputIds);
+  requireSeed(seed);
+  const talk = completeTalk(options);
+  const request = { ...completeInputs(options), ...completeMachine(options), ...talk, generation, replace };
+  refuseHeaders(request);
+  const listed = await listInputs(request.inputs, talk.onWarning, request.decompressProgram, talk.signal);
+  requireOutside(storeDirectory, 'the pile store', listed.directories);
+  // Without headers no decoder runs here, so none asks for memory.
+  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, request, () => '');
+  requireWholeRecords(inputs, request.framing);
+  const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
+  // Samples are drawn by a seed; which one decides nothing but the estimate.
+  const draws = seed ?? drawSeed();
+  const { recordBytes } = estimateInputs(inputs, request.framing, deriveDrawSeed(draws));
   const { snapshot, plan: work } = await openOrCreateStore(
     storeDirectory,
-    { seed: options.seed, pileCount: piles },
+    { seed, pileCount: piles },
     { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
-      requireIdsFree(store.snapshot, inputIds, replace);
-      return planWork(named, inputs, store, tuning);
+      requireIdsFree(store.snapshot, ids, replace);
+      return planWork({ ...request, seed: draws }, inputs, store, tuning);
     },
   );
-  const { inputGates, plan, control } = work;
-  const request = { ...named, seed: snapshot.settings.seed };
-  const layout = layoutOf(snapshot, work.storeGate, work.rotates);
-  return { request, snapshot, inputs, inputIds, generation, replace, inputGates, layout, plan, control };
+  const { gates, plan, control, storeGate, rotates } = work;
+  const layout = layoutOf(snapshot, storeGate, rotates);
+  const keyOf = (inputOrdinal: number) => inputKeyOf(snapshot.settings.seed, ids, inputOrdinal);
+  return { request, inputs, firstHeader, gates, inputIds: ids, keyOf, snapshot, layout, plan, control };
 }
 
-/** What is decided for a store, be it one that is still to be made. */
-interface AppendWork extends Pick<PreparedAppend, 'inputGates' | 'plan' | 'control'> {
+/** What is decided for a store, even one that is still to be made. */
+interface StoreWork extends Pick<PreparedAppend, 'gates' | 'plan' | 'control'> {
   readonly storeGate: GateNumber;
   /** Whether the disk of the store does. */
   readonly rotates: boolean;
 }
 
 async function planWork(
-  request: JobRequest,
-  inputs: readonly JobInput[],
-  { pileCount, place }: StoreInSight,
+  request: AppendRequest & { readonly seed: string },
+  inputs: readonly Input[],
+  { pileCount, place: directory }: StoreInSight,
   tuning: Tuning,
-): Promise<AppendWork> {
-  const gates = new DeviceGates(request.ioLimits);
-  const disk = new TempPlaces([place], gates);
-  const storeGate = gates.gateOf(place, 'store');
-  const inputGates = await gatesOfInputs(inputs, gates, request.signal);
-  const plan = await planPass1(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
-  requireSpace(plan, place, gates, request.onWarning);
-  return { inputGates, plan, control: createControl(plan, gates), storeGate, rotates: disk.rotate };
+): Promise<StoreWork> {
+  const { signal, onWarning } = request;
+  const deviceGates = new DeviceGates(request.ioLimits);
+  const disk = new TempDisks([directory], deviceGates);
+  const storeGate = deviceGates.gateOf(directory, 'store');
+  const gates = await gatesOf(inputs, deviceGates, signal);
+  const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
+  const needsOf = ({ tempBytes }: DiskNeed) =>
+    [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
+  requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
+  return { gates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
 }
 
-/** @throws SystemError ERR_NO_SPACE when it is sure that the disk does not hold it all. */
-function requireSpace(plan: JobPlan, directory: string, gates: DeviceGates, onWarning: JobRequest['onWarning']): void {
-  const shortageOf = ({ tempBytes }: DiskNeed) =>
-    findShortages([{ directory, byteLength: tempBytes, what: 'the pile store' }], 1, gates)[0];
-  const sure = shortageOf(plan.least);
-  if (sure !== undefined) {
-    throw new SystemError('ERR_NO_SPACE', `not enough space ${sure.description}; ${sure.advice}`);
-  }
-  const likely = shortageOf(plan.expected);
-  if (likely === undefined) return;
-  onWarning(`by a sample of the inputs, there may not be enough space ${likely.description}; ${likely.advice}`);
-}
-
-/** They would have to stand before the records of every output that is made of the store. */
-function refuseHeaders({ header }: JobRequest): void {
+/** A header would have to stand before the records of every output that is made of the store. */
+function refuseHeaders({ header }: InputRequest): void {
   if (header === undefined) return;
   throw new UsageError(
-    'a pile store keeps records alone, and these inputs have headers (--header, --skip-bytes, --npy or --webdataset); give inputs without, or shuffle them with pileshuf alone',
+    'a pile store keeps only records, and these inputs have headers (--header, --skip-bytes, --npy or --webdataset); give inputs without headers, or shuffle them without a store',
   );
 }

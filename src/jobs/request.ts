@@ -1,51 +1,90 @@
 /**
- * What was asked for, complete: every default filled in, every number checked, nothing started.
+ * What a caller asks for, complete: every default filled in, every value checked, nothing started. Each job takes the
+ * parts that it has: reading inputs, writing an output, resuming, using the machine.
  */
 import { UsageError } from '../errors.js';
-import type { DecompressProgram } from '../formats/codec-table.js';
-import type { Compression } from '../formats/encoder-table.js';
+import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
+import { openZstdPacker } from '../formats/codecs/zstd-packer.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  OUTPUT_CODECS,
+  type OutputCodec,
+  openEncoder,
+} from '../formats/encoder-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import type { InputIdRule } from '../inputs/ids.js';
+import type { NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
 import { readCpuCount } from '../machine/cpu-count.js';
 import { readMemory } from '../machine/memory-limit.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import { chooseCompression, chooseTempLevel } from './compression-request.js';
-import { recordFormatOf } from './framing-request.js';
 import type { ShardRule, ShuffleOptions } from './options.js';
+import { recordFormatOf, requireWhole } from './record-format.js';
 
-export interface JobRequest extends RecordFormat {
-  readonly inputs: ShuffleOptions['inputs'];
-  readonly inputIds: InputIdRule;
+/** How every job reports to its caller, and is stopped. */
+export interface TalkRequest {
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: ShuffleOptions['onProgress'];
+  readonly onWarning: (line: string) => void;
+}
+
+/** What a job may use of the machine. */
+export interface MachineRequest {
+  readonly memoryBytes: number;
+  readonly workers: number;
+  readonly ioLimits: Readonly<Record<string, number>>;
+}
+
+/** What a job reads, and how. */
+export interface InputRequest extends RecordFormat {
+  readonly inputs: readonly NamedInput[];
+  readonly decompressProgram: DecompressProgram;
+  readonly maxRecordBytes: number;
+}
+
+/** What a job writes, and where its temp data goes. */
+export interface OutputRequest {
+  /** Undefined: standard output. */
   readonly output: string | undefined;
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
-  readonly seed: string;
-  /** Whether nobody asked for this very seed. */
-  readonly isSeedDrawn: boolean;
-  readonly memoryBytes: number;
+  readonly force: boolean;
   /** Empty: chosen when it is known where the output goes. */
   readonly tempDirs: readonly string[];
   /** Level of zstd; undefined: temp data is not compressed. */
   readonly tempZstdLevel: number | undefined;
-  readonly workers: number;
-  readonly ioLimits: Readonly<Record<string, number>>;
-  readonly decompressProgram: DecompressProgram;
-  readonly maxRecordBytes: number;
-  readonly force: boolean;
+}
+
+/** Whether and where a job keeps what it takes to resume it. */
+export interface ResumeRequest {
   readonly resume: boolean;
   /** Undefined: derived from the output, when it is known where that and the temp data go. */
   readonly jobDir: string | undefined;
   readonly keepTemp: boolean;
-  /** Whether the job must be one that can be gone on with, however small it is. */
+  /** Whether the job must be one that can be resumed, however small it is. */
   readonly mustBeResumable: boolean;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: ShuffleOptions['onProgress'];
-  readonly onWarning: (line: string) => void;
+}
+
+/** Of a job that starts anew each time. */
+export const NEVER_RESUMED: ResumeRequest = {
+  resume: false,
+  jobDir: undefined,
+  keepTemp: false,
+  mustBeResumable: false,
+};
+
+/** All that a shuffle of inputs is asked for. */
+export interface ShuffleRequest extends TalkRequest, MachineRequest, InputRequest, OutputRequest, ResumeRequest {
+  readonly inputIds: InputIdRule;
+  readonly seed: string;
+  /** Whether the caller named no seed. */
+  readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
 }
 
@@ -55,87 +94,204 @@ const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 /** The other half is left to the page cache, which the inputs and the output need. */
 const DEFAULT_MEMORY_SHARE = 0.5;
 const MOST_WORKERS = 1024;
+/** Level 1 saves nearly as much as higher levels, which cost more time than they save on any but the slowest disks. */
+const DEFAULT_TEMP_LEVEL = 1;
 
 /** @throws UsageError */
-export function completeRequest(options: ShuffleOptions): JobRequest {
-  requireShapes(options);
-  refuseToResumeStreams(options);
-  const { shards } = options;
-  if (shards?.by === 'count') requireWhole('--shards', shards.shardCount, 1, MOST_SHARDS);
-  if (shards?.by === 'records') requireWhole('--shard-records', shards.recordsPerShard, 1);
-  if (shards?.by === 'bytes') requireWhole('--shard-bytes', shards.maxShardBytes, 1);
-  const shardPrefix = options.shardPrefix ?? 'shard';
-  if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
-    throw new UsageError(
-      `the shard prefix ${JSON.stringify(shardPrefix)} is no part of a file name; expected one without / and NUL`,
-    );
-  }
-  for (const [path, limit] of Object.entries(options.ioLimits ?? {}))
-    requireWhole(`--io-limit ${path}`, limit, 1, 2 ** 16);
+export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
+  const { inputIds = 'ordinal', seed } = options;
+  requireInputIds(inputIds);
+  requireSeed(seed);
   return {
-    inputs: options.inputs,
-    inputIds: options.inputIds ?? 'ordinal',
-    output: options.output,
-    shards,
-    shardPrefix,
-    compression: chooseCompression(options),
-    seed: options.seed ?? drawSeed(),
-    isSeedDrawn: options.seed === undefined,
-    memoryBytes: chooseMemoryBytes(options),
-    tempDirs: options.tempDirs ?? [],
-    tempZstdLevel: chooseTempLevel(options),
-    workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
-    ioLimits: options.ioLimits ?? {},
-    ...recordFormatOf(options),
-    decompressProgram: options.decompressProgram,
-    maxRecordBytes: requireWhole(
-      '--max-record',
-      options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
-      1,
-      LARGEST_MAX_RECORD_BYTES,
-    ),
-    force: options.force ?? false,
-    resume: options.resume ?? false,
-    jobDir: options.jobDir,
-    keepTemp: options.keepTemp ?? false,
-    mustBeResumable: options.resume === true || options.jobDir !== undefined,
-    signal: options.signal,
-    onProgress: options.onProgress,
-    onWarning: options.onWarning ?? (() => {}),
+    ...completeInputs(options),
+    ...completeResume(options),
+    ...completeOutput(options),
+    ...completeMachine(options),
+    ...completeTalk(options),
+    inputIds,
+    seed: seed ?? drawSeed(),
+    isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,
   };
 }
 
-/** What the types say, for callers that have none. */
-function requireShapes(options: ShuffleOptions): void {
-  const { inputs, output, seed, tempDirs, shards, header, resume, jobDir, keepTemp, decompressProgram } = options;
-  const { inputIds } = options;
-  const isPath = (value: unknown) => typeof value === 'string' && value !== '';
-  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
+export function completeTalk({
+  signal,
+  onProgress,
+  onWarning = () => {},
+}: Pick<ShuffleOptions, 'signal' | 'onProgress' | 'onWarning'>): TalkRequest {
+  return { signal, onProgress, onWarning };
+}
+
+/** @throws UsageError */
+export function completeMachine(
+  options: Pick<ShuffleOptions, 'memoryBytes' | 'workers' | 'ioLimits' | 'onWarning'>,
+): MachineRequest {
+  const { ioLimits = {}, workers = readCpuCount() } = options;
+  for (const [path, limit] of Object.entries(ioLimits)) requireWhole(`--io-limit ${path}`, limit, 1, 2 ** 16);
+  return {
+    memoryBytes: chooseMemoryBytes(options),
+    workers: requireWhole('--workers', workers, 1, MOST_WORKERS),
+    ioLimits,
+  };
+}
+
+/** @throws UsageError */
+export function completeInputs(
+  options: Pick<
+    ShuffleOptions,
+    'inputs' | 'records' | 'zeroTerminated' | 'header' | 'decompressProgram' | 'maxRecordBytes'
+  >,
+): InputRequest {
+  const { inputs, header, decompressProgram, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+  // Callers without types may pass anything.
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
     throw new UsageError('inputs: expected an array of paths, or of objects with a path');
-  if (inputIds !== undefined && !isInputIdRule(inputIds))
-    throw new UsageError("inputIds: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
-  if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
-  if (tempDirs !== undefined && !(Array.isArray(tempDirs) && tempDirs.every(isPath)))
-    throw new UsageError('tempDirs: expected an array of paths');
   if (decompressProgram !== undefined && !isProgram(decompressProgram))
     throw new UsageError('decompressProgram: expected an array of a program and its arguments, without NUL');
-  if (shards !== undefined && !['count', 'records', 'bytes'].includes(shards.by))
-    throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
   if (header !== undefined && !isHeader(header))
     throw new UsageError('header: expected an object with one of `lines` and `bytes`');
-  if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
-  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('jobDir: expected a path that is not empty');
-  if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
+  return {
+    inputs,
+    ...recordFormatOf(options),
+    decompressProgram,
+    maxRecordBytes: requireWhole('--max-record', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
+  };
+}
+
+/** @throws UsageError */
+export function requireInputIds(inputIds: unknown): asserts inputIds is InputIdRule {
+  const isRule = Array.isArray(inputIds)
+    ? inputIds.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id))
+    : inputIds === 'ordinal' || inputIds === 'path' || inputIds === 'name';
+  if (!isRule)
+    throw new UsageError("inputIds: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
+}
+
+/** @throws UsageError */
+export function requireSeed(seed: unknown): asserts seed is string | undefined {
   if (seed === undefined) return;
   if (typeof seed !== 'string') throw new UsageError('seed: expected a string');
   if (!isWellFormed(seed)) throw new UsageError('seed: expected well-formed Unicode, without half pairs');
 }
 
-function isInputIdRule(rule: unknown): boolean {
-  if (!Array.isArray(rule)) return rule === 'ordinal' || rule === 'path' || rule === 'name';
-  return rule.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id));
+/** @throws UsageError also when nothing on this machine can compress as asked for. */
+export function completeOutput(
+  options: Pick<
+    ShuffleOptions,
+    'output' | 'shards' | 'shardPrefix' | 'compress' | 'force' | 'tempDirs' | 'tempCompress' | 'onWarning'
+  >,
+): OutputRequest {
+  const { output, shards, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
+  if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
+  if (!(Array.isArray(tempDirs) && tempDirs.every(isPath))) throw new UsageError('tempDirs: expected an array of paths');
+  if (shards !== undefined) requireShards(shards);
+  if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
+    throw new UsageError(
+      `the shard prefix ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
+    );
+  }
+  return {
+    output,
+    shards,
+    shardPrefix,
+    compression: chooseCompression(options),
+    force,
+    tempDirs,
+    tempZstdLevel: chooseTempLevel(options),
+  };
+}
+
+function requireShards(shards: ShardRule): void {
+  switch (shards.by) {
+    case 'count':
+      requireWhole('--shards', shards.shardCount, 1, MOST_SHARDS);
+      break;
+    case 'records':
+      requireWhole('--shard-records', shards.recordsPerShard, 1);
+      break;
+    case 'bytes':
+      requireWhole('--shard-bytes', shards.maxShardBytes, 1);
+      break;
+    default:
+      throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
+  }
+}
+
+/** @throws UsageError also for streams that are known by their names; the job finds the pipes and devices. */
+export function completeResume(
+  options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
+): ResumeRequest {
+  const { inputs, output, resume, jobDir, keepTemp } = options;
+  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
+  if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
+  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('jobDir: expected a path that is not empty');
+  if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
+  const mustBeResumable = resume === true || jobDir !== undefined;
+  if ((mustBeResumable || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
+    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
+  const isStandardInput = (input: NamedInput) => (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
+  if (mustBeResumable && inputs.some(isStandardInput))
+    throw new UsageError(
+      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
+    );
+  return { resume: resume ?? false, jobDir, keepTemp: keepTemp ?? false, mustBeResumable };
+}
+
+function chooseCompression(
+  options: Pick<ShuffleOptions, 'compress' | 'output' | 'shards' | 'onWarning'>,
+): Compression | undefined {
+  const { compress, output, shards } = options;
+  const codecByName = shards === undefined && output !== undefined ? codecOfName(output) : undefined;
+  const compression = compress === undefined ? byName(codecByName) : asAskedFor(compress);
+  if (codecByName !== undefined && codecByName !== compression?.codec) {
+    options.onWarning?.(
+      `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
+    );
+  }
+  const isNamedOtherwise = shards === undefined && output !== undefined && withoutCodecSuffix(output) !== output;
+  if (codecByName === undefined && isNamedOtherwise) {
+    options.onWarning?.(
+      `the output ${output} will be ${compression?.codec ?? 'plain'}, though its name says something else; pileshuf can write ${OUTPUT_CODECS.join(' and ')}`,
+    );
+  }
+  if (compression !== undefined) openEncoder(compression);
+  return compression;
+}
+
+function byName(codec: OutputCodec | undefined): Compression | undefined {
+  return codec === undefined ? undefined : compressionOf(codec);
+}
+
+function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compression | undefined {
+  if (compress === 'none') return undefined;
+  // Callers without types may pass anything.
+  const codec = OUTPUT_CODECS.find((known) => known === compress?.codec);
+  if (codec === undefined) {
+    throw new UsageError(`compress: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`);
+  }
+  return compressionOf(codec, compress.level);
+}
+
+function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>): number | undefined {
+  if (tempCompress === undefined) return undefined;
+  const { codec, level = DEFAULT_TEMP_LEVEL } = tempCompress;
+  if (codec !== 'zstd') throw new UsageError("tempCompress: expected an object with `codec` 'zstd'");
+  openZstdPacker(level);
+  return level;
+}
+
+function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'memoryBytes' | 'onWarning'>): number {
+  const { availableBytes, totalBytes } = readMemory();
+  if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
+  if (requireWhole('--memory', memoryBytes, 1) <= totalBytes) return memoryBytes;
+  const totalMib = Math.floor(totalBytes / 2 ** 20);
+  onWarning?.(`--memory is more than the ${totalMib} MiB of this machine; pileshuf uses ${totalMib} MiB`);
+  return totalBytes;
+}
+
+function isPath(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
 }
 
 /** Hashed as UTF-8, in which halves of a pair all become the same character. */
@@ -154,33 +310,4 @@ function isProgram(words: unknown): boolean {
     words[0] !== undefined &&
     words[0] !== ''
   );
-}
-
-/** Only by their names: what is a pipe or a device the job finds out. */
-function refuseToResumeStreams({ inputs, output, resume, jobDir, keepTemp }: ShuffleOptions): void {
-  const canBeResumed = resume === true || jobDir !== undefined;
-  if ((canBeResumed || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
-    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
-  const isStandardInput = (input: ShuffleOptions['inputs'][number]) =>
-    (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
-  if (canBeResumed && inputs.some(isStandardInput))
-    throw new UsageError(
-      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
-    );
-}
-
-function chooseMemoryBytes({ memoryBytes, onWarning }: ShuffleOptions): number {
-  const { availableBytes, totalBytes } = readMemory();
-  if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
-  if (requireWhole('--memory', memoryBytes, 1) <= totalBytes) return memoryBytes;
-  onWarning?.(
-    `--memory is more than the ${Math.floor(totalBytes / 2 ** 20)} MiB that there are; ${Math.floor(totalBytes / 2 ** 20)} MiB are used`,
-  );
-  return totalBytes;
-}
-
-/** @param option as the command calls it; the library's field is named alike. @throws UsageError */
-export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
 }

@@ -1,20 +1,52 @@
 /**
- * Pass 2 on a store: its records in the order of their keys, as a job on the same inputs would write them. A job of its
- * own but for pass 1, in whose place the totals of the piles are read from the indexes. The store is only read.
+ * Writes the records of a pile store in their order: the shuffle pass on piles that are there already. The totals of the
+ * piles come from the indexes of the store instead of a scatter pass. The store is only read.
+ *
+ *     plan      the store as it is now, memory and disk budget     prepareStoreShuffle
+ *     gather    all pile sets of the store, and their totals        gather-stored-piles.ts
+ *     between, shuffle, verify, commit                              as in shuffle.ts
  */
-
+import { randomBytes } from 'node:crypto';
+import { LINES } from '../formats/framing.js';
+import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import type { JobDirectory } from '../job-directory/job-directory.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { requireReplaceable } from '../output/output-place.js';
+import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { shufflePiles } from '../passes/shuffle-pass.js';
+import { JobStop, startThreads } from '../passes/threads.js';
+import type { PileSetLayout } from '../pile-sets/pile-layout.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
-import { openSnapshot } from '../store/store-snapshot.js';
+import { pileSetDirectoryOf } from '../store/store-files.js';
+import { layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
+import { needsAtSite, requireSpace } from './disk-space.js';
+import { findStart } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
-import type { ShuffleReport } from './options.js';
-import { prepareStoreShuffle } from './prepare-store-shuffle.js';
-import { type PileSource, runJob } from './shuffle.js';
-import type { ShuffleStoreOptions } from './store-options.js';
+import { type JobScope, runJob } from './job.js';
+import { describeJob } from './job-description.js';
+import { ProfileLog } from './job-profile.js';
+import { JobProgress } from './job-progress.js';
+import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
+import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
+import {
+  completeMachine,
+  completeOutput,
+  completeTalk,
+  type MachineRequest,
+  NEVER_RESUMED,
+  type OutputRequest,
+  type TalkRequest,
+} from './request.js';
+import { chooseSite, type JobSite } from './site.js';
+import { shuffleShareOf } from './task-shares.js';
+import { TempDisks } from './temp-disks.js';
+import { createControl, planStoreShuffle, type WorkPlan } from './work-plan.js';
 
 /**
- * Writes the records of a store in their order: the bytes that `shuffle` writes of the same inputs, with the same seed
- * and input ids. What is committed meanwhile is not in it.
+ * Writes the records of a store in their order: the bytes that `shuffle` writes of the same inputs, with the same seed and
+ * input ids. What is committed meanwhile is left out.
  *
  * @param tuning sizes that only tests have a reason to change; they do not change the output.
  * @throws PileshufError as `shuffle`
@@ -25,13 +57,138 @@ export async function shuffleStore(
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleReport> {
   const snapshot = openSnapshot(storeDirectory);
-  const source: PileSource = {
-    prepare: (releases) => prepareStoreShuffle(snapshot, options, tuning, releases),
-    gatherPiles: (job) => gatherStoredPiles(snapshot, job),
-  };
-  const report = await runJob(options, source).catch((error: unknown) => {
+  const profile = new ProfileLog();
+  const { value, seconds } = await runJob(options, async (scope) => {
+    const prepared = await prepareStoreShuffle(snapshot, options, tuning, scope);
+    const { request, control } = prepared;
+    const stop = new JobStop(control, request.signal);
+    scope.releases.push(() => stop.release());
+    const progress = new JobProgress(control, stop, request.onProgress);
+    const site = await openSite(prepared, scope);
+    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope));
+  }).catch((error: unknown) => {
     throw explainedByExpiry(error, snapshot);
   });
-  const inputCount = snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0);
-  return { ...report, inputCount };
+  const report = { ...value, seconds: { total: seconds, ...value.seconds } };
+  profile.tell(options.onProfile, report);
+  return report;
+}
+
+type StoreShuffleRequest = OutputRequest & MachineRequest & TalkRequest & { readonly isProfiled: boolean };
+
+interface PreparedStoreShuffle {
+  readonly request: StoreShuffleRequest;
+  readonly snapshot: StoreSnapshot;
+  /** Where the piles of the store lie. */
+  readonly layout: PileSetLayout;
+  readonly site: JobSite;
+  /** Undefined: the output is a stream. */
+  readonly directory: JobDirectory | undefined;
+  readonly disks: TempDisks;
+  readonly outputGate: GateNumber;
+  readonly plan: WorkPlan;
+  readonly control: JobControl;
+}
+
+/** @throws UsageError, SystemError */
+async function prepareStoreShuffle(
+  snapshot: StoreSnapshot,
+  options: ShuffleStoreOptions,
+  tuning: Tuning,
+  { releases }: JobScope,
+): Promise<PreparedStoreShuffle> {
+  const request = {
+    ...completeOutput(options),
+    ...completeMachine(options),
+    ...completeTalk(options),
+    isProfiled: options.onProfile !== undefined,
+  };
+  const { settings, manifest } = snapshot;
+  const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
+  const site = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, directories: [snapshot.directory] });
+  const gates = new DeviceGates(request.ioLimits);
+  const disks = new TempDisks(site.tempDirs, gates);
+  const start = site.kind === 'files' ? await findStart({ ...request, resume: false }, site) : undefined;
+  if (start !== undefined) releases.push(() => start.directory.release());
+  if (site.kind === 'files') requireReplaceable(site.output, request.output ?? '', []);
+  const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
+  const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
+  const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);
+  const outputGate = site.outputDirectory === undefined ? UNGATED : gates.gateOf(site.outputDirectory, 'output');
+  const stored = {
+    records: manifest.commits.reduce((sum, commit) => sum + commit.records, 0),
+    bytes: manifest.commits.reduce((sum, commit) => sum + commit.bytes, 0),
+    pileCount: settings.pileCount,
+  };
+  const plan = planStoreShuffle(request, stored, disks, request.compression !== undefined, tuning);
+  const needsOf = (need: (typeof plan)['diskNeeds']['least']) => needsAtSite(need, site);
+  requireSpace(plan.diskNeeds, needsOf, 1, gates, request.onWarning);
+  const control = createControl(plan, gates);
+  return { request, snapshot, layout, site, directory: start?.directory, disks, outputGate, plan, control };
+}
+
+function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
+  const { request, snapshot, site, directory, disks, outputGate, control } = prepared;
+  if (site.kind === 'stream' || directory === undefined) return openStream(site, disks, control, scope);
+  const fixed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
+  // The records of a store have no inputs and no framing; the manifest only says whose files these are.
+  const asShuffle = {
+    ...{ ...request, ...NEVER_RESUMED, inputs: [], inputIds: 'ordinal', framing: LINES, header: undefined } as const,
+    ...{ decompressProgram: undefined, maxRecordBytes: 0, seed: snapshot.settings.seed, isSeedDrawn: false },
+  };
+  const describe = (removesJobDirectory: boolean) =>
+    describeJob({ request: asShuffle, inputs: [], inputIds: undefined }, fixed, site, removesJobDirectory);
+  return openFiles({ site, directory, disks, outputGate, ...fixed, describe }, scope);
+}
+
+async function shuffleAt(
+  site: OpenSite,
+  { request, snapshot, layout: storeLayout, plan, control }: PreparedStoreShuffle,
+  stop: JobStop,
+  progress: JobProgress,
+  profile: ProfileLog,
+  { releases }: JobScope,
+) {
+  const threadCount = plan.inline ? 0 : plan.memory.workers;
+  const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
+  profile.pass1Begins();
+  const pass1 = await progress.during('scatter', undefined, () => gatherStoredPiles(snapshot, storeLayout, control));
+  const piles = pass1.value;
+
+  const layout = layOutOutput(request, piles, undefined);
+  const second = await threadsOfPass2(threads, plan, undefined, piles, profile.add, releases);
+  const target = await beginOutput(site, layout, control);
+
+  profile.pass2Begins();
+  const { tempZstdLevel, isProfiled } = request;
+  const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
+  const share = shuffleShareOf(second.threads, plan, second.arenaBytes, piling, {
+    tiesByBytes: true,
+    hashesOutput: false,
+    rescatterTo: site.piles,
+    isProfiled,
+  });
+  const work = { piles, target, share, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
+  const pass2 = await progress.during('shuffle', piles.bytes, () => shufflePiles(work, second.threads, undefined));
+
+  const { records, bytes } = piles;
+  const checksum = checksumTextOf(piles.checksum);
+  const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };
+  const commit = await progress.during('commit', undefined, () =>
+    commitOutput(site, layout, pass2.value, summary, control),
+  );
+  const { settings, manifest } = snapshot;
+  return {
+    records,
+    bytes,
+    seed: settings.seed,
+    checksum,
+    seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
+    inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
+    workers: plan.memory.workers,
+    piles: settings.pileCount,
+    tempBytes: control.counted('rescatteredBytes'),
+    shards: commit.value,
+    resumed: undefined,
+  };
 }

@@ -1,165 +1,161 @@
 /**
- * Start reading here: the whole of a job.
+ * Start reading here: the whole of a shuffle.
  *
- *     plan      inputs -> slices, piles, memory and disk budget       prepare/, ../plan/
- *     pass 1    one task a slice -> its pile set                      passes/scatter-inputs.ts, workers/tasks/scatter.ts
- *     merge     pile j = its segments over all pile sets              no bytes move: pile-sets/merged-pile.ts
- *     pass 2    one task a range of piles -> its part of the output     passes/shuffle-piles.ts, workers/tasks/shuffle.ts
- *     commit    verify what was written, make it durable and visible  output/staged-output.ts
+ *     plan      inputs -> slices, piles, memory and disk budget           prepare-shuffle.ts, ../plan/
+ *     scatter   pass 1: one task a slice -> its pile set                  ../passes/scatter-pass.ts
+ *     merge     pile j = its segments over all pile sets; no bytes move   ../pile-sets/merged-pile.ts
+ *     between   how the output is cut, how many threads can go on         ../passes/between-passes.ts
+ *     shuffle   pass 2: one task a range of piles -> its part of the output   ../passes/shuffle-pass.ts
+ *     verify    what was written is all of the output                     open-site.ts, ../output/
+ *     commit    make it durable, then visible                             open-site.ts, ../output/
  *
- * Every step is verified before anything is deleted or becomes visible. Nothing stays behind but what a job
- * that can be resumed needs to go on: its start is found in prepare/job-start.ts, what it has is in files-work.ts.
+ * Every step is verified before anything is deleted or becomes visible. A job that can be resumed goes the same way:
+ * earlier-attempt.ts finds what an earlier attempt did, and the passes leave it out. `shuffle-store.ts` takes the piles of
+ * a store instead of scattering; `append.ts` stops after the scatter pass.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { JobShare } from '../../workers/tasks/job-share.js';
-import { type Release, releasingAll } from '../cleanup.js';
-import { AbortedError } from '../errors.js';
+import { randomBytes } from 'node:crypto';
+import { inputKeyOf } from '../inputs/ids.js';
 import type { CommitJournal } from '../output/commit-journal.js';
-import { checksumTextOf, recordBytesOf } from '../output/output-target.js';
-import { fitPass2 } from '../passes/fit-pass2.js';
-import type { JobContext, ScatteredPiles } from '../passes/job-context.js';
-import { JobStop } from '../passes/job-stop.js';
-import { keepRamPool } from '../passes/keep-pool-memory.js';
-import { layOutOutput } from '../passes/lay-out-output.js';
+import { recordBytesOf } from '../output/output-target.js';
+import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
-import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
-import { ownRamPool, type RamPoolShare } from '../pile-sets/ram-pool.js';
+import { JobStop, openRamPool, startThreads } from '../passes/threads.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import type { JobPlan } from './job-plan.js';
+import { type JobScope, runJob } from './job.js';
+import { describeJob } from './job-description.js';
+import type { JobFiles } from './job-files.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
-import type { JobWork } from './job-work.js';
-import { openWork } from './open-work.js';
+import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
-import { type PreparedJob, prepareJob } from './prepare-job.js';
+import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import { scatterShareOf, shuffleShareOf } from './task-shares.js';
 
-export function runShuffleJob(options: ShuffleOptions, tuning: Tuning): Promise<ShuffleReport> {
-  return runJob(options, { prepare: (releases) => prepareJob(options, tuning, releases), gatherPiles: scatterInputs });
-}
-
-/** Where the piles of a job come from. */
-export interface PileSource {
-  /** @param releases gets what is to be done when the job ends. */
-  prepare(releases: Release[]): Promise<PreparedJob>;
-  /** Pass 1, or what stands in its place. */
-  gatherPiles(job: JobContext): Promise<ScatteredPiles>;
-}
-
-export async function runJob(
-  options: Pick<ShuffleOptions, 'signal' | 'onWarning' | 'onProfile'>,
-  source: PileSource,
-): Promise<ShuffleReport> {
-  const began = performance.now();
-  if (options.signal?.aborted === true) throw new AbortedError();
-  // The job has ended: a function of the caller that fails changes nothing of that.
-  const tell = (call: () => void) => {
-    try {
-      call();
-    } catch {}
-  };
-  const warnOfLeftover = (error: unknown) =>
-    tell(() => options.onWarning?.(error instanceof Error ? error.message : String(error)));
+/**
+ * Puts the records of all inputs into one uniformly random order.
+ *
+ * @param tuning sizes that only tests have a reason to change; they do not change the output.
+ * @throws PileshufError one of its subclasses, with a `code` and a one-line message.
+ */
+export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
   const profile = new ProfileLog();
-  const done = await releasingAll(async (releases) => {
-    const prepared = await source.prepare(releases);
-    const stop = new JobStop(prepared.control, prepared.request.signal);
-    releases.push(() => stop.release());
-    const work = await openWork(prepared, releases);
-    // Threads end before it is decided what stays on disk: they have files open, and may still write.
-    const result = await releasingAll(
-      (threads) => carryOut(prepared, source, work, stop, profile, threads),
-      warnOfLeftover,
-    ).catch(async (thrown: unknown) => {
-      // A stream cannot be taken back.
-      const isStream = prepared.site.kind === 'stream';
-      const error = thrown instanceof AbortedError && isStream ? new AbortedError('incomplete') : thrown;
-      await work.failed(error);
-      throw error;
-    });
-    // The output is there: what cannot be tidied up any more is told, and fails nothing.
-    await work.succeeded().catch(warnOfLeftover);
-    return result;
-  }, warnOfLeftover);
-  const report = { ...done, seconds: { total: secondsSince(began), ...done.seconds } };
-  tell(() => options.onProfile?.(profile.profileOf(report)));
+  const { value, seconds } = await runJob(options, async (scope) => {
+    const prepared = await prepareShuffle(options, tuning, scope);
+    const { request, control } = prepared;
+    const stop = new JobStop(control, request.signal);
+    scope.releases.push(() => stop.release());
+    const progress = new JobProgress(control, stop, request.onProgress);
+    const site = await openSite(prepared, scope);
+    const journal = prepared.earlier?.journal;
+    if (site.kind === 'files' && journal !== undefined)
+      return workAt(site, scope, () => finishMoves(prepared, site, journal, progress));
+    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope));
+  });
+  const report = { ...value, seconds: { total: seconds, ...value.seconds } };
+  profile.tell(options.onProfile, report);
   return report;
 }
 
-async function carryOut(
-  prepared: PreparedJob,
-  source: PileSource,
-  work: JobWork,
+function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite> {
+  const { request, plan, site, start, earlier, disks, outputGate, control } = prepared;
+  if (site.kind === 'stream' || start === undefined) return openStream(site, disks, control, scope);
+  const describe = (removesJobDirectory: boolean) => describeJob(prepared, plan, site, removesJobDirectory);
+  const { isResumable, layout } = plan;
+  const { directory } = start;
+  const { keepTemp } = request;
+  return openFiles({ site, directory, earlier, disks, outputGate, isResumable, layout, keepTemp, describe }, scope);
+}
+
+async function shuffleAt(
+  site: OpenSite,
+  prepared: PreparedShuffle,
   stop: JobStop,
+  progress: JobProgress,
   profile: ProfileLog,
-  releases: Release[],
-) {
-  const { request, inputs, plan, control, before } = prepared;
-  const { output, kept } = work;
-  const progress = new JobProgress(control, stop, request.onProgress);
-  if (before?.journal !== undefined) return finishMoves(prepared, work, progress, before.journal);
-
-  const jobName = randomUUID();
-  // Its thread starts beside those of the pool, and ends after them.
-  const openingRamPool = openRamPool(plan, releases);
-  openingRamPool.catch(() => {});
-  const pool = await openPool(plan, jobName, profile);
-  releases.push(() => pool.destroy());
-  const share = shareOf(prepared, work, jobName, await openingRamPool);
+  { releases }: JobScope,
+): Promise<UntimedReport> {
+  const { request, inputs, inputIds, plan, control } = prepared;
+  const { memory, inline } = plan;
+  const { pileCount, stripeCount } = memory;
+  const outlivesJob = site.kind === 'files' && site.outlivesJob;
   const attempt = randomBytes(4).toString('hex');
-  const { seed, onWarning } = request;
-  const job: JobContext = {
-    ...prepared,
-    seed,
-    onWarning,
-    onTaskProfile: profile.add,
-    share,
-    stop,
-    pool,
-    attempt,
-    keepsPiles: prepared.storedPiles !== undefined,
-    kept,
-  };
+
+  // The thread of the memory pool starts beside those of the task pool, and ends after them.
+  const openingRamPool = openRamPool(memory.ramPoolBytes, inline, releases);
+  openingRamPool.catch(() => {});
+  // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
+  const size = { threadCount: inline ? 0 : memory.workers, startCount: plan.slices.length };
+  const threads = await startThreads(size, { control, stop }, profile.add, releases);
+  const ramPool = await openingRamPool;
+  const piling = { layout: { pileCount, stripeCount, ...site.piles }, ramPool, tempZstdLevel: request.tempZstdLevel };
+
   profile.pass1Begins();
+  const scatterWork = {
+    ...prepared,
+    slices: plan.slices,
+    keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
+    share: scatterShareOf(threads, plan, request, piling, outlivesJob, request.isProfiled),
+    attempt,
+  };
+  const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
+  const pass1 = await progress.during('scatter', plan.inputBytes, () =>
+    scatterInputs(scatterWork, threads, keptPileSets),
+  );
+  const piles = pass1.value;
 
-  const pass1 = await progress.during('scatter', plan.inputBytes, () => source.gatherPiles(job));
-  const scattered = pass1.value;
-  const { records, bytes } = scattered;
-  const layout = layOutOutput(request, scattered);
-  const pass2Job = await fitPass2(job, scattered);
-  releases.push(() => pass2Job.pool.destroy());
-  const finished = kept?.finished.ranges.flatMap((range) => range.regions) ?? [];
-  const target = await output.begin(layout, finished, control);
+  const { records, bytes } = piles;
+  const { header: spec } = request;
+  const headers = spec === undefined || piles.header === undefined ? undefined : { spec, header: piles.header };
+  const layout = layOutOutput(request, piles, headers);
+  const second = await threadsOfPass2(threads, plan, ramPool, piles, profile.add, releases);
+  const target = await beginOutput(site, layout, control);
+
   profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
-
-  const checksum = checksumTextOf(scattered.checksum);
-  const { shardCount } = layout.cuts;
-  const commit = await progress.during('commit', undefined, async () => {
-    await output.complete(layout, pass2.value, control);
-    output.verify(layout, pass2.value);
-    return output.commit({ shardCount, records, bytes, checksum }, control);
+  const share = shuffleShareOf(second.threads, plan, second.arenaBytes, piling, {
+    tiesByBytes: inputIds !== undefined,
+    hashesOutput: outlivesJob,
+    rescatterTo: site.piles,
+    isProfiled: request.isProfiled,
   });
+  const shuffleWork = { piles, target, share, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
+  const keptRanges = site.kind === 'files' ? site.keptRanges : undefined;
+  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(shuffleWork, second.threads, keptRanges));
+
+  const checksum = checksumTextOf(piles.checksum);
+  const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };
+  const commit = await progress.during('commit', undefined, () =>
+    commitOutput(site, layout, pass2.value, summary, control),
+  );
+  const scatteredBytes = piles.pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
   return {
     records,
     bytes,
-    seed,
+    seed: request.seed,
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
-    workers: plan.memory.workers,
-    piles: plan.memory.pileCount,
-    tempBytes: scattered.tempBytes + control.counted('rescatteredBytes'),
+    workers: memory.workers,
+    piles: pileCount,
+    tempBytes: scatteredBytes + control.counted('rescatteredBytes'),
     shards: commit.value,
-    resumed: resumedFrom(prepared, scattered.takenOverCount),
+    resumed: resumedFrom(prepared, piles.resumedCount),
   };
 }
 
-/** All was written when the run before was killed: its outputs only get their names. */
-async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobProgress, journal: CommitJournal) {
-  const { request, inputs, plan } = prepared;
+/** The report before the job has ended. */
+type UntimedReport = Omit<ShuffleReport, 'seconds'> & { readonly seconds: Omit<ShuffleReport['seconds'], 'total'> };
+
+/** All of the output was written when the earlier attempt was killed: only the moves are left. */
+async function finishMoves(
+  { request, inputs, plan }: PreparedShuffle,
+  { output }: JobFiles,
+  journal: CommitJournal,
+  progress: JobProgress,
+): Promise<UntimedReport> {
   const { records, bytes, checksum } = journal;
-  const commit = await progress.during('commit', undefined, () => work.finishMoves(journal));
+  const commit = await progress.during('commit', undefined, () => output.finish(journal));
   return {
     records,
     bytes,
@@ -175,54 +171,7 @@ async function finishMoves(prepared: PreparedJob, work: JobWork, progress: JobPr
   };
 }
 
-function resumedFrom({ before }: PreparedJob, pileSets: number): ShuffleReport['resumed'] {
-  if (before === undefined) return undefined;
-  return { pileSets, outputBytes: recordBytesOf(before.finished.ranges.flatMap((range) => range.regions)) };
-}
-
-function secondsSince(began: number): number {
-  return (performance.now() - began) / 1000;
-}
-
-function openPool(plan: JobPlan, jobName: string, profile: ProfileLog): Promise<TaskPool> {
-  const threadCount = plan.inline ? 0 : plan.memory.workers;
-  // Pass 1 of a single stream keeps one thread busy; the others start when pass 2 has tasks for them.
-  return openTaskPool({ threadCount, startCount: plan.slices.length }, jobName, profile.add);
-}
-
-async function openRamPool({ inline, memory }: JobPlan, releases: Release[]): Promise<RamPoolShare | undefined> {
-  const { ramPoolBytes } = memory;
-  if (ramPoolBytes === 0) return undefined;
-  return inline ? ownRamPool(ramPoolBytes) : keepRamPool(ramPoolBytes, releases);
-}
-
-function shareOf(
-  { request, inputIds, plan, control, storedPiles }: PreparedJob,
-  work: JobWork,
-  jobName: string,
-  ramPool: RamPoolShare | undefined,
-): JobShare {
-  const { memory } = plan;
-  const { pileCount, stripeCount } = memory;
-  const { tempPlaces, indexDirectory } = work;
-  return {
-    jobName,
-    control: control.buffer,
-    layout: storedPiles ?? { pileCount, stripeCount, tempPlaces, indexDirectory },
-    rescatterPlaces: { tempPlaces, indexDirectory },
-    ramPool,
-    keepsPileSets: work.kept !== undefined,
-    tempZstdLevel: request.tempZstdLevel,
-    framing: request.framing,
-    header: request.header,
-    decompressProgram: request.decompressProgram,
-    bufferBytes: memory.bufferBytes,
-    readBytes: memory.readBytes,
-    outputBytes: memory.outputBytes,
-    arenaBytes: memory.pass1ArenaBytes,
-    maxRecordBytes: request.maxRecordBytes,
-    tiesByBytes: inputIds !== undefined || storedPiles !== undefined,
-    memoryNeed: plan.memoryNeed,
-    isProfiled: request.isProfiled,
-  };
+function resumedFrom({ earlier }: PreparedShuffle, pileSets: number): ShuffleReport['resumed'] {
+  if (earlier === undefined) return undefined;
+  return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }

@@ -2,8 +2,8 @@
  * Reads every record of a store. The checksums of segments tell of what a disk changed; scattering the records once more,
  * to nowhere, tells whether each lies on its pile and all that the index counts are there.
  */
-import { Arena } from '../../workers/piles/arena.js';
-import { KernelHasher } from '../../workers/piles/kernel-hasher.js';
+import { Arena } from '../../workers/arena.js';
+import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { VerificationError } from '../errors.js';
 import { zstdExpander } from '../formats/codecs/zstd-packer.js';
@@ -11,10 +11,10 @@ import { JobControl, UNGATED } from '../job-control.js';
 import { checksumTextOf } from '../output/output-target.js';
 import { hearSignals } from '../pause.js';
 import { eachMergedPile, MergedPileReader } from '../pile-sets/merged-pile.js';
-import { dataFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { PileTally } from '../pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { type PileTallies, readPileTallies } from '../pile-sets/read-pile-set-index.js';
+import { type PileTotals, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -48,7 +48,7 @@ export async function verifyStore(snapshot: StoreSnapshot, signal?: AbortSignal)
 
 async function verifyPileSet(
   pileSet: StoredPileSet,
-  layout: StoreLayout,
+  layout: PileSetLayout,
   longestRecordBytes: number,
   arena: Arena,
   control: JobControl,
@@ -85,7 +85,7 @@ async function verifyPileSet(
     });
     if (window.pendingBytes > 0) throw damaged(merged.pile, `ends inside a record, ${window.pendingBytes} bytes of it`);
   }
-  compareTallies(scatterArena.tallies(), readPileTallies(pileSet.index), damaged);
+  compareTallies(scatterArena.tallies(), readPileTotals(pileSet.index), damaged);
 }
 
 const nowhere = {
@@ -97,7 +97,7 @@ const nowhere = {
 
 function compareTallies(
   found: readonly PileTally[],
-  told: PileTallies,
+  told: PileTotals,
   damaged: (pile: number, problem: string) => VerificationError,
 ): void {
   const inWords = (records = 0, bytes = 0, checksum = 0n) =>

@@ -9,7 +9,7 @@ import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../passes/device-gates.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
-import type { StoreLayout } from '../pile-sets/pile-layout.js';
+import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -23,7 +23,7 @@ export function isReadInline({ manifest }: StoreSnapshot): boolean {
 }
 
 export class LoaderThreads {
-  readonly layout: StoreLayout;
+  readonly layout: PileSetLayout;
   /** How many piles are loaded at one time. */
   readonly count: number;
   readonly #isInline: boolean;

@@ -6,12 +6,13 @@ import { hearSignals } from '../pause.js';
 import { type MergedPile, mergeEntries } from '../pile-sets/merged-pile.js';
 import type { PileEntry } from '../pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { type PileTallies, readPileEntries } from '../pile-sets/read-pile-set-index.js';
+import { addTotals, emptyTotals, type PileTotals, totalsOf } from '../pile-sets/pile-totals.js';
+import { readPileEntries } from '../pile-sets/read-pile-set-index.js';
 import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
 export interface StoreContents {
-  readonly totals: PileTallies;
+  readonly totals: PileTotals;
   /** Where the segments of each pile are; undefined: there are too many to keep, and indexes are read for each pile. */
   readonly merged: readonly MergedPile[] | undefined;
 }
@@ -39,11 +40,7 @@ export async function readStoreContents(
 ): Promise<StoreContents> {
   const { directory, settings, manifest } = snapshot;
   const { pileCount } = settings;
-  const totals: PileTallies = {
-    records: new Float64Array(pileCount),
-    recordBytes: new Float64Array(pileCount),
-    checksums: new BigUint64Array(pileCount),
-  };
+  const totals = emptyTotals(pileCount);
   const kept: KeptEntries[] = [];
   let keptCount = 0;
   for (const { name, index } of pileSets) {
@@ -53,7 +50,7 @@ export async function readStoreContents(
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
       const end = Math.min(pileCount, first + PILES_TOGETHER);
       const next = explainingExpiry(snapshot, name, () => readPileEntries(index, first, end, name));
-      addTallies(totals, first, next);
+      addTotals(totals, totalsOf(next), first);
       keptCount += next.reduce((sum, { segments }) => sum + segments.length, next.length);
       if (keptCount <= mostEntries) entries.push(...next);
     }
@@ -71,16 +68,7 @@ export async function readStoreContents(
   return { totals, merged };
 }
 
-function addTallies(totals: PileTallies, first: number, entries: readonly PileEntry[]): void {
-  for (const [i, { records, recordBytes, checksum }] of entries.entries()) {
-    const pile = first + i;
-    totals.records[pile] = (totals.records[pile] ?? 0) + records;
-    totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + recordBytes;
-    totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + checksum;
-  }
-}
-
-function requireTotals({ records }: PileTallies, commits: readonly { records: number }[], directory: string): void {
+function requireTotals({ records }: PileTotals, commits: readonly { records: number }[], directory: string): void {
   const found = records.reduce((sum, ofPile) => sum + ofPile, 0);
   const expected = commits.reduce((sum, commit) => sum + commit.records, 0);
   if (found === expected) return;

@@ -16,7 +16,8 @@ import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { cutAt, type ShardCuts } from '../plan/shard-cuts.js';
 import type { MemberAppender } from './member-appender.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
-import { checksumTextOf, type WrittenRegion } from './output-target.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import type { WrittenRegion } from './output-target.js';
 
 interface CompressedSinkParts {
   readonly compression: Compression;

@@ -23,7 +23,8 @@ import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
-import { checksumTextOf, type PlacedTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import { type PlacedTarget, stagedPath, type WrittenRegion } from './output-target.js';
 
 export class FilesSink implements OutputSink {
   readonly #target: PlacedTarget;

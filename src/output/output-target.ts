@@ -59,11 +59,6 @@ export interface WrittenRegion {
   readonly checksum: string;
 }
 
-/** A checksum in 16 hex digits. */
-export function checksumTextOf(checksum: bigint): string {
-  return checksum.toString(16).padStart(16, '0');
-}
-
 /** Bytes of all records that regions hold. */
 export function recordBytesOf(regions: readonly WrittenRegion[]): number {
   return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);

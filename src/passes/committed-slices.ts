@@ -1,12 +1,12 @@
 /**
- * The slices that an earlier run of the job has scattered, read from the indexes of their pile sets; and
- * what else that run left, removed.
+ * The slices that an earlier attempt at the job has scattered, read from the indexes of their pile sets. Whatever else
+ * that attempt left is removed.
  */
 import { basename, join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import type { ScatterResult } from '../../workers/tasks/scatter.js';
-import type { SliceReport } from '../../workers/tasks/slice-report.js';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type SystemError, VerificationError } from '../errors.js';
+import type { SliceReport } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
 import { list, object, optional, readShape, type Shape, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -18,16 +18,16 @@ import {
   revokePileSet,
   sliceOfPileSet,
 } from '../job-directory/pile-set-commits.js';
-import { dataFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { isUnreadable } from '../pile-sets/pile-set-file.js';
-import { readPileSetDescription, readPileTallies } from '../pile-sets/read-pile-set-index.js';
+import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 
 export interface CommittedSlice {
   readonly slice: number;
   readonly result: ScatterResult;
 }
 
-/** What an index must not go beyond. */
+/** Bounds for the numbers in an index. */
 export interface JobSize {
   readonly sliceCount: number;
   readonly inputCount: number;
@@ -47,28 +47,27 @@ const reportShape: Shape<SliceReport> = object({
   longestRecordBytes: wholeNumber(),
 });
 
-/** Where they are, and what is to be known of them. */
 export interface CommittedSlicesQuery {
-  readonly layout: StoreLayout;
+  readonly layout: PileSetLayout;
   readonly size: JobSize;
-  /** Whether the data of a stripe is not needed any more, and may be gone. */
-  readonly isRemoved: (stripe: number) => boolean;
-  /** Told, in one line, of what is to be made again and why. */
+  /** Whether all piles of a stripe are written out, so that its data may be gone. */
+  readonly isStripeDone: (stripe: number) => boolean;
+  /** Called with one line for each pile set that is made again. */
   readonly onDamage: (line: string) => void;
   readonly control: JobControl;
 }
 
 /**
- * Reads them one by one. A pile set that is damaged or cannot be read is taken back, so that it is made again; but
- * where none of several can be read it is their disk that cannot, and they may be whole.
+ * Reads them one by one. A pile set that is damaged or cannot be read is revoked, so that it is made again. If none of
+ * several can be read, the disk is at fault and the pile sets may be whole: then nothing is revoked.
  * @throws AbortedError when the job was asked to stop.
  */
 export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
   const { layout, onDamage, control } = query;
-  const directories = [layout.indexDirectory, ...layout.tempPlaces.map(({ directory }) => directory)];
+  const directories = [layout.indexDirectory, ...layout.disks.map(({ directory }) => directory)];
   const unreadable: { slice: number; error: SystemError }[] = [];
   const slices = listCommittedSlices(layout.indexDirectory);
-  const takeBack = async (slice: number, error: Error) => {
+  const revoke = async (slice: number, error: Error) => {
     onDamage(`${error.message}; this part is made again`);
     await revokePileSet(layout.indexDirectory, slice);
   };
@@ -79,33 +78,33 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
     try {
       yield { slice, result: readCommitted(query, slice) };
     } catch (error) {
-      if (error instanceof VerificationError) await takeBack(slice, error);
+      if (error instanceof VerificationError) await revoke(slice, error);
       else if (isUnreadable(error, directories)) unreadable.push({ slice, error });
       else throw error;
     }
   }
   const [first] = unreadable;
   if (first !== undefined && unreadable.length > 1 && unreadable.length === slices.length) throw first.error;
-  for (const { slice, error } of unreadable) await takeBack(slice, error);
+  for (const { slice, error } of unreadable) await revoke(slice, error);
 }
 
-function readCommitted({ layout, size, isRemoved }: CommittedSlicesQuery, slice: number): ScatterResult {
+function readCommitted({ layout, size, isStripeDone }: CommittedSlicesQuery, slice: number): ScatterResult {
   const { sliceCount, inputCount } = size;
   const path = committedIndexPath(layout.indexDirectory, slice);
   const index = { path };
   const { name, stripeCount, diskCount, dataFiles, report } = readPileSetDescription(index);
-  const tallies = readPileTallies(index);
+  const totals = readPileTotals(index);
   const isOfThisJob =
     slice < sliceCount &&
     sliceOfPileSet(name) === slice &&
     stripeCount === layout.stripeCount &&
-    diskCount === layout.tempPlaces.length &&
-    tallies.records.length === layout.pileCount;
+    diskCount === layout.disks.length &&
+    totals.records.length === layout.pileCount;
   const read = readShape(reportShape, report, path);
   const isOfTheseInputs = read.coverage.every(({ inputOrdinal }) => inputOrdinal < inputCount);
-  if (!isOfThisJob || !isOfTheseInputs) throw new VerificationError(`the index ${path} is not of this job`);
+  if (!isOfThisJob || !isOfTheseInputs) throw new VerificationError(`the index ${path} belongs to another job`);
   for (const { stripe, disk, byteLength } of dataFiles) {
-    if (isRemoved(stripe)) continue;
+    if (isStripeDone(stripe)) continue;
     const dataPath = dataFilePath(layout, name, stripe, disk);
     const size = statPath(dataPath, 'temp')?.size;
     if (size === BigInt(byteLength)) continue;
@@ -113,12 +112,12 @@ function readCommitted({ layout, size, isRemoved }: CommittedSlicesQuery, slice:
     throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  return { ...read, streamHeader: undefined, pileSet: { name, index, diskBytes, dataFiles }, tallies };
+  return { ...read, streamHeader: undefined, pileSet: { name, index, diskBytes, dataFiles }, totals };
 }
 
-/** Removes all files of tasks that did not come to their end. @param names of the pile sets that stay. */
-export function removeLeftovers(layout: StoreLayout, names: ReadonlySet<string>): void {
-  for (const { directory } of layout.tempPlaces) {
+/** Removes all files of tasks that did not finish. @param names of the pile sets that stay. */
+export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string>): void {
+  for (const { directory } of layout.disks) {
     for (const file of listNames(directory, 'temp')) {
       const name = /^(.+)\.\d+\.pile$/.exec(file)?.[1];
       if (name !== undefined && !names.has(name)) removeFile(join(directory, file), 'temp');

@@ -1,21 +1,25 @@
 /**
- * What an earlier run of the job finished of the output, compared with what its records say before it is
- * relied on: its piles may be gone, so that it could not be made again.
+ * Compares the output that an earlier attempt at the job finished with the records of it, before the job relies on it:
+ * its piles may be gone, so that it could not be made again.
  */
 import type { ReadBackResult } from '../../workers/tasks/read-back.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import { type OutputTarget, recordBytesOf, stagedPath } from '../output/output-target.js';
-import type { PileTotals } from '../plan/pile-ranges.js';
-import type { JobContext } from './job-context.js';
-import { runTasks } from './run-tasks.js';
+import { recordBytesOf, stagedPath } from '../output/output-target.js';
+import type { PileTotals } from '../pile-sets/pile-totals.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import type { ShuffleWork } from './shuffle-work.js';
+import type { Threads } from './threads.js';
 
 /**
  * Reads all of it back.
  * @throws StagedOutputError when it is not what was written, or not what the piles of these ranges hold.
  */
-export async function verifyFinishedRanges(job: JobContext, totals: PileTotals, target: OutputTarget): Promise<void> {
-  const ranges = job.kept?.finished.ranges ?? [];
+export async function verifyFinishedRanges(
+  { piles: { totals }, target, share }: ShuffleWork,
+  ranges: readonly FinishedRange[],
+  threads: Threads,
+): Promise<void> {
   if (target.kind === 'stream' || ranges.length === 0) return;
   const { stagingDirectory, headerBytes, gate } = target;
   for (const range of ranges) requireFits(range, totals, stagingDirectory);
@@ -31,14 +35,14 @@ export async function verifyFinishedRanges(job: JobContext, totals: PileTotals, 
   };
   await runTasks(
     ranges.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => job.pool.readBack({ job: job.share, stagingDirectory, headerBytes, gate, regions }),
+    ({ regions }) => threads.pool.run('read-back', { job: share, stagingDirectory, headerBytes, gate, regions }),
     compare,
-    2 * job.pool.threadCount,
-    job.stop,
+    tasksAtOnce(threads),
+    threads.stop,
   );
 }
 
-/** Where shards begin is computed from these regions: in order, all but the first from the beginning of a shard. */
+/** The starts of shards are computed from these regions: they must be in order, each but the first at the start of a shard. */
 function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals, stagingDirectory: string): void {
   const expectedBytes = totals.recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
   const bytes = recordBytesOf(regions);
@@ -48,16 +52,16 @@ function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals,
   });
   if (bytes === expectedBytes && areInOrder) return;
   throw new StagedOutputError(
-    `${bytes} bytes in ${stagingDirectory} are said to hold piles ${first} to ${end}, which have ${expectedBytes} bytes or lie elsewhere`,
+    `the records of the unfinished job put ${bytes} bytes of piles ${first} to ${end} in ${stagingDirectory}, expected ${expectedBytes} bytes in order`,
   );
 }
 
-/** What is appended now lies behind what was finished: no pile may be missing before that, and no byte. */
+/** New output is appended behind the finished output, so that must hold every pile and every byte from the start. */
 function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileTotals, stagingDirectory: string): void {
   let pile = 0;
   let last = { shard: 0, end: 0 };
   const otherwise = (what: string) =>
-    new StagedOutputError(`${what} is said to lie in ${stagingDirectory} behind what is not there`);
+    new StagedOutputError(`the records of the unfinished job put ${what} in ${stagingDirectory} behind output that is missing`);
   for (const { first, end, regions } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (regions.length === 0) continue;
     if (totals.recordBytes.subarray(pile, first).some((bytes) => bytes > 0)) throw otherwise(`pile ${first}`);

@@ -1,16 +1,20 @@
 /**
- * Hands out tasks a few at a time, so the list of tasks may be long, until all are done or one fails.
+ * Hands tasks to the pool, a few at a time, so that the list of tasks may be long, until all are done or one fails.
  */
 import { AbortedError } from '../errors.js';
-import type { JobStop } from './job-stop.js';
-import { promiseWithResolver } from './promise-with-resolver.js';
+import { type JobStop, promiseWithResolver, type Threads } from './threads.js';
 
 /** How long tasks may take to notice that they are to stop, before their threads are ended. */
 const STOP_MILLISECONDS = 1000;
 
+/** Tasks that the pool has at one time, unless tasks take turns: so that no thread waits for its next task. */
+export function tasksAtOnce({ pool }: Pick<Threads, 'pool'>): number {
+  return 2 * pool.threadCount;
+}
+
 /**
- * Runs `tasks` in order, several at a time, and hands each result to `onResult`. The first failure
- * wins: the other tasks are asked to stop and waited for, then it is thrown.
+ * Runs `tasks` in order, several at a time, and hands each result to `onResult`. The first failure wins: the other tasks
+ * are asked to stop and waited for, then it is thrown.
  */
 export async function runTasks<Task, Result>(
   tasks: Iterable<Task>,
@@ -21,7 +25,7 @@ export async function runTasks<Task, Result>(
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   let failure: unknown;
-  /** What comes after that is of no use: nobody waits for what would be made of it. */
+  /** Results that come later are of no use: nobody waits for them. */
   let isOver = false;
   const start = (task: Task) => {
     const done = run(task)
@@ -29,7 +33,7 @@ export async function runTasks<Task, Result>(
         if (!isOver) onResult(result, task);
       })
       .catch((error: unknown) => {
-        // Tasks that stopped because another one failed have nothing to say.
+        // A task that stopped because another one failed has nothing to say.
         failure ??= error;
         stop.request();
       })
@@ -51,4 +55,25 @@ export async function runTasks<Task, Result>(
   isOver = true;
   if (failure !== undefined) throw failure;
   if (stop.isRequested) throw new AbortedError();
+}
+
+/**
+ * Results in the order of their turns, though threads report them in another.
+ * @param turnOf 0, 1, 2, ..., each once.
+ * @returns takes results in any order and hands them to `take` in the order of their turns.
+ */
+export function inTurn<Result, Task>(
+  take: (result: Result, task: Task) => void,
+  turnOf: (task: Task) => number,
+): (result: Result, task: Task) => void {
+  const waiting = new Map<number, { readonly result: Result; readonly task: Task }>();
+  let next = 0;
+  return (result, task) => {
+    waiting.set(turnOf(task), { result, task });
+    for (let first = waiting.get(next); first !== undefined; first = waiting.get(next)) {
+      waiting.delete(next);
+      next += 1;
+      take(first.result, first.task);
+    }
+  };
 }

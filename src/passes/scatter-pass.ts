@@ -1,79 +1,113 @@
 /**
- * Pass 1, as the coordinator sees it: one task a slice, and the totals of the merged piles.
+ * The scatter pass: inputs become pile sets, one task a slice. A task is a pure function of the work and the number of
+ * its slice (`scatterTask`); this pass has them done on the threads of this process. In the end every input must be
+ * covered without a gap or an overlap, and the piles must hold as many bytes as were read.
  */
-
-import type { InputPart } from '../../workers/read/input-part.js';
-import type { ScatterShare } from '../../workers/tasks/job-share.js';
-import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter.js';
+import type { ScatterShare } from '../../workers/shares.js';
+import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/header-table.js';
-import { inputIdOf } from '../inputs/ids.js';
+import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
-import { UNGATED } from '../job-control.js';
-import {
-  commitPileSets,
-  committedIndexPath,
-  type PileSetOfSlice,
-  pileSetName,
-} from '../job-directory/pile-set-commits.js';
-import { deriveInputKey } from '../keys.js';
-import type { PileTotals } from '../plan/pile-ranges.js';
-import type { Slice, SlicePart } from '../plan/slices.js';
+import { commitPileSets, committedIndexPath, type PileSetOfSlice, pileSetName } from '../job-directory/pile-set-commits.js';
+import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
+import type { Slice } from '../plan/slices.js';
 import { readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
+import { CoverageCheck } from './coverage-check.js';
 import { committing, GroupCommit } from './group-commit.js';
-import type { JobContext, ScatteredPileSet, ScatteredPiles } from './job-context.js';
-import { runTasks } from './run-tasks.js';
-import { CoverageCheck } from './verify.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+import type { Threads } from './threads.js';
+
+/** What a scatter pass is to do. */
+export interface ScatterWork extends ReadableInputs {
+  readonly slices: readonly Slice[];
+  /** The generator key of an input. */
+  readonly keyOf: (inputOrdinal: number) => bigint;
+  readonly share: ScatterShare;
+  /** Part of the names of pile sets; no other attempt at the job has the same. */
+  readonly attempt: string;
+}
+
+/** How the pile sets of a job that can be resumed are committed one by one, and taken over from an earlier attempt. */
+export interface KeptPileSets {
+  /** Whether all piles of a stripe are written out, so that its data may be gone. */
+  readonly isStripeDone: (stripe: number) => boolean;
+  /** Called with one line for each pile set that is made again. */
+  readonly onDamage: (line: string) => void;
+}
+
+/** What a scatter pass leaves. */
+export interface ScatterOutcome extends ScatteredPiles {
+  /** The header of all inputs; undefined when they have none. */
+  readonly header: Header | undefined;
+  /** How many pile sets an earlier attempt at the job had committed. */
+  readonly resumedCount: number;
+}
 
 /**
- * Scatters the slices that no earlier run of the job has.
- * @throws VerificationError when what the slices read does not tile every input, or was not all scattered.
+ * @param kept undefined: the pile sets end with the job, or are committed together when all are there.
+ * @throws VerificationError when the slices do not tile every input, or the piles did not get all of it.
  */
-export async function scatterInputs(job: JobContext<ScatterShare>): Promise<ScatteredPiles> {
-  const { layout } = job.share;
-  const { slices } = job.plan;
-  const gathered = new GatheredSlices(job);
-  const names = new Set<string>();
-  if (job.kept !== undefined) {
-    const { isRemoved } = job.kept;
-    const size = { sliceCount: slices.length, inputCount: job.inputs.length };
-    const query = { layout, size, isRemoved, onDamage: job.onWarning, control: job.control };
-    for await (const { slice, result } of readCommittedSlices(query)) {
-      gathered.add(slice, result);
-      names.add(result.pileSet.name);
-      job.control.count('scatteredBytes', storedBytesOf(slices[slice] ?? []));
-    }
-    removeLeftovers(layout, names);
-  }
-
-  const countBefore = await countBeforeRanges(job, (slice) => gathered.has(slice));
-  function* tasks(): Generator<{ slice: number; task: ScatterTask }> {
-    for (const [slice, sliceParts] of slices.entries()) {
-      if (gathered.has(slice)) continue;
-      const parts = sliceParts.map((part) => inputPart(job, part, countBefore));
-      yield { slice, task: { job: job.share, pileSetName: pileSetName(slice, job.attempt), parts } };
-    }
-  }
-  const commits = job.kept === undefined ? undefined : commitsOf(job, gathered);
-  const take = (result: ScatterResult, { slice }: { slice: number }) => {
+export async function scatterInputs(
+  work: ScatterWork,
+  threads: Threads,
+  kept: KeptPileSets | undefined,
+): Promise<ScatterOutcome> {
+  const { pool, stop } = threads;
+  const gathered = new GatheredSlices(work);
+  const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
+  const countBefore = await countBeforeRanges(work, threads, (slice) => gathered.has(slice));
+  const left = [...work.slices.keys()].filter((slice) => !gathered.has(slice));
+  const commits = kept === undefined ? undefined : commitsOf(work, gathered, threads);
+  const take = (result: ScatterResult, slice: number) => {
     gathered.add(slice, result);
     commits?.add({ slice, pileSet: result.pileSet });
   };
-  await committing(commits, () =>
-    runTasks(tasks(), ({ task }) => job.pool.scatter(task), take, 2 * job.pool.threadCount, job.stop),
-  );
-  return gathered.all(names.size);
+  const scatter = (slice: number) => pool.run('scatter', scatterTask(work, slice, countBefore));
+  await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
+  return { ...gathered.piles(), header: gathered.header, resumedCount };
 }
 
-function commitsOf(job: JobContext<ScatterShare>, gathered: GatheredSlices): GroupCommit<PileSetOfSlice> {
-  const { layout } = job.share;
+/** The task that scatters one slice. */
+export function scatterTask(work: ScatterWork, slice: number, countBefore: CountBefore): ScatterTask {
+  const { share, attempt, keyOf } = work;
+  const parts = (work.slices[slice] ?? []).map((part) =>
+    inputPart(work, part, keyOf(part.inputOrdinal), countBefore(part)),
+  );
+  return { job: share, pileSetName: pileSetName(slice, attempt), parts };
+}
+
+/** Takes over the pile sets that an earlier attempt committed, and removes what else it left. @returns how many. */
+async function takeOver(
+  { slices, inputs, share: { layout } }: ScatterWork,
+  { isStripeDone, onDamage }: KeptPileSets,
+  gathered: GatheredSlices,
+  { control }: Threads,
+): Promise<number> {
+  const names = new Set<string>();
+  const size = { sliceCount: slices.length, inputCount: inputs.length };
+  for await (const { slice, result } of readCommittedSlices({ layout, size, isStripeDone, onDamage, control })) {
+    gathered.add(slice, result);
+    names.add(result.pileSet.name);
+    control.count('scatteredBytes', storedBytesOf(slices[slice] ?? []));
+  }
+  removeLeftovers(layout, names);
+  return names.size;
+}
+
+function commitsOf(
+  { share: { layout } }: ScatterWork,
+  gathered: GatheredSlices,
+  { control, stop }: Threads,
+): GroupCommit<PileSetOfSlice> {
   return new GroupCommit(
     async (pileSets) => {
-      await commitPileSets(pileSets, layout, job.control);
+      await commitPileSets(pileSets, layout, control);
       for (const { slice } of pileSets) gathered.indexMoved(slice, committedIndexPath(layout.indexDirectory, slice));
     },
-    () => job.stop.request(),
+    () => stop.request(),
   );
 }
 
@@ -83,55 +117,48 @@ function storedBytesOf(slice: Slice): number {
   }, 0);
 }
 
-/** What the tasks of pass 1 gave, added up. */
+/** The results of the tasks, added up. */
 class GatheredSlices {
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;
   readonly #coverage: CoverageCheck;
-  readonly #inputs: JobContext['inputs'];
+  readonly #inputs: ScatterWork['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   #firstHeader: FoundHeader | undefined;
-  /** The input that it was found in. Streams end in any order, and headers may differ in what no rule compares. */
+  /** The input with the first header. Streams end in any order, and headers may differ in what no rule compares. */
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
 
-  constructor({ plan, inputs, share, firstHeader }: JobContext<ScatterShare>) {
+  constructor({ inputs, firstHeader, share }: ScatterWork) {
     this.#inputs = inputs;
     this.#headerRule = share.header === undefined ? undefined : headerRuleOf(share.header);
     this.#firstHeader = firstHeader;
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
-    const { pileCount } = plan.memory;
-    this.#totals = {
-      records: new Float64Array(pileCount),
-      recordBytes: new Float64Array(pileCount),
-      checksums: new BigUint64Array(pileCount),
-    };
+    this.#totals = emptyTotals(share.layout.pileCount);
     this.#coverage = new CoverageCheck(inputs);
+  }
+
+  get header(): Header | undefined {
+    return this.#firstHeader?.header;
   }
 
   has(slice: number): boolean {
     return this.#pileSets[slice] !== undefined;
   }
 
-  /** @throws InputError when the header of a stream is not that of the others. */
-  add(slice: number, { pileSet, coverage, tallies, longestRecordBytes, streamHeader }: ScatterResult): void {
+  /** @throws InputError when the header of a stream is not the header of the others. */
+  add(slice: number, { pileSet, coverage, totals, longestRecordBytes, streamHeader }: ScatterResult): void {
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     const { name, index, diskBytes } = pileSet;
     this.#pileSets[slice] = { name, index, diskBytes };
     for (const part of coverage) this.#coverage.add(part);
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
-    const totals = this.#totals;
-    for (let pile = 0; pile < totals.records.length; pile++) {
-      totals.records[pile] = (totals.records[pile] ?? 0) + (tallies.records[pile] ?? 0);
-      totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + (tallies.recordBytes[pile] ?? 0);
-      // The array keeps sums modulo 2^64.
-      totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + (tallies.checksums[pile] ?? 0n);
-    }
+    addTotals(this.#totals, totals);
   }
 
   #addHeader(inputOrdinal: number, header: Header): void {
     const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
-    if (this.#headerRule === undefined) throw new RangeError('a header was read that nobody asked for');
+    if (this.#headerRule === undefined) throw new RangeError('a task read a header that no option asks for');
     if (this.#firstHeader !== undefined) requireSameHeader(this.#headerRule, this.#firstHeader, found);
     if (this.#firstHeader === undefined || inputOrdinal < this.#firstHeaderOrdinal) {
       this.#firstHeader = found;
@@ -146,44 +173,10 @@ class GatheredSlices {
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
-  /** @throws VerificationError when it is not all of the inputs. */
-  all(takenOverCount: number): ScatteredPiles {
-    const totals = this.#totals;
-    const bytes = totals.recordBytes.reduce((sum, recordBytes) => sum + recordBytes, 0);
-    this.#coverage.verify(bytes);
-    return {
-      pileSets: this.#pileSets,
-      totals,
-      records: totals.records.reduce((sum, records) => sum + records, 0),
-      bytes,
-      checksum: BigInt.asUintN(
-        64,
-        totals.checksums.reduce((sum, checksum) => sum + checksum, 0n),
-      ),
-      longestRecordBytes: this.#longestRecordBytes,
-      header: this.#firstHeader?.header,
-      tempBytes: this.#pileSets.reduce((sum, pileSet) => sum + pileSet.diskBytes, 0),
-      takenOverCount,
-    };
+  /** @throws VerificationError when they do not hold all of the inputs. */
+  piles(): ScatteredPiles {
+    const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
+    this.#coverage.verify(piles.bytes);
+    return piles;
   }
-}
-
-function inputPart(job: JobContext<ScatterShare>, part: SlicePart, countBefore: CountBefore): InputPart {
-  const { inputOrdinal, start, end, members } = part;
-  const input = job.inputs[inputOrdinal];
-  if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
-  const { path } = input;
-  const inputKey = deriveInputKey(job.seed, inputIdOf(job.inputIds, inputOrdinal));
-  if (input.kind === 'stream') {
-    return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader: job.firstHeader };
-  }
-  const { version, codec } = input;
-  const headerBytes = input.header.byteLength;
-  const gate = job.inputGates[inputOrdinal] ?? UNGATED;
-  const file = { inputOrdinal, path, inputKey, headerBytes, version, gate };
-  if (codec !== undefined && members !== undefined)
-    return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };
-  if (codec !== undefined) return { kind: 'compressed', ...file, codec: codec.name };
-  const range = { start, end: end ?? version.byteLength, countBefore: countBefore(part) };
-  return { kind: 'range', ...file, ...range };
 }

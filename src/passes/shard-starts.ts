@@ -1,16 +1,16 @@
 /**
- * Where each range of piles begins in the output.
+ * Where each range of piles starts in the output.
  */
 import type { MeasureTask } from '../../workers/tasks/measure-cut.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import type { SinkStart } from '../output/output-sink.js';
-import type { OutputTarget } from '../output/output-target.js';
-import type { PileRange, PileTotals } from '../plan/pile-ranges.js';
+import type { SinkStart } from '../output/output-target.js';
+import type { PileTotals } from '../pile-sets/pile-totals.js';
+import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
-import type { JobContext, ScatteredPiles } from './job-context.js';
-import { pilesTask } from './piles-task.js';
-import { runTasks } from './run-tasks.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { pilesTask, type ShuffleWork } from './shuffle-work.js';
+import type { Threads } from './threads.js';
 
 /**
  * A range that begins inside a shard must know at which byte of
@@ -18,12 +18,13 @@ import { runTasks } from './run-tasks.js';
  * such piles, at most one a range, are loaded once just to measure.
  */
 export async function findStarts(
-  job: JobContext,
-  scattered: ScatteredPiles,
-  target: OutputTarget,
+  work: ShuffleWork,
+  threads: Threads,
   ranges: readonly PileRange[],
+  finished: readonly FinishedRange[],
   isFinished: Uint8Array,
 ): Promise<SinkStart[]> {
+  const { target } = work;
   if (target.kind === 'stream') return ranges.map((_, turn) => ({ shard: 0, shardByte: 0, turn }));
   const { cuts } = target;
   if (cuts.shardCount === 1) return ranges.map((range, turn) => ({ shard: 0, shardByte: range.firstByte, turn }));
@@ -35,27 +36,28 @@ export async function findStarts(
     const shard = shards[i] ?? 0;
     if (cutAt(cuts, shard) !== (cuts.by === 'rank' ? range.firstRank : range.firstByte)) unknown.add(shard);
   }
-  const firstByteOfShard = await measureCuts(job, scattered, cuts, unknown, isFinished);
+  const firstByteOfShard = await measureCuts(work, threads, cuts, unknown, finished, isFinished);
   return ranges.map((range, turn) => {
     const shard = shards[turn] ?? 0;
     const shardByte = range.firstByte - (firstByteOfShard.get(shard) ?? range.firstByte);
     if (shardByte >= 0) return { shard, shardByte, turn };
     throw new StagedOutputError(
-      `shard ${shard} was begun behind byte ${range.firstByte} of the output, in which it begins`,
+      `shard ${shard} starts behind byte ${range.firstByte} of the output, which belongs to it`,
     );
   });
 }
 
 /** The byte of the whole output at which each of `shards` begins. */
 async function measureCuts(
-  job: JobContext,
-  scattered: ScatteredPiles,
+  work: ShuffleWork,
+  threads: Threads,
   cuts: ShardCuts,
   shards: ReadonlySet<number>,
+  finished: readonly FinishedRange[],
   isFinished: Uint8Array,
 ): Promise<Map<number, number>> {
-  const { totals } = scattered;
-  const firstByteOfShard = shardsOfFinishedRanges(totals, job.kept?.finished.ranges ?? []);
+  const { totals } = work.piles;
+  const firstByteOfShard = shardsOfFinishedRanges(totals, finished);
   const tasks: { shard: number; pileByte: number; task: MeasureTask }[] = [];
   let rank = 0;
   let byte = 0;
@@ -77,7 +79,7 @@ async function measureCuts(
     else if (isFinished[pile] === 1) firstByteOfShard.set(shard, byte + (totals.recordBytes[pile] ?? 0));
     else {
       const task: MeasureTask = {
-        ...pilesTask(job, scattered, `cut-${shard}`),
+        ...pilesTask(work, `cut-${shard}`),
         pile,
         by: cuts.by,
         limit,
@@ -88,7 +90,7 @@ async function measureCuts(
   const take = (measuredBytes: number, { shard, pileByte }: { shard: number; pileByte: number }) => {
     firstByteOfShard.set(shard, pileByte + measuredBytes);
   };
-  await runTasks(tasks, ({ task }) => job.pool.measure(task), take, 2 * job.pool.threadCount, job.stop);
+  await runTasks(tasks, ({ task }) => threads.pool.run('measure', task), take, tasksAtOnce(threads), threads.stop);
   return firstByteOfShard;
 }
 

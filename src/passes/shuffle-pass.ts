@@ -1,24 +1,25 @@
 /**
- * Pass 2, as the coordinator sees it: one task a range of merged piles, each checked against pass 1
- * before the stripe it came from is deleted.
+ * The shuffle pass: merged piles become the output, one task a range of piles. A task is a pure function of the work, its
+ * range and where that starts in the output (`writeTask`); this pass has them done on the threads of this process. Each
+ * pile must come out as it went in before the stripe that it came from is deleted.
  */
-import type { ShuffleResult, ShuffleTask } from '../../workers/tasks/shuffle.js';
-import { type FinishedRange, writeFinishedRanges } from '../job-directory/finished-ranges.js';
-import type { JobOutput } from '../output/job-output.js';
-import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
+import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
+import { VerificationError } from '../errors.js';
+import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/finished-ranges.js';
+import type { SinkStart, WrittenRegion } from '../output/output-target.js';
+import type { StagedOutput } from '../output/staged-output.js';
 import { pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
+import { isSameTally, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
-import { inTurn } from './in-turn.js';
-import type { JobContext, KeptWork, ScatteredPiles } from './job-context.js';
-import { pilesTask } from './piles-task.js';
-import { runTasks } from './run-tasks.js';
+import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
 import { findStarts } from './shard-starts.js';
+import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
-import { verifyRange } from './verify.js';
+import type { Threads } from './threads.js';
 
-/** Tasks of at least this much output are worth handing out. */
+/** A task of at least this much output is worth handing out. */
 const RANGE_BYTES = 4 * 2 ** 20;
 /**
  * Tasks a thread, when each record has its place: inside a task a pile is loaded while the last one is still being
@@ -27,81 +28,111 @@ const RANGE_BYTES = 4 * 2 ** 20;
  */
 const FILE_RANGES_PER_THREAD = 8;
 
-interface WriteTask {
-  readonly range: PileRange;
-  readonly task: ShuffleTask;
+/** How the ranges of a job that can be resumed are recorded one by one, and taken over from an earlier attempt. */
+export interface KeptRanges {
+  readonly finished: FinishedRanges;
+  /** The output that the ranges are part of. */
+  readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
 
-/** @throws VerificationError when a pile does not come out as it went in, or what was finished before has changed. */
+/**
+ * @param kept undefined: nothing of the output outlives a job that fails.
+ * @returns what was written.
+ * @throws VerificationError when a pile does not come out as it went in; StagedOutputError when the output that an
+ *   earlier attempt staged has changed.
+ */
 export async function shufflePiles(
-  job: JobContext,
-  scattered: ScatteredPiles,
-  output: JobOutput,
-  target: OutputTarget,
+  work: ShuffleWork,
+  threads: Threads,
+  kept: KeptRanges | undefined,
 ): Promise<WrittenRegion[]> {
-  const { totals } = scattered;
-  const { layout } = job.share;
-  const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  const { piles, target, share } = work;
+  const { totals } = piles;
   const takesTurns = target.kind !== 'placed';
-  const mayBeMeasured = !takesTurns && target.cuts.shardCount > 1;
-  const rangeBytes = takesTurns
-    ? RANGE_BYTES
-    : Math.max(RANGE_BYTES, scattered.bytes / (FILE_RANGES_PER_THREAD * job.pool.threadCount));
-  const { kept } = job;
   const finished = kept?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
-  const stripes = new StripeRemoval(job, scattered);
-  const commits = kept === undefined ? undefined : commitsOf(job, kept, output, stripes);
+  const stripes = new StripeRemoval(share.layout, piles.pileSets, work.deletesStripes);
+  const commits = kept === undefined ? undefined : commitsOf(work, kept, stripes, threads);
   const done = ({ first, end }: PileRange, regionsOfRange: readonly WrittenRegion[]) => {
     if (commits === undefined) stripes.pilesDone({ first, end });
     else commits.add({ first, end, regions: regionsOfRange });
   };
   const regions = finished.flatMap((range) => range.regions);
-  await verifyFinishedRanges(job, totals, target);
+  await verifyFinishedRanges(work, finished, threads);
   for (const range of finished) stripes.pilesDone(range);
-  const takeOne = (result: ShuffleResult, { range }: { range: PileRange }) => {
+  const takeOne = (result: WriteResult, { range }: WriteTask) => {
     verifyRange(totals, range, result);
     regions.push(...result.regions);
     done(range, result.regions);
   };
-  // What is recorded of files that are appended to must be all that lies before the rest.
-  const take = takesTurns ? inTurn(takeOne, ({ task }: WriteTask) => task.start.turn) : takeOne;
-  // Where they take turns, every task that was handed out has a thread, so that the one whose turn it is runs.
-  const concurrency = takesTurns ? job.pool.threadCount : 2 * job.pool.threadCount;
-  const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
+  // A record of files that are appended to must cover all that lies before the rest.
+  const take = takesTurns ? inTurn(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
+  // When tasks take turns, every task handed out must have a thread, so that the task whose turn it is runs.
+  const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
   await committing(commits, async () => {
     const ranges: PileRange[] = [];
-    for (const range of planPileRanges(totals, rangeBytes, isRangeEnd, (pile) => isFinished[pile] === 1)) {
+    for (const range of planRanges(work, isFinished, threads)) {
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
       else done(range, []);
     }
-    const starts = await findStarts(job, scattered, target, ranges, isFinished);
-    const tasks = ranges.map((range, turn): WriteTask => {
-      const start = starts[turn];
-      if (start === undefined) throw new RangeError(`range ${turn} has no place to begin`);
-      return { range, task: { ...pilesTask(job, scattered, `range-${turn}`), range, target, start } };
-    });
-    await runTasks(tasks, ({ task }) => job.pool.shuffle(task), take, concurrency, job.stop);
+    const starts = await findStarts(work, threads, ranges, finished, isFinished);
+    const tasks = ranges.map((range, i) => writeTask(work, range, starts[i]));
+    await runTasks(tasks, (task) => threads.pool.run('write', task), take, concurrency, threads.stop);
   });
   return regions;
 }
 
-/** Stripes are deleted when what was made from them is sure to be there after a power failure. */
+/** The task that writes a range. @param start where the range starts in the output. */
+export function writeTask(work: ShuffleWork, range: PileRange, start: SinkStart | undefined): WriteTask {
+  if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
+  return { ...pilesTask(work, `range-${start.turn}`), range, target: work.target, start };
+}
+
+/** Ranges end with their stripe, so that it can be deleted early, unless each range may cost a measurement. */
+function planRanges({ piles, target, share }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
+  const { layout } = share;
+  const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  const isPlaced = target.kind === 'placed';
+  const mayBeMeasured = isPlaced && target.cuts.shardCount > 1;
+  const rangeBytes = isPlaced
+    ? Math.max(RANGE_BYTES, piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount))
+    : RANGE_BYTES;
+  const isRangeEnd = mayBeMeasured ? () => false : isStripeEnd;
+  return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => isFinished[pile] === 1);
+}
+
+/** Stripes are deleted when the output made from them is sure to survive a power failure. */
 function commitsOf(
-  job: JobContext,
-  kept: KeptWork,
-  output: JobOutput,
+  { share }: ShuffleWork,
+  { finished, output }: KeptRanges,
   stripes: StripeRemoval,
+  { stop }: Threads,
 ): GroupCommit<FinishedRange> {
-  let { recordCount } = kept.finished;
+  let { recordCount } = finished;
   return new GroupCommit(
     async (ranges) => {
       await output.makeDurable(ranges.flatMap((range) => range.regions));
-      await writeFinishedRanges(job.share.layout.indexDirectory, recordCount + 1, ranges);
+      await writeFinishedRanges(share.layout.indexDirectory, recordCount + 1, ranges);
       recordCount += 1;
       for (const range of ranges) stripes.pilesDone(range);
     },
-    () => job.stop.request(),
+    () => stop.request(),
   );
+}
+
+/**
+ * Checks that each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1.
+ * @throws VerificationError
+ */
+export function verifyRange(totals: PileTotals, range: Pick<PileRange, 'first' | 'end'>, result: WriteResult): void {
+  for (let pile = range.first; pile < range.end; pile++) {
+    const found = tallyOf(result.totals, pile - range.first);
+    const expected = tallyOf(totals, pile);
+    if (isSameTally(found, expected)) continue;
+    throw new VerificationError(
+      `pile ${pile} came out of pass 2 with ${found.records} records, ${found.recordBytes} bytes and checksum ${found.checksum.toString(16)}, ` +
+        `expected ${expected.records}, ${expected.recordBytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
+    );
+  }
 }

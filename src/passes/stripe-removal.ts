@@ -1,43 +1,42 @@
 /**
- * Deletes the data files of a stripe as soon as nothing of it is needed any more.
+ * Deletes the data files of a stripe as soon as all of its piles are written out and nothing needs them any more.
  */
 import { removeFile } from '../io/files.js';
-import { dataFilePath, pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
+import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
 import type { PileRange } from '../plan/pile-ranges.js';
-import type { JobContext, ScatteredPiles } from './job-context.js';
+import type { ScatteredPileSet } from './scattered-piles.js';
 
 export class StripeRemoval {
-  readonly #job: JobContext;
-  readonly #pileSets: ScatteredPiles['pileSets'];
+  readonly #layout: PileSetLayout;
+  readonly #pileSets: readonly ScatteredPileSet[];
+  readonly #isOn: boolean;
   readonly #pilesLeft: number[];
 
-  constructor(job: JobContext, scattered: ScatteredPiles) {
-    const { layout } = job.share;
-    this.#job = job;
-    this.#pileSets = scattered.pileSets.filter((pileSet) => pileSet.diskBytes > 0);
+  /** @param isOn whether anything is deleted; a pile store keeps its piles. */
+  constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean) {
+    this.#layout = layout;
+    this.#pileSets = pileSets.filter((pileSet) => pileSet.diskBytes > 0);
+    this.#isOn = isOn;
     this.#pilesLeft = Array.from({ length: layout.stripeCount }, (_, stripe) => {
       const { first, end } = pilesOfStripe(layout, stripe);
       return end - first;
     });
   }
 
-  /** The piles came out right, and what was made from them is as safe as the job promises. */
-  pilesDone(range: Pick<PileRange, 'first' | 'end'>): void {
-    const { layout } = this.#job.share;
-    for (let pile = range.first; pile < range.end; pile++) {
-      const stripe = stripeOfPile(layout, pile);
+  /** Call it when the piles came out right, and the output made from them is as safe as the job promises. */
+  pilesDone({ first, end }: Pick<PileRange, 'first' | 'end'>): void {
+    for (let pile = first; pile < end; pile++) {
+      const stripe = stripeOfPile(this.#layout, pile);
       const left = (this.#pilesLeft[stripe] ?? 0) - 1;
       this.#pilesLeft[stripe] = left;
-      const { keepsPiles, kept } = this.#job;
-      if (left === 0 && !keepsPiles && kept?.keepsStripes !== true) this.#remove(stripe);
+      if (left === 0 && this.#isOn) this.#remove(stripe);
     }
   }
 
   #remove(stripe: number): void {
-    const { layout } = this.#job.share;
     for (const { name } of this.#pileSets) {
-      for (let disk = 0; disk < layout.tempPlaces.length; disk++)
-        removeFile(dataFilePath(layout, name, stripe, disk), 'temp');
+      for (let disk = 0; disk < this.#layout.disks.length; disk++)
+        removeFile(dataFilePath(this.#layout, name, stripe, disk), 'temp');
     }
   }
 }

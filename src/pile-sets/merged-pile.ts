@@ -8,7 +8,7 @@ import { closeFile, type OpenFile, type OwnRole, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { thenAlwaysAsync } from '../then-always.js';
-import { dataFilePath, diskOfPile, roleOf, type StoreLayout, stripeOfPile, tempPlace } from './pile-layout.js';
+import { dataFilePath, diskOfPile, roleOf, type PileSetLayout, stripeOfPile, diskAt } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import type { PileEntry } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
@@ -130,7 +130,7 @@ export class MergedPileReader {
    * Reads the pile from its first to its last byte.
    * @throws VerificationError when a segment is not what was written, whatever the receiver said of it before.
    */
-  async read({ pile, parts }: MergedPile, layout: StoreLayout, receiver: PileReceiver): Promise<void> {
+  async read({ pile, parts }: MergedPile, layout: PileSetLayout, receiver: PileReceiver): Promise<void> {
     for (const { pileSetName, segments } of parts) {
       const ram = this.#ramStore(pileSetName);
       if (segments.every(liesInMemory)) {
@@ -141,7 +141,7 @@ export class MergedPileReader {
       const path = dataFilePath(layout, pileSetName, stripeOfPile(layout, pile), disk);
       const role = roleOf(layout);
       const file = openPileSetFile(path, pileSetName, role);
-      const dataFile = this.#dataFileStore(file, pileSetName, role, tempPlace(layout, disk).gate);
+      const dataFile = this.#dataFileStore(file, pileSetName, role, diskAt(layout, disk).gate);
       await thenAlwaysAsync(
         async () => {
           for (const segment of segments) {

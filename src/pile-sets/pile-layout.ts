@@ -11,7 +11,7 @@ import type { GateNumber } from '../job-control.js';
 export const MOST_PILES = 65536;
 export const MOST_STRIPES = 16;
 
-export interface TempPlace {
+export interface TempDisk {
   /** Absolute or relative to the current directory; that of a job's layout belongs to the job alone. */
   readonly directory: string;
   readonly gate: GateNumber;
@@ -19,28 +19,31 @@ export interface TempPlace {
   readonly rotates: boolean;
 }
 
-export interface StoreLayout {
+export interface PileSetLayout {
   readonly pileCount: number;
   readonly stripeCount: number;
   /** One a temp disk. */
-  readonly tempPlaces: readonly TempPlace[];
+  readonly disks: readonly TempDisk[];
   /** Where the indexes go; absolute or relative to the current directory. */
   readonly indexDirectory: string;
   /** What its files are; absent: temp files. */
   readonly role?: OwnRole;
 }
 
-export function roleOf({ role = 'temp' }: Pick<StoreLayout, 'role'>): OwnRole {
+/** Where the records of a pile that does not fit in memory are scattered again; removed when the pile is done. */
+export type RescatterTarget = Pick<PileSetLayout, 'disks' | 'indexDirectory'>;
+
+export function roleOf({ role = 'temp' }: Pick<PileSetLayout, 'role'>): OwnRole {
   return role;
 }
 
-export function stripeOfPile(layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>, pile: number): number {
+export function stripeOfPile(layout: Pick<PileSetLayout, 'pileCount' | 'stripeCount'>, pile: number): number {
   return Math.floor((pile * layout.stripeCount) / layout.pileCount);
 }
 
 /** Piles [first, end) of a stripe. */
 export function pilesOfStripe(
-  layout: Pick<StoreLayout, 'pileCount' | 'stripeCount'>,
+  layout: Pick<PileSetLayout, 'pileCount' | 'stripeCount'>,
   stripe: number,
 ): { readonly first: number; readonly end: number } {
   return {
@@ -49,20 +52,20 @@ export function pilesOfStripe(
   };
 }
 
-export function diskOfPile(layout: StoreLayout, pile: number): number {
-  return pile % layout.tempPlaces.length;
+export function diskOfPile(layout: PileSetLayout, pile: number): number {
+  return pile % layout.disks.length;
 }
 
 /** Path of the data file of one stripe of a pile set on one disk. */
-export function dataFilePath(layout: StoreLayout, pileSetName: string, stripe: number, disk: number): string {
-  return join(tempPlace(layout, disk).directory, `${pileSetName}.${stripe}.pile`);
+export function dataFilePath(layout: PileSetLayout, pileSetName: string, stripe: number, disk: number): string {
+  return join(diskAt(layout, disk).directory, `${pileSetName}.${stripe}.pile`);
 }
 
 /** Paths of all files that a pile set may have. */
-export function pileSetFiles(layout: StoreLayout, pileSetName: string): string[] {
+export function pileSetFiles(layout: PileSetLayout, pileSetName: string): string[] {
   const paths = [indexFilePath(layout, pileSetName)];
   for (let stripe = 0; stripe < layout.stripeCount; stripe++) {
-    for (let disk = 0; disk < layout.tempPlaces.length; disk++) {
+    for (let disk = 0; disk < layout.disks.length; disk++) {
       paths.push(dataFilePath(layout, pileSetName, stripe, disk));
     }
   }
@@ -70,12 +73,12 @@ export function pileSetFiles(layout: StoreLayout, pileSetName: string): string[]
 }
 
 /** Path of a pile set's index. */
-export function indexFilePath(layout: StoreLayout, pileSetName: string): string {
+export function indexFilePath(layout: PileSetLayout, pileSetName: string): string {
   return join(layout.indexDirectory, `${pileSetName}.index`);
 }
 
-export function tempPlace(layout: StoreLayout, disk: number): TempPlace {
-  const place = layout.tempPlaces[disk];
+export function diskAt(layout: PileSetLayout, disk: number): TempDisk {
+  const place = layout.disks[disk];
   if (place === undefined) throw new RangeError(`this job has no temp disk ${disk}`);
   return place;
 }

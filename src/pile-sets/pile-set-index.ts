@@ -22,6 +22,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { createOwnFile, type OwnRole, withFile, writeAt } from '../io/files.js';
+import { type PileTally, type PileTotals, tallyOf } from './pile-totals.js';
 import type { Segment, SegmentLog } from './segment-log.js';
 
 export const MAGIC = Buffer.from('pileset3', 'latin1');
@@ -36,15 +37,6 @@ export const MOST_COMPRESSED_BYTES = 4 * 2 ** 20;
 
 /** Names of pile sets: they become names of files. */
 export const PILE_SET_NAME = /^[a-z0-9-]+$/;
-
-/** What is known of the records of one pile. */
-export interface PileTally {
-  readonly records: number;
-  /** Bytes of the records as they will be written, terminators included. */
-  readonly recordBytes: number;
-  /** Sum modulo 2^64 of the records' hashes. */
-  readonly checksum: bigint;
-}
 
 /** One pile of one pile set. */
 export interface PileEntry extends PileTally {
@@ -72,17 +64,17 @@ export interface PileSetDescription {
 /** Where an index lies: in a file, a temp file unless said otherwise, or in memory. */
 export type IndexSource = { readonly path: string; readonly role?: OwnRole } | { readonly bytes: Uint8Array };
 
-/** @param tallies one a pile. */
 export function encodePileSetIndex(
-  tallies: readonly PileTally[],
+  totals: PileTotals,
   log: SegmentLog,
   description: PileSetDescription,
 ): Uint8Array {
   const { name, stripeCount, diskCount, dataFiles, report } = description;
   if (!PILE_SET_NAME.test(name)) throw new RangeError(`${name} is no name for a pile set`);
   const text = Buffer.from(JSON.stringify({ name, report }));
+  const pileCount = totals.records.length;
   const pilesAt = HEADER_BYTES + stripeCount * diskCount * DATA_FILE_ENTRY_BYTES;
-  const segmentsAt = pilesAt + tallies.length * PILE_ENTRY_BYTES;
+  const segmentsAt = pilesAt + pileCount * PILE_ENTRY_BYTES;
   const textAt = segmentsAt + log.count * SEGMENT_ENTRY_BYTES;
   // Shared memory, so that an index that stays in memory is not copied into every task.
   const bytes = Buffer.from(new SharedArrayBuffer(textAt + text.byteLength));
@@ -90,16 +82,17 @@ export function encodePileSetIndex(
   for (const { stripe, disk, byteLength } of dataFiles) {
     bytes.writeBigUInt64LE(BigInt(byteLength), HEADER_BYTES + (stripe * diskCount + disk) * DATA_FILE_ENTRY_BYTES);
   }
-  const firstSegments = writeSegments(bytes, segmentsAt, tallies.length, log);
-  for (const [pile, tally] of tallies.entries()) {
+  const firstSegments = writeSegments(bytes, segmentsAt, pileCount, log);
+  for (let pile = 0; pile < pileCount; pile++) {
+    const { records, recordBytes, checksum } = tallyOf(totals, pile);
     const first = firstSegments[pile] ?? 0;
     const end = firstSegments[pile + 1] ?? 0;
     const at = pilesAt + pile * PILE_ENTRY_BYTES;
     bytes.writeBigUInt64LE(BigInt(first), at);
     bytes.writeBigUInt64LE(BigInt(end - first), at + 8);
-    bytes.writeBigUInt64LE(BigInt(tally.records), at + 16);
-    bytes.writeBigUInt64LE(BigInt(tally.recordBytes), at + 24);
-    bytes.writeBigUInt64LE(tally.checksum, at + 32);
+    bytes.writeBigUInt64LE(BigInt(records), at + 16);
+    bytes.writeBigUInt64LE(BigInt(recordBytes), at + 24);
+    bytes.writeBigUInt64LE(checksum, at + 32);
     const ofPile = bytes.subarray(segmentsAt + first * SEGMENT_ENTRY_BYTES, segmentsAt + end * SEGMENT_ENTRY_BYTES);
     bytes.writeUInt32LE(crc32(ofPile), at + 40);
     bytes.writeUInt32LE(crc32(bytes.subarray(at, at + 44), pile), at + 44);
@@ -108,7 +101,7 @@ export function encodePileSetIndex(
 
   MAGIC.copy(bytes);
   bytes.writeBigUInt64LE(BigInt(log.count), 8);
-  bytes.writeUInt32LE(tallies.length, 16);
+  bytes.writeUInt32LE(pileCount, 16);
   bytes.writeUInt32LE(stripeCount, 20);
   bytes.writeUInt32LE(diskCount, 24);
   bytes.writeUInt32LE(text.byteLength, 28);

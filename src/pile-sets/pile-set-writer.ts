@@ -12,18 +12,18 @@ import {
   diskOfPile,
   indexFilePath,
   roleOf,
-  type StoreLayout,
+  type PileSetLayout,
   stripeOfPile,
-  tempPlace,
+  diskAt,
 } from './pile-layout.js';
 import {
   type DataFileSize,
   encodePileSetIndex,
   type IndexSource,
   MOST_COMPRESSED_BYTES,
-  type PileTally,
   writePileSetIndex,
 } from './pile-set-index.js';
+import type { PileTotals } from './pile-totals.js';
 import type { RamPool } from './ram-pool.js';
 import type { SegmentCompressor } from './segment-compressor.js';
 import type { SegmentHasher } from './segment-hasher.js';
@@ -58,7 +58,7 @@ export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
 export interface PileSetParts {
   /** One that no other attempt of the job uses: letters a to z, digits, hyphens. */
   readonly name: string;
-  readonly layout: StoreLayout;
+  readonly layout: PileSetLayout;
   /** Takes segments while it has room; undefined: all go to disk. */
   readonly ramPool: RamPool | undefined;
   /** Whether the index is a file even when nothing else of the pile set is. */
@@ -109,7 +109,7 @@ export class PileSetWriter {
   #write(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const { layout, control, hasher, compressor } = this.#parts;
     const disk = diskOfPile(layout, pile);
-    const { gate, rotates } = tempPlace(layout, disk);
+    const { gate, rotates } = diskAt(layout, disk);
     const data = this.#dataFile(stripeOfPile(layout, pile), disk);
     const checksum = hasher.hash(bytes, offset, byteLength);
     const compressed =
@@ -149,25 +149,22 @@ export class PileSetWriter {
       const data = files[this.#turn % files.length];
       this.#turn += 1;
       if (data === undefined || data.unsyncedBytes === 0) continue;
-      control.during(tempPlace(layout, data.disk).gate, () => inPhase('sync', () => syncData(data.file)));
+      control.during(diskAt(layout, data.disk).gate, () => inPhase('sync', () => syncData(data.file)));
       this.#unsyncedBytes -= data.unsyncedBytes;
       data.unsyncedBytes = 0;
     }
   }
 
-  /**
-   * @param tallies one a pile.
-   * @param report what the index is to keep for the job, any JSON value.
-   */
-  commit(tallies: readonly PileTally[], report: unknown): PileSet {
+  /** @param report what the index keeps for the job, any JSON value. */
+  commit(totals: PileTotals, report: unknown): PileSet {
     this.close();
     const { name, layout, indexInFile } = this.#parts;
     const diskBytes = this.#diskBytes;
     const dataFiles = this.#dataFiles.map(({ stripe, disk, byteLength }) => ({ stripe, disk, byteLength }));
-    const bytes = encodePileSetIndex(tallies, this.#log, {
+    const bytes = encodePileSetIndex(totals, this.#log, {
       name,
       stripeCount: layout.stripeCount,
-      diskCount: layout.tempPlaces.length,
+      diskCount: layout.disks.length,
       dataFiles,
       report,
     });
@@ -187,14 +184,14 @@ export class PileSetWriter {
 
   #dataFile(stripe: number, disk: number): DataFile {
     const { name, layout } = this.#parts;
-    const key = stripe * layout.tempPlaces.length + disk;
+    const key = stripe * layout.disks.length + disk;
     let data = this.#openFiles.get(key);
     if (data === undefined) {
       const file = createOwnFile(dataFilePath(layout, name, stripe, disk), roleOf(layout));
       data = { stripe, disk, file, byteLength: 0, unsyncedBytes: 0 };
       this.#openFiles.set(key, data);
       this.#dataFiles.push(data);
-      if (tempPlace(layout, disk).rotates) {
+      if (diskAt(layout, disk).rotates) {
         this.#rotatingFiles.push(data);
         this.#rotatingFiles.sort((a, b) => a.stripe - b.stripe || a.disk - b.disk);
       }

@@ -21,14 +21,8 @@ import {
   type PileSetDescription,
   SEGMENT_ENTRY_BYTES,
 } from './pile-set-index.js';
+import { addTotals, emptyTotals, type PileTotals, totalsOf } from './pile-totals.js';
 import type { Segment } from './segment-log.js';
-
-/** What pile sets have of all their piles, one column each. */
-export interface PileTallies {
-  readonly records: Float64Array;
-  readonly recordBytes: Float64Array;
-  readonly checksums: BigUint64Array;
-}
 
 /** Piles that are looked at together when all are. */
 const PILES_TOGETHER = 4096;
@@ -48,23 +42,15 @@ export function readPileSetDescription(source: IndexSource): PileSetDescription 
 }
 
 /** Verifies every byte of the index. @throws VerificationError */
-export function readPileTallies(source: IndexSource): PileTallies {
+export function readPileTotals(source: IndexSource): PileTotals {
   return withIndex(source, undefined, (index) => {
     index.description();
     const { pileCount } = index;
-    const tallies: PileTallies = {
-      records: new Float64Array(pileCount),
-      recordBytes: new Float64Array(pileCount),
-      checksums: new BigUint64Array(pileCount),
-    };
+    const totals = emptyTotals(pileCount);
     for (let first = 0; first < pileCount; first += PILES_TOGETHER) {
-      for (const [i, entry] of index.entries(first, Math.min(pileCount, first + PILES_TOGETHER)).entries()) {
-        tallies.records[first + i] = entry.records;
-        tallies.recordBytes[first + i] = entry.recordBytes;
-        tallies.checksums[first + i] = entry.checksum;
-      }
+      addTotals(totals, totalsOf(index.entries(first, Math.min(pileCount, first + PILES_TOGETHER))), first);
     }
-    return tallies;
+    return totals;
   });
 }
 

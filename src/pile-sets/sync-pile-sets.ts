@@ -4,7 +4,7 @@
 import { syncDirectory, syncFile } from '../io/durable.js';
 import type { JobControl } from '../job-control.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { dataFilePath, indexFilePath, roleOf, type StoreLayout, tempPlace } from './pile-layout.js';
+import { dataFilePath, indexFilePath, roleOf, type PileSetLayout, diskAt } from './pile-layout.js';
 import type { PileSet } from './pile-set-writer.js';
 
 /** Under way at one time; on many disks more, so that most of them have something to write. */
@@ -13,7 +13,7 @@ const FEWEST_SYNCS = 4;
 /** Syncs data files, indexes, which must be files, and the directories of the data files. */
 export async function syncPileSets(
   pileSets: readonly Pick<PileSet, 'name' | 'dataFiles'>[],
-  layout: StoreLayout,
+  layout: PileSetLayout,
   control: JobControl,
 ): Promise<void> {
   const role = roleOf(layout);
@@ -21,13 +21,13 @@ export async function syncPileSets(
     dataFiles.map(({ stripe, disk }) => ({ path: dataFilePath(layout, name, stripe, disk), disk })),
   );
   const syncDataFile = async ({ path, disk }: { path: string; disk: number }) => {
-    const { rotates, gate } = tempPlace(layout, disk);
+    const { rotates, gate } = diskAt(layout, disk);
     if (rotates) await control.duringAsync(gate, () => syncFile(path, role));
     else await syncFile(path, role);
   };
-  await severalAtOnce(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.tempPlaces.length));
+  await severalAtOnce(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.disks.length));
   await severalAtOnce(pileSets, ({ name }) => syncFile(indexFilePath(layout, name), role));
   for (const disk of new Set(files.map((file) => file.disk))) {
-    await syncDirectory(tempPlace(layout, disk).directory, role);
+    await syncDirectory(diskAt(layout, disk).directory, role);
   }
 }

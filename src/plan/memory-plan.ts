@@ -24,7 +24,7 @@ import {
   divide,
   divideInMemory,
   MEMORY_BUFFERS,
-  type PileLayout,
+  type PileDivision,
   ROTATING_DISK_BUFFERS,
   type Sizes,
   shareForLayout,
@@ -34,7 +34,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /** What a slice leaves at most on many disks, unless there would be fewer stripes than are wanted. */
-const FILES_OF_SPLIT = 64;
+const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget that a worker can do anything useful with. */
 const SMALLEST_SHARE_BYTES = 4 * MIB;
@@ -76,7 +76,7 @@ export interface MemoryNeed {
   /** Whether what pass 2 has written may have to wait in memory: outputs that are compressed. */
   readonly holdsOutput: boolean;
   /** What a job that goes on has laid out before. */
-  readonly layout: PileLayout | undefined;
+  readonly layout: PileDivision | undefined;
 }
 
 export interface MemoryPlan {
@@ -174,7 +174,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
  * How many workers can go on with piles that are laid out already, at most.
  * @throws UsageError ERR_MEMORY_BUDGET when there is not enough for one.
  */
-function workersForLayout(layout: PileLayout, need: MemoryNeed): number {
+function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const { pileCount, stripeCount } = layout;
   const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
@@ -227,6 +227,6 @@ function finish(
 function planStripes(need: MemoryNeed, workers: number): number {
   const diskCount = Math.max(1, need.tempDiskCount);
   const filesForStripes = Math.max(0, need.openFileLimit - 48 - 8 * workers) / 2;
-  const wanted = Math.max(FEWEST_STRIPES_WANTED, Math.min(Math.floor(FILES_OF_SPLIT / diskCount), MOST_STRIPES));
+  const wanted = Math.max(FEWEST_STRIPES_WANTED, Math.min(Math.floor(FILES_OF_SLICE / diskCount), MOST_STRIPES));
   return Math.max(1, Math.min(Math.floor(filesForStripes / (workers * diskCount)), wanted));
 }

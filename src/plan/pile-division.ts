@@ -35,13 +35,13 @@ const PREFERRED_PILE_BYTES = 12 * MIB;
 /** More piles than this cost pass 1 what smaller ones save pass 2: each is written to at a page of its own. */
 const MOST_PREFERRED_PILES = 1024;
 /** Where piles are split again, each thread splits one at a time: together they take an eighth more temp data so. */
-const SLICE_PILES_A_WORKER = 8;
+const RESCATTERED_PILES_A_WORKER = 8;
 /** Leaves the other half of a thread's addresses to a long record. */
 const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
 /** What a thread takes at least of what is left beside a job in memory. */
 const CACHED_SHARE_BYTES = 64 * MIB;
-/** How piles were laid out on disk; it cannot change any more. */
-export interface PileLayout {
+/** How many piles and stripes there are; fixed once the first pile set is written. */
+export interface PileDivision {
   readonly pileCount: number;
   readonly stripeCount: number;
 }
@@ -68,7 +68,7 @@ export function divide(
   share: number,
   perStoredByte: number,
   place: PilePlace,
-  layout?: PileLayout,
+  layout?: PileDivision,
 ): Sizes {
   const usable = Math.min(share, LARGEST_ARENA_BYTES);
   const readBytes = roundDown(clamp(usable / 16, 64 * KIB, MIB), 4 * KIB);
@@ -104,7 +104,7 @@ function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: n
   let subLevels = 1;
   while (mostPiles * largestFanOut ** subLevels < fewestPiles) subLevels += 1;
   const evenly = (fewestPiles / SUB_PILE_FILL ** subLevels) ** (1 / (subLevels + 1));
-  return Math.ceil(Math.max(evenly, fewestPiles / largestFanOut ** subLevels, workers * SLICE_PILES_A_WORKER));
+  return Math.ceil(Math.max(evenly, fewestPiles / largestFanOut ** subLevels, workers * RESCATTERED_PILES_A_WORKER));
 }
 
 /** Sizes for a job in memory: no more of the share than it takes to load every pile whole, where that can be had. */
@@ -127,7 +127,7 @@ function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number, f
 }
 
 /** The least that a worker can go on with. */
-export function shareForLayout({ pileCount }: PileLayout): number {
+export function shareForLayout({ pileCount }: PileDivision): number {
   const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
   // The two halves of the read window take an eighth of a share.
   return ((buffersBytes + BOUNDARY_TABLE_BYTES + 64 * KIB) * 8) / 7;

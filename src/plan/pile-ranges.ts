@@ -3,12 +3,7 @@
  * place of the global order. Pure.
  */
 
-/** Totals of the merged piles, one column each. */
-export interface PileTotals {
-  readonly records: Float64Array;
-  readonly recordBytes: Float64Array;
-  readonly checksums: BigUint64Array;
-}
+import type { PileTotals } from '../pile-sets/pile-totals.js';
 
 /** Piles [first, end), whose output begins at this rank and byte of the whole. */
 export interface PileRange {

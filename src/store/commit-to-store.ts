@@ -5,7 +5,7 @@ import { SystemError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { statPath } from '../io/paths.js';
 import { type JobControl, UNGATED } from '../job-control.js';
-import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generation.js';
@@ -84,7 +84,7 @@ function withCommit(
  * Somebody who could not tell whether we are still at it may have given our pile sets up. That is in the state before
  * they are deleted, so this finds out in time, and a commit after that finds another state.
  */
-function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: StoreLayout): void {
+function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: PileSetLayout): void {
   const givenUp = pileSetsNamedBy({ ...state, commits: [] });
   for (const { name, diskBytes } of pileSets) {
     const data = dataFilePath(layout, name, 0, 0);

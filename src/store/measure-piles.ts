@@ -5,10 +5,10 @@
 import { VerificationError } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
-import { checksumTextOf } from '../output/output-target.js';
 import { hearSignals } from '../pause.js';
-import { dataFilePath, indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
-import { type PileTallies, readPileSetDescription, readPileTallies } from '../pile-sets/read-pile-set-index.js';
+import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
+import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
+import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { explainingExpiry } from './expired-meanwhile.js';
 import type { StoreCommit } from './manifest.js';
@@ -34,7 +34,7 @@ async function addTallies(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const layout = layoutOf(snapshot, UNGATED, false);
-  let [records, bytes, checksum] = [0, 0, 0n];
+  const totals = emptyTotals(layout.pileCount);
   for (const { name, diskBytes } of commit.pileSets) {
     await hearSignals(signal);
     const tallies = explainingExpiry(snapshot, name, () => {
@@ -42,14 +42,12 @@ async function addTallies(
       requireDataFile(dataFilePath(layout, name, 0, 0), diskBytes);
       return found;
     });
-    for (const [pile, count] of tallies.records.entries()) {
-      const recordBytes = tallies.recordBytes[pile] ?? 0;
-      records += count;
-      bytes += recordBytes;
-      checksum = BigInt.asUintN(64, checksum + (tallies.checksums[pile] ?? 0n));
-      storedBytes[pile] = (storedBytes[pile] ?? 0) + recordBytes + STORED_HEADER_BYTES * count;
-    }
+    addTotals(totals, tallies);
   }
+  for (const [pile, count] of totals.records.entries()) {
+    storedBytes[pile] = (storedBytes[pile] ?? 0) + (totals.recordBytes[pile] ?? 0) + STORED_HEADER_BYTES * count;
+  }
+  const { records, bytes, checksum } = sumTotals(totals);
   const found = `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
   const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;
   if (found === told) return;
@@ -58,9 +56,9 @@ async function addTallies(
   );
 }
 
-function readTallies(path: string, name: string, { pileCount }: StoreLayout): PileTallies {
+function readTallies(path: string, name: string, { pileCount }: PileSetLayout): PileTotals {
   const index = { path, role: 'store' } as const;
-  const tallies = readPileTallies(index);
+  const tallies = readPileTotals(index);
   const { name: foundName } = readPileSetDescription(index);
   if (foundName !== name) {
     throw new VerificationError(`${path} is the index of the pile set ${foundName}, expected ${name}; ${ADVICE}`);

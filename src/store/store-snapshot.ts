@@ -4,7 +4,7 @@
 import { UsageError, VerificationError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import type { GateNumber } from '../job-control.js';
-import { indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
+import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { readManifest, readNewestManifest, type StoreManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
@@ -43,19 +43,19 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
 }
 
 /** @param gate of the device that holds the store. */
-export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumber, rotates: boolean): StoreLayout {
+export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumber, rotates: boolean): PileSetLayout {
   const pileSetDirectory = pileSetDirectoryOf(directory);
   return {
     pileCount: settings.pileCount,
     stripeCount: 1,
-    tempPlaces: [{ directory: pileSetDirectory, gate, rotates }],
+    disks: [{ directory: pileSetDirectory, gate, rotates }],
     indexDirectory: pileSetDirectory,
     role: 'store',
   };
 }
 
 /** All pile sets, in an order that means nothing: records of equal keys are ordered by their bytes. */
-export function pileSetsOf({ manifest }: StoreSnapshot, layout: StoreLayout): StoredPileSet[] {
+export function pileSetsOf({ manifest }: StoreSnapshot, layout: PileSetLayout): StoredPileSet[] {
   return manifest.commits.flatMap(({ pileSets }) =>
     pileSets.map(({ name }) => ({ name, index: { path: indexFilePath(layout, name), role: 'store' as const } })),
   );

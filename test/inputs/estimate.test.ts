@@ -7,14 +7,14 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { LINES, NUL_TERMINATED } from '#src/formats/framing-table.js';
 import { estimateInputs } from '#src/inputs/estimate.js';
-import { type JobInput, listInputs } from '#src/inputs/list-inputs.js';
+import { type Input, listInputs } from '#src/inputs/list-inputs.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('estimateInputs', () => {
   const directory = useTestDirectory();
 
   /** Input files with these contents. */
-  async function inputsOf(...contents: (string | Buffer)[]): Promise<readonly JobInput[]> {
+  async function inputsOf(...contents: (string | Buffer)[]): Promise<readonly Input[]> {
     const paths = contents.map((content, i) => {
       const path = directory.path(`in-${i}`);
       writeFileSync(path, content);
@@ -42,7 +42,7 @@ describe('estimateInputs', () => {
   it('leaves headers out', async () => {
     const inputs = await inputsOf('id,text\n1,2\n', gzipSync(lines(1000)));
     const header = { byteLength: 8, recordBytes: undefined };
-    const withHeaders = inputs.map((input): JobInput => (input.kind === 'file' ? { ...input, header } : input));
+    const withHeaders = inputs.map((input): Input => (input.kind === 'file' ? { ...input, header } : input));
     expect(estimateInputs(withHeaders, LINES, 'draw').decodedBytes[0]).toBe(4);
   });
 
@@ -82,7 +82,7 @@ describe('estimateInputs', () => {
   });
 
   it('guesses for streams and for nothing', async () => {
-    const stream: JobInput = { kind: 'stream', path: '-', identity: '0:0' };
+    const stream: Input = { kind: 'stream', path: '-', identity: '0:0' };
     const guess = estimateInputs([stream], LINES, 'draw');
     expect(guess).toEqual({ recordBytes: 8 * 2 ** 30, meanRecordBytes: 200, exact: false, decodedBytes: [undefined] });
     expect(estimateInputs(await inputsOf(''), LINES, 'draw')).toMatchObject({ recordBytes: 0, exact: true });

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { AbortedError, InputError } from '#src/errors.js';
 import type { HeaderSpec } from '#src/formats/header-table.js';
 import { readInputHeaders, requireWholeRecords } from '#src/inputs/headers.js';
-import { type JobInput, listInputs } from '#src/inputs/list-inputs.js';
+import { type Input, listInputs } from '#src/inputs/list-inputs.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -20,7 +20,7 @@ const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const twoLines: HeaderSpec = { kind: 'lines', value: { count: 2, lineEnd: '0a', isQuoted: false } };
 
-async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly JobInput[]> {
+async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly Input[]> {
   const paths = contents.map((content, i) => {
     const path = directory.path(`in-${i}`);
     writeFileSync(path, content);
@@ -29,9 +29,9 @@ async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly Jo
   return (await listInputs(paths, () => {})).inputs;
 }
 
-const read = (inputs: readonly JobInput[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
+const read = (inputs: readonly Input[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
   readInputHeaders(inputs, { header, memoryBytes: 2 ** 24, signal }, (byteLength) => `room for ${byteLength}`);
-const bytesOfHeaders = (inputs: readonly JobInput[]) =>
+const bytesOfHeaders = (inputs: readonly Input[]) =>
   inputs.map((input) => (input.kind === 'file' ? input.header.byteLength : undefined));
 
 describe('readInputHeaders', () => {
@@ -40,7 +40,7 @@ describe('readInputHeaders', () => {
     const line = Array.from({ length: byteLength - 3 }, (_, i) => 97 + (((i * i * 7919) >> 5) % 26));
     const header = Buffer.concat([Buffer.from(line), Buffer.from('\nb\n')]);
     const whole = Buffer.concat([header, Buffer.from('a record\n')]);
-    const stream: JobInput = { kind: 'stream', path: '-', identity: '0:0' };
+    const stream: Input = { kind: 'stream', path: '-', identity: '0:0' };
     const files = await inputsOf(whole, gzipSync(whole), zstdOf(whole, [1000]), header.subarray(0, -1));
     const { inputs, first } = await read([stream, ...files], twoLines);
     expect(bytesOfHeaders(inputs)).toEqual([undefined, byteLength, byteLength, byteLength, byteLength - 1]);

@@ -17,7 +17,7 @@ import {
   revokePileSet,
   sliceOfPileSet,
 } from '#src/job-directory/pile-set-commits.js';
-import { dataFilePath, indexFilePath, type StoreLayout } from '#src/pile-sets/pile-layout.js';
+import { dataFilePath, indexFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -26,13 +26,13 @@ const directory = useTestDirectory();
 const fileCalls = useFileCalls();
 const control = JobControl.create([1], 0);
 
-function layoutOf(rotates = false): StoreLayout {
+function layoutOf(rotates = false): PileSetLayout {
   const disks = ['disk-0', 'disk-1'].map((name, gate) => ({
     directory: directory.path(name),
     gate: rotates && gate === 0 ? 0 : UNGATED,
     rotates: rotates && gate === 0,
   }));
-  return { pileCount: 8, stripeCount: 2, tempPlaces: disks, indexDirectory: directory.path('job') };
+  return { pileCount: 8, stripeCount: 2, disks: disks, indexDirectory: directory.path('job') };
 }
 
 /** A pile set with a data file in each stripe on each disk. */

@@ -13,7 +13,7 @@ import { describeJob } from '#src/jobs/describe-job.js';
 import { choosePlaces } from '#src/jobs/job-places.js';
 import { isLarge, type JobPlan, planJob } from '#src/jobs/job-plan.js';
 import { completeRequest } from '#src/jobs/request.js';
-import { TempPlaces } from '#src/jobs/temp-places.js';
+import { TempDisks } from '#src/jobs/temp-disks.js';
 import { DeviceGates } from '#src/passes/device-gates.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -46,9 +46,9 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const request = completeRequest({ ...options, memoryBytes: 64 * MIB, ...changed });
   const jobInputs = await listInputs(request.inputs, () => {});
   const places = choosePlaces(request, jobInputs);
-  const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
+  const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const nature = { hasFiles: places.kind === 'files', manifest: before };
-  const planned = await planJob(request, jobInputs.inputs, tempPlaces, nature, tuning);
+  const planned = await planJob(request, jobInputs.inputs, disks, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, undefined, planned, places, true) };
 }

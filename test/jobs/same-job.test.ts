@@ -14,7 +14,7 @@ import { choosePlaces } from '#src/jobs/job-places.js';
 import { planJob } from '#src/jobs/job-plan.js';
 import { completeRequest } from '#src/jobs/request.js';
 import { requireSameJob } from '#src/jobs/same-job.js';
-import { TempPlaces } from '#src/jobs/temp-places.js';
+import { TempDisks } from '#src/jobs/temp-disks.js';
 import { DeviceGates } from '#src/passes/device-gates.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -49,8 +49,8 @@ async function jobOf(changed: Partial<ShuffleOptions>) {
 
 async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
   const { request, inputs, inputIds, places } = await jobOf(changed);
-  const tempPlaces = new TempPlaces(places.tempDirs, new DeviceGates({}));
-  const plan = await planJob(request, inputs, tempPlaces, { hasFiles: true, manifest: undefined }, {});
+  const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
+  const plan = await planJob(request, inputs, disks, { hasFiles: true, manifest: undefined }, {});
   return describeJob(request, inputs, inputIds, { ...plan, isResumable }, places, true);
 }
 

@@ -39,7 +39,7 @@ export function openStages(
   const job: JobShare = {
     jobName: `stages of ${pileCount} piles`,
     control: JobControl.create([], 64 * 2 ** 20).buffer,
-    layout: { pileCount, stripeCount: 1, tempPlaces: [], indexDirectory: stagingDirectory },
+    layout: { pileCount, stripeCount: 1, disks: [], indexDirectory: stagingDirectory },
     ramPool: ownRamPool(64 * 2 ** 20),
     keepsPileSets: false,
     framing: LINES,

@@ -23,7 +23,7 @@ import {
   pileSetName,
 } from '#src/job-directory/pile-set-commits.js';
 import { type CommittedSlice, readCommittedSlices, removeLeftovers } from '#src/passes/committed-slices.js';
-import { dataFilePath, type StoreLayout } from '#src/pile-sets/pile-layout.js';
+import { dataFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -37,13 +37,13 @@ const PILES = 4;
 const SIZE = { sliceCount: 3, inputCount: 3 };
 const isKept = () => false;
 
-function layoutOf(changed: Partial<StoreLayout> = {}): StoreLayout {
-  const tempPlaces = ['disk-0', 'disk-1'].map((name) => ({
+function layoutOf(changed: Partial<PileSetLayout> = {}): PileSetLayout {
+  const disks = ['disk-0', 'disk-1'].map((name) => ({
     directory: directory.path(name),
     gate: UNGATED,
     rotates: false,
   }));
-  return { pileCount: PILES, stripeCount: 2, tempPlaces, indexDirectory: directory.path('job'), ...changed };
+  return { pileCount: PILES, stripeCount: 2, disks, indexDirectory: directory.path('job'), ...changed };
 }
 
 const reportOf = (slice: number) => ({
@@ -149,7 +149,7 @@ describe('readCommittedSlices', () => {
   it.each([
     ['piles', { pileCount: PILES + 1 }],
     ['stripes', { stripeCount: 1 }],
-    ['disks', { tempPlaces: [] }],
+    ['disks', { disks: [] }],
   ])('takes none that is laid out with other %s', async (_, changed) => {
     const { numbers, lines } = await read(layoutOf(changed));
     expect(numbers).toEqual([]);

@@ -11,11 +11,11 @@ import { UsageError, VerificationError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-sets/merged-pile.js';
-import { dataFilePath, indexFilePath, pileSetFiles, type StoreLayout } from '#src/pile-sets/pile-layout.js';
+import { dataFilePath, indexFilePath, pileSetFiles, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { MOST_COMPRESSED_BYTES } from '#src/pile-sets/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
-import { readPileSetDescription, readPileTallies } from '#src/pile-sets/read-pile-set-index.js';
+import { readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import type { SegmentCompressor } from '#src/pile-sets/segment-compressor.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -44,7 +44,7 @@ function talliesOf(appends: readonly Append[]) {
 /** Writes one pile set for each list; the tallies count segments as records. */
 function writeSets(
   lists: readonly (readonly Append[])[],
-  layout: StoreLayout,
+  layout: PileSetLayout,
   ramPool: RamPool | undefined,
   { indexInFile = false, compressor }: { indexInFile?: boolean; compressor?: SegmentCompressor | undefined } = {},
 ): PileSet[] {
@@ -72,7 +72,7 @@ function expectedBytes(lists: readonly (readonly Append[])[], pile: number): Buf
 async function readAll(
   reader: MergedPileReader,
   merged: MergedPile,
-  layout: StoreLayout,
+  layout: PileSetLayout,
   most: number,
 ): Promise<Buffer> {
   const target = Buffer.alloc(merged.storedBytes);
@@ -92,10 +92,10 @@ const plenty = JobControl.create([], 2 ** 40);
 describe('mergePiles and MergedPileReader', () => {
   const directory = useTestDirectory();
   const fileCalls = useFileCalls();
-  const layoutOf = (disks: number): StoreLayout => ({
+  const layoutOf = (disks: number): PileSetLayout => ({
     pileCount: PILES,
     stripeCount: 2,
-    tempPlaces: Array.from({ length: disks }, (_, i) => ({
+    disks: Array.from({ length: disks }, (_, i) => ({
       directory: directory.path(),
       gate: i === 0 ? 0 : UNGATED,
       rotates: false,
@@ -164,7 +164,7 @@ describe('mergePiles and MergedPileReader', () => {
     const index = { path: indexFilePath(layout, 'set-0') };
     const report = { ofSet: 0 };
     expect(readPileSetDescription(index)).toEqual({ name: 'set-0', stripeCount: 2, diskCount: 2, dataFiles, report });
-    expect([...readPileTallies(index).records]).toEqual([1, 0, 1, 0, 1]);
+    expect([...readPileTotals(index).records]).toEqual([1, 0, 1, 0, 1]);
   });
 
   describe('of compressed segments', () => {
@@ -263,7 +263,7 @@ describe('mergePiles and MergedPileReader', () => {
     ];
     const reader = new MergedPileReader(undefined, hasher, deflateCompressor, control);
 
-    async function read(pileSets: readonly PileSet[], layout: StoreLayout, pile: number, most = 100): Promise<Buffer> {
+    async function read(pileSets: readonly PileSet[], layout: PileSetLayout, pile: number, most = 100): Promise<Buffer> {
       const [merged] = mergePiles(pileSets, pile, pile + 1);
       if (merged === undefined) throw new Error(`there is no pile ${pile}`);
       return readAll(reader, merged, layout, most);
@@ -364,7 +364,7 @@ describe('mergePiles and MergedPileReader', () => {
       const lost = directory.path('lost');
       mkdirSync(lost);
       const layout = layoutOf(1);
-      const onLost = { ...layout, tempPlaces: [{ directory: lost, gate: UNGATED, rotates: false }] };
+      const onLost = { ...layout, disks: [{ directory: lost, gate: UNGATED, rotates: false }] };
       const pileSets = writeSets([appends], onLost, undefined);
       rmSync(lost, { recursive: true });
       await expect(read(pileSets, onLost, 4)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));

@@ -10,14 +10,14 @@ import {
   indexFilePath,
   pileSetFiles,
   pilesOfStripe,
-  type StoreLayout,
+  type PileSetLayout,
   stripeOfPile,
-  tempPlace,
+  diskAt,
 } from '#src/pile-sets/pile-layout.js';
 
-function layoutOf(pileCount: number, stripeCount: number, disks: number): StoreLayout {
-  const tempPlaces = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));
-  return { pileCount, stripeCount, tempPlaces, indexDirectory: '/job' };
+function layoutOf(pileCount: number, stripeCount: number, disks: number): PileSetLayout {
+  const disks = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));
+  return { pileCount, stripeCount, disks, indexDirectory: '/job' };
 }
 
 describe('pilesOfStripe', () => {
@@ -57,6 +57,6 @@ describe('pileSetFiles', () => {
     const layout = layoutOf(10, 3, 3);
     expect([0, 1, 2, 3, 4].map((pile) => diskOfPile(layout, pile))).toEqual([0, 1, 2, 0, 1]);
     expect(dataFilePath(layout, 'set-1', 2, 1)).toBe('/disk1/set-1.2.pile');
-    expect(() => tempPlace(layout, 3)).toThrow(RangeError);
+    expect(() => diskAt(layout, 3)).toThrow(RangeError);
   });
 });

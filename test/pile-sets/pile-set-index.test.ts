@@ -18,7 +18,7 @@ import {
   type PileTally,
   writePileSetIndex,
 } from '#src/pile-sets/pile-set-index.js';
-import { readPileEntries, readPileSetDescription, readPileTallies } from '#src/pile-sets/read-pile-set-index.js';
+import { readPileEntries, readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { type Segment, SegmentLog } from '#src/pile-sets/segment-log.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -123,7 +123,7 @@ const PILES = small.tallies.length;
 /** What all the readers make of an index; each gives its answer or a VerificationError, else this throws. */
 function readAll(source: IndexSource, piles: number): unknown[] {
   const readers = [
-    () => readPileTallies(source),
+    () => readPileTotals(source),
     () => readPileSetDescription(source),
     () => readPileEntries(source, 0, piles),
     () => readPileEntries(source, piles - 1, piles),
@@ -192,7 +192,7 @@ describe('the index of a pile set', () => {
   it('has the tallies of more piles than are looked at together', () => {
     const tallies = Array.from({ length: 10_000 }, (_, i) => ({ records: i, recordBytes: 2 * i, checksum: BigInt(i) }));
     const many: Written = { tallies, written: small.written, report: null };
-    expect(readPileTallies({ bytes: encode(many) })).toEqual(talliesOf(many));
+    expect(readPileTotals({ bytes: encode(many) })).toEqual(talliesOf(many));
   });
 
   it('is not made for a name that would leave its directory', () => {
@@ -285,9 +285,9 @@ describe('damage to the index of a pile set', () => {
   });
 
   it('is seen when the file is gone, but not when its directory is', () => {
-    expect(() => readPileTallies({ path: directory.path('gone.index') })).toThrow(VerificationError);
+    expect(() => readPileTotals({ path: directory.path('gone.index') })).toThrow(VerificationError);
     const unmounted = { path: directory.path('gone', 'set.index') };
-    expect(() => readPileTallies(unmounted)).toThrow(expect.objectContaining({ code: 'ERR_IO' }));
+    expect(() => readPileTotals(unmounted)).toThrow(expect.objectContaining({ code: 'ERR_IO' }));
   });
 
   it.each<[what: string, at: number, value: bigint, message: string]>([
@@ -304,7 +304,7 @@ describe('damage to the index of a pile set', () => {
     bytes.writeBigUInt64LE(value, at);
     reseal(bytes);
     expect(() => readPileEntries({ bytes }, 0, PILES)).toThrow(message);
-    expect(() => readPileTallies({ bytes })).toThrow(message);
+    expect(() => readPileTotals({ bytes })).toThrow(message);
   });
 
   it('is seen in a segment that is longer on disk than it is, were the checksums right', () => {
@@ -340,7 +340,7 @@ describe('damage to the index of a pile set', () => {
       bytes.writeUInt32LE(text.length, 28);
       reseal(bytes);
       expect(() => readPileSetDescription({ bytes })).toThrow(VerificationError);
-      expect(() => readPileTallies({ bytes })).toThrow(VerificationError);
+      expect(() => readPileTotals({ bytes })).toThrow(VerificationError);
       expect(readPileEntries({ bytes }, 0, PILES)).toEqual(entriesOf(small));
     },
   );

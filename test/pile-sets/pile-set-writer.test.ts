@@ -37,8 +37,8 @@ describe('PileSetWriter on a disk that rotates', () => {
   }
 
   function write(rotates: boolean, pieces: number): void {
-    const tempPlaces = [{ directory: directory.temp, gate: GATE, rotates }];
-    const layout = { pileCount: 4, stripeCount: 2, tempPlaces, indexDirectory: directory.temp };
+    const disks = [{ directory: directory.temp, gate: GATE, rotates }];
+    const layout = { pileCount: 4, stripeCount: 2, disks, indexDirectory: directory.temp };
     const parts = { name: 'set', layout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher: new DigestHasher(), compressor: undefined, control });
     const bytes = Buffer.alloc(MIB, 'x');

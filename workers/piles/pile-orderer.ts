@@ -13,7 +13,7 @@ import type { JobControl } from '../../src/job-control.js';
 import type { SinkBuffer } from '../../src/output/output-sink.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import { pileSetFiles, type StoreLayout } from '../../src/pile-sets/pile-layout.js';
+import { type PileSetLayout, pileSetFiles, type RescatterTarget } from '../../src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { SegmentCompressor } from '../../src/pile-sets/segment-compressor.js';
 import type { SegmentHasher } from '../../src/pile-sets/segment-hasher.js';
@@ -28,20 +28,19 @@ import {
 } from '../../src/plan/arena-sizes.js';
 import { thenAlwaysAsync } from '../../src/then-always.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
-import type { RescatterPlaces } from '../tasks/job-share.js';
-import { type Arena, ArenaLayout } from './arena.js';
+import { type Arena, ArenaLayout } from '../arena.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** A merged pile and its place in the key space. */
 export interface LevelPile {
   readonly merged: MergedPile;
-  readonly layout: StoreLayout;
+  readonly layout: PileSetLayout;
   /** Product modulo 2^64 of the pile counts of the levels above this one. */
   readonly parentScale: bigint;
 }
 
 /** A pile as pass 1 left it. */
-export function wholePile(merged: MergedPile, layout: StoreLayout): LevelPile {
+export function wholePile(merged: MergedPile, layout: PileSetLayout): LevelPile {
   return { merged, layout, parentScale: 1n };
 }
 
@@ -59,7 +58,7 @@ export interface OrdererParts {
   readonly outputBytes: number;
   readonly longestRecordBytes: number;
   readonly tiesByBytes: boolean;
-  readonly rescatterPlaces: RescatterPlaces;
+  readonly rescatterTo: RescatterTarget;
   readonly attemptName: string;
   /** Waits for the writes that are under way. */
   readonly settle: () => Promise<void>;
@@ -149,8 +148,8 @@ export class PileOrderer {
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
-    const { tempPlaces, indexDirectory } = this.#parts.rescatterPlaces;
-    const subLayout: StoreLayout = { pileCount: subPiles.count, stripeCount: 1, tempPlaces, indexDirectory };
+    const { disks, indexDirectory } = this.#parts.rescatterTo;
+    const subLayout: PileSetLayout = { pileCount: subPiles.count, stripeCount: 1, disks, indexDirectory };
     this.#rescatters += 1;
     const name = `${attemptName}-pile${merged.pile}-split${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };

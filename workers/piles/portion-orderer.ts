@@ -7,10 +7,10 @@
 import { SystemError, VerificationError } from '../../src/errors.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import type { StoreLayout } from '../../src/pile-sets/pile-layout.js';
+import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
-import { type Arena, ArenaLayout } from './arena.js';
+import { type Arena, ArenaLayout } from '../arena.js';
 import { bucketBits, foreignRecord } from './pile-orderer.js';
 
 /** A part of a pile. */
@@ -34,7 +34,7 @@ export interface PortionOrdererParts {
   readonly arena: Arena;
   readonly control: JobControl;
   readonly reader: MergedPileReader;
-  readonly layout: StoreLayout;
+  readonly layout: PileSetLayout;
   /** With which the stored keys are mixed; undefined: they are taken as they are. */
   readonly epochKey: bigint | undefined;
 }

@@ -3,12 +3,12 @@
  * pile, and the read window at the end. Wires the kernel's full buffers to a pile set writer.
  */
 
-import type { PileTally } from '../../src/pile-sets/pile-set-index.js';
 import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
+import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import { type Arena, ArenaLayout } from './arena.js';
+import { type Arena, ArenaLayout } from '../arena.js';
 
 export interface ScatterSizes {
   /** What lies below is left alone; absent: the whole arena. */
@@ -55,16 +55,16 @@ export class ScatterArena implements RecordTaker {
   }
 
   /** What was scattered on each pile so far. */
-  tallies(): PileTally[] {
+  totals(): PileTotals {
     const { view } = this.#arena.kernel;
-    return Array.from({ length: this.#pileCount }, (_, pile) => {
+    const totals = emptyTotals(this.#pileCount);
+    for (let pile = 0; pile < this.#pileCount; pile++) {
       const at = this.#tallies + pile * TALLY_BYTES;
-      return {
-        records: Number(view.getBigUint64(at + 8, true)),
-        recordBytes: Number(view.getBigUint64(at + 16, true)),
-        checksum: view.getBigUint64(at + 24, true),
-      };
-    });
+      totals.records[pile] = Number(view.getBigUint64(at + 8, true));
+      totals.recordBytes[pile] = Number(view.getBigUint64(at + 16, true));
+      totals.checksums[pile] = view.getBigUint64(at + 24, true);
+    }
+    return totals;
   }
 
   /** As `RecordTaker` says: each record goes to its pile. */
@@ -78,13 +78,13 @@ export class ScatterArena implements RecordTaker {
    * Writes what is left in the buffers, and completes the pile set.
    * @param report what its index is to keep for the job, any JSON value.
    */
-  commit(report: unknown): { readonly pileSet: PileSet; readonly tallies: readonly PileTally[] } {
+  commit(report: unknown): { readonly pileSet: PileSet; readonly totals: PileTotals } {
     const { kernel } = this.#arena;
     for (let pile = 0; pile < this.#pileCount; pile++) {
       const fill = kernel.view.getUint32(this.#tallies + pile * TALLY_BYTES, true);
       if (fill > 0) kernel.flush(pile, fill);
     }
-    const tallies = this.tallies();
-    return { pileSet: this.#writer.commit(tallies, report), tallies };
+    const totals = this.totals();
+    return { pileSet: this.#writer.commit(totals, report), totals };
   }
 }

@@ -9,7 +9,7 @@
  * The window is the last region of the arena, so that growing moves nothing.
  */
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
-import type { Arena } from '../piles/arena.js';
+import type { Arena } from '../arena.js';
 
 /** How much the window grows at least. */
 const LEAST_GROWTH_BYTES = 1024 * 1024;

@@ -1,20 +1,29 @@
 /**
- * Feeds the decoded bytes of one part of a slice to framing and kernel: fills the read window, has the
- * records marked and taken, which scatters them or notes where they lie, and keeps account of what was covered.
+ * Turns the decoded bytes of one part of a slice into records: fills the read window, has the framing mark the records,
+ * hands them to a taker, and keeps account of what was covered. What becomes of the records is the taker's business: one
+ * scatters them on piles, another notes where they lie.
  */
 import { InputError } from '../../src/errors.js';
 import { BadRecord, type Framing, type RecordScanner } from '../../src/formats/framing.js';
+import type { Header } from '../../src/formats/header.js';
+import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { memoryForRecord } from '../../src/plan/record-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { ReadShare } from '../tasks/job-share.js';
-import type { Coverage, InputPart } from './input-part.js';
+import type { ReadShare } from '../shares.js';
 import type { ReadWindow } from './read-window.js';
 
-/** Where parts are read, and what becomes of their records. */
+/** What one part of a slice was found to hold. */
+export interface PartReport {
+  readonly coverage: Coverage;
+  /** The header of a stream; undefined for files, and for streams without one. */
+  readonly header: Header | undefined;
+}
+
+/** Takes the records of parts: the memory that they are read into, and what becomes of them. */
 export interface RecordTaker {
   readonly window: ReadWindow;
   /** Address of the boundary table. */
@@ -22,7 +31,7 @@ export interface RecordTaker {
   /**
    * Takes the first `count` records of the boundary table.
    * @param base an address in the window, and `basePosition` its decoded position.
-   * @returns bytes of the longest record that was taken so far.
+   * @returns bytes of the longest record taken so far.
    */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number;
 }
@@ -33,7 +42,7 @@ interface UnheldRecord {
   readonly byteLength: number;
 }
 
-export class PartScatterer {
+export class RecordReader {
   readonly kernel: Kernel;
   readonly window: ReadWindow;
   readonly #part: InputPart;
@@ -128,7 +137,7 @@ export class PartScatterer {
     window.filledEnd += count;
     this.#filledPosition += count;
     if (this.#unheld !== undefined) this.#lookForEnd(this.#unheld);
-    else if (!this.#skipping || this.#skipToBoundary()) this.#scatterComplete(end);
+    else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
   }
 
   /** Takes in as much of `piece` as is wanted. */
@@ -156,18 +165,18 @@ export class PartScatterer {
     this.kernel.bytes.set(missing, filledEnd);
     window.filledEnd += missing.byteLength;
     this.#filledPosition += missing.byteLength;
-    this.#scatterRest();
+    this.#takeRest();
     return this.#coverage(inputBytes, 0, missing.byteLength);
   }
 
   /** All that is left is one record. */
-  #scatterRest(): void {
+  #takeRest(): void {
     const { recordStart, filledEnd } = this.window;
     if (this.#unheld !== undefined) this.#refuseUnheld(this.#unheld, filledEnd);
     const { view } = this.kernel;
     view.setUint32(this.#table, recordStart, true);
     view.setUint32(this.#table + 4, filledEnd, true);
-    this.#scatterMarked(1, recordStart, this.#position(recordStart));
+    this.#takeMarked(1, recordStart, this.#position(recordStart));
   }
 
   /** The range ended with or before a boundary. */
@@ -236,7 +245,7 @@ export class PartScatterer {
     throw this.#overMemory(position, String(recordBytes), recordBytes);
   }
 
-  #scatterComplete(end: number): void {
+  #takeComplete(end: number): void {
     const { window } = this;
     const base = window.recordStart;
     const basePosition = this.#position(base);
@@ -249,7 +258,7 @@ export class PartScatterer {
         break;
       }
       const count = this.#scan(maxCount);
-      if (count > 0) this.#scatterMarked(count, base, basePosition);
+      if (count > 0) this.#takeMarked(count, base, basePosition);
       if (count < maxCount) {
         window.scannedEnd = window.filledEnd;
         if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
@@ -266,7 +275,7 @@ export class PartScatterer {
   }
 
   /** Scatters the first `count` records of the boundary table; positions are counted from `base`. */
-  #scatterMarked(count: number, base: number, basePosition: number): void {
+  #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
     const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, this.#part.inputKey));
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));

@@ -1,14 +1,14 @@
 /**
- * Before pass 1, where a framing must know how often a byte occurs before a place to tell whether a record begins
- * there: counts it in a range of a plain file.
+ * Counts a byte in a range of a plain file, before the scatter pass: some framings must know how often a byte occurs
+ * before a place to tell whether a record begins there.
  */
+import type { InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { thenAlways } from '../../src/then-always.js';
-import { ArenaLayout } from '../piles/arena.js';
-import type { InputPart } from '../read/input-part.js';
-import { type ReadShare, type TaskShare, threadStateOf } from './job-share.js';
-import { type Outcome, outcomeOf } from './outcome.js';
+import { ArenaLayout } from '../arena.js';
+import type { ReadShare, TaskShare } from '../shares.js';
+import { threadStateOf } from '../thread-state.js';
 
 export interface CountTask {
   readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
@@ -20,15 +20,11 @@ export interface CountTask {
   readonly end: number;
 }
 
-export function runCountTask(task: CountTask): Promise<Outcome<number>> {
-  return outcomeOf(task.job, 'count', async () => countByte(task));
-}
-
-function countByte({ job, path, version, gate, byte, start, end }: CountTask): number {
+export async function countByte({ job, path, version, gate, byte, start, end }: CountTask): Promise<number> {
   const { control, arena } = threadStateOf(job);
   const layout = new ArenaLayout();
   const address = layout.take(job.readBytes);
-  // What a read takes is a part of the read window, for which every arena has room, slack included.
+  // Every arena has room for a read window, and this is a part of one.
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${job.readBytes} bytes of a read`);
   const input = new RegularInput(path, version, control, gate);
   const count = (): number => {

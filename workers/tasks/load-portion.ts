@@ -11,8 +11,8 @@ import { type MergedPile, MergedPileReader, mergePiles } from '../../src/pile-se
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Portion, PortionOrderer } from '../piles/portion-orderer.js';
-import { type LoadShare, threadStateOf } from './job-share.js';
-import { type Outcome, unmeasuredOutcomeOf } from './outcome.js';
+import type { LoadShare } from '../shares.js';
+import { threadStateOf } from '../thread-state.js';
 
 /** Of the records of a pile in their order, `count`: every `step`th from `first` on. */
 export interface Selection {
@@ -46,11 +46,7 @@ export interface LoadResult {
   readonly byteLength: number;
 }
 
-export function runLoadTask(task: LoadTask): Promise<Outcome<LoadResult>> {
-  return unmeasuredOutcomeOf(() => loadPortion(task));
-}
-
-async function loadPortion(task: LoadTask): Promise<LoadResult> {
+export async function loadPortion(task: LoadTask): Promise<LoadResult> {
   const { job, pileSets = [], pile, epochKey } = task;
   const { control, arena, hasher } = threadStateOf(job);
   const reader = new MergedPileReader(undefined, hasher, zstdExpander, control);

@@ -1,13 +1,12 @@
 /**
- * Before pass 2, for a shard that begins inside a pile: how many bytes of the pile come before it. Puts the pile in
- * order as pass 2 does, and writes nothing.
+ * Finds how many bytes of a pile come before a shard that begins inside it, before the shuffle pass. Puts the pile in
+ * order as that pass does, and writes nothing.
  */
 
 import { inPhase } from '../../src/phase-clock.js';
 import { mergePiles } from '../../src/pile-sets/merged-pile.js';
-import { openOrderer, type PilesTask } from '../piles/open-orderer.js';
 import { wholePile } from '../piles/pile-orderer.js';
-import { type Outcome, outcomeOf } from './outcome.js';
+import { openOrderer, type PilesTask } from './open-orderer.js';
 
 /** Find the first record of `pile` whose rank, or whose first byte, is `limit` or more, counted from the pile's beginning. */
 export interface MeasureTask extends PilesTask {
@@ -16,16 +15,10 @@ export interface MeasureTask extends PilesTask {
   readonly limit: number;
 }
 
-/** Bytes of the pile before that record. */
-export type MeasureResult = number;
-
-export function runMeasureTask(task: MeasureTask): Promise<Outcome<MeasureResult>> {
-  return outcomeOf(task.job, 'measure', () => measureCut(task));
-}
-
 const NO_RECORD = (1n << 63n) - 1n;
 
-async function measureCut(task: MeasureTask): Promise<MeasureResult> {
+/** @returns bytes of the pile before that record. */
+export async function measureCut(task: MeasureTask): Promise<number> {
   const { job, by } = task;
   const orderer = await openOrderer(task, async () => {});
   const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);

@@ -1,19 +1,19 @@
 /**
- * A task of `pileshuf index`: reads one part of the file and writes into its index where the records lie that begin in
- * it. What the part's last record lacks at its end, and the file does not have, is told.
+ * Reads one part of a file for `pileshuf index`, and writes into the index where the records lie that begin in it. It
+ * also reports the bytes that the last record of the file lacks at its end.
  */
 import { framingOf } from '../../src/formats/framing-table.js';
+import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
 import { thenAlwaysAsync } from '../../src/then-always.js';
-import { type Arena, ArenaLayout } from '../piles/arena.js';
-import type { Coverage, InputPart } from '../read/input-part.js';
-import { scatterPart } from '../read/read-part.js';
+import { type Arena, ArenaLayout } from '../arena.js';
+import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import { type ReadShare, readStateOf } from './job-share.js';
-import { type Outcome, outcomeOf } from './outcome.js';
+import type { ReadShare } from '../shares.js';
+import { readStateOf } from '../thread-state.js';
 
 export interface NoteTask {
   readonly job: ReadShare;
@@ -29,11 +29,7 @@ export interface NoteResult extends WrittenBlocks {
   readonly missing: Uint8Array;
 }
 
-export function runNoteTask(task: NoteTask): Promise<Outcome<NoteResult>> {
-  return outcomeOf(task.job, 'note', () => noteRecords(task));
-}
-
-async function noteRecords({ job, part, indexPath, places }: NoteTask): Promise<NoteResult> {
+export async function noteRecords({ job, part, indexPath, places }: NoteTask): Promise<NoteResult> {
   const thread = readStateOf(job);
   const { arena } = thread;
   const index = openStagedOutput(indexPath);
@@ -41,7 +37,7 @@ async function noteRecords({ job, part, indexPath, places }: NoteTask): Promise<
     const writer = new BlockWriter(index, new SharedPlaces(places));
     const notes = new RecordNotes(arena, writer, job);
     const framing = job.framing === undefined ? undefined : framingOf(job.framing);
-    const { coverage } = await scatterPart(part, framing, notes, thread, job);
+    const { coverage } = await readPart(part, framing, notes, thread, job);
     // What was added lies where the last record ends.
     const { filledEnd } = notes.window;
     const missing = arena.kernel.bytes.slice(filledEnd - coverage.addedBytes, filledEnd);
@@ -50,7 +46,7 @@ async function noteRecords({ job, part, indexPath, places }: NoteTask): Promise<
   return thenAlwaysAsync(note, () => closeFile(index));
 }
 
-/** Notes where records lie instead of scattering them. */
+/** Takes records by noting where they lie. */
 class RecordNotes implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;

@@ -1,14 +1,15 @@
 /**
- * Before pass 2 goes on: reads regions of staged outputs back that an earlier run of the job wrote, and gives
- * their checksums as they are now.
+ * Reads regions of the staged output back that an earlier attempt at the job wrote, and gives the checksums that they
+ * have now, before the shuffle pass relies on them.
  */
 import { type OpenFile, openForRead, readAt, withFile } from '../../src/io/files.js';
 import type { GateNumber } from '../../src/job-control.js';
-import { checksumTextOf, stagedPath, type WrittenRegion } from '../../src/output/output-target.js';
+import { stagedPath, type WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { ArenaLayout } from '../piles/arena.js';
-import { type ReadShare, type TaskShare, type ThreadState, threadStateOf } from './job-share.js';
-import { type Outcome, outcomeOf } from './outcome.js';
+import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
+import { ArenaLayout } from '../arena.js';
+import type { ReadShare, TaskShare } from '../shares.js';
+import { type ThreadState, threadStateOf } from '../thread-state.js';
 
 export interface ReadBackTask {
   readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
@@ -19,14 +20,10 @@ export interface ReadBackTask {
   readonly regions: readonly WrittenRegion[];
 }
 
-/** Checksums of the regions, as they are noted of what is written. */
+/** Checksums of the regions, as `WrittenRegion` gives them. */
 export type ReadBackResult = readonly string[];
 
-export function runReadBackTask(task: ReadBackTask): Promise<Outcome<ReadBackResult>> {
-  return outcomeOf(task.job, 'read-back', async () => readBack(task));
-}
-
-function readBack({ job, stagingDirectory, headerBytes, gate, regions }: ReadBackTask): ReadBackResult {
+export async function readBack({ job, stagingDirectory, headerBytes, gate, regions }: ReadBackTask): Promise<ReadBackResult> {
   const state = threadStateOf(job);
   return regions.map(({ shard, start, end }) => {
     const path = stagedPath(stagingDirectory, shard);
@@ -35,7 +32,7 @@ function readBack({ job, stagingDirectory, headerBytes, gate, regions }: ReadBac
   });
 }
 
-/** A range that ends early has the checksum of what there is of it. */
+/** If the file ends inside the range, the checksum is of the bytes before that. */
 function hashRange(
   file: OpenFile,
   { start, end }: { readonly start: number; readonly end: number },
@@ -45,7 +42,7 @@ function hashRange(
 ): string {
   const layout = new ArenaLayout();
   const address = layout.take(pieceBytes);
-  // No more than the read window of pass 1, which every arena has room for.
+  // Every arena has room for a read window, and this is one.
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${pieceBytes} bytes of a read`);
   outputHasher.begin();
   for (let position = start; position < end; ) {

@@ -21,7 +21,7 @@ const readShareOf = (jobName: string): ReadShare => ({
 });
 const jobShareOf = (jobName: string): JobShare => ({
   ...readShareOf(jobName),
-  layout: { pileCount: 1, stripeCount: 1, tempPlaces: [], indexDirectory: '/nowhere' },
+  layout: { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '/nowhere' },
   ...{ ramPool: ownRamPool(1), keepsPileSets: false, tiesByBytes: false, bufferBytes: 4096, outputBytes: 4096 },
 });
 

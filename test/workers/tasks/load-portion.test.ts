@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { mergePiles } from '#src/pile-sets/merged-pile.js';
-import { readPileTallies } from '#src/pile-sets/read-pile-set-index.js';
+import { readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import { forgetJob, type LoadShare } from '#workers/tasks/job-share.js';
@@ -24,7 +24,7 @@ async function taskOf(pile: number): Promise<LoadTask> {
   const pileSets = pileSetsOf(snapshot, layout);
   const [first] = pileSets;
   if (first === undefined) throw new RangeError('the store has no pile set');
-  const { records, checksums } = readPileTallies(first.index);
+  const { records, checksums } = readPileTotals(first.index);
   const control = JobControl.create([], 0).buffer;
   const job: LoadShare = { jobName: 'load', control, layout, arenaBytes: LARGEST_ARENA_BYTES };
   const selection = { first: 0, step: 1, count: records[pile] ?? 0, range: 0, rangeCount: 1 };

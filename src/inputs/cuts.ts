@@ -1,0 +1,156 @@
+/**
+ * Where inputs may be cut into slices: plain ones where their framing allows it, compressed ones at members that say how
+ * long they are. The headers of members are read from the first to the last, before any thread starts, so no gate is
+ * needed. If one member seems to be all of an input, its end is not looked for: that would read the input once for
+ * nothing.
+ */
+import { thenAlwaysAsync } from '../then-always.js';
+import type { Member } from '../formats/codec.js';
+import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
+import { FileWindow } from '../io/file-window.js';
+import { closeFile, openForRead } from '../io/files.js';
+import { hearSignals } from '../pause.js';
+import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
+import type { FileInput, Input } from './list-inputs.js';
+
+/** What the members of a compressed input tell of it. */
+export interface MemberCuts {
+  readonly decodedBytes: number;
+  readonly cutPoints: readonly CutPoint[];
+}
+
+/** Signals are heard after this much of a file. */
+const TURN_BYTES = 16 * 2 ** 20;
+/** Cut points for each planned slice, or somewhat more, so that slices are nearly equal. */
+const POINTS_PER_SLICE = 8;
+/** If an input turns out to have more cut points, every other one is dropped. */
+const MOST_POINTS = 2 ** 16;
+
+/** Whether one input may become several slices. */
+export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
+  if (framing === undefined) return false;
+  return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
+}
+
+/** Whether a record of this framing can be looked for from a member of the input on. */
+function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
+  return input.kind === 'file' && input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
+}
+
+/**
+ * Describes the inputs for the planner of slices. Looks for the members of compressed inputs that seem large enough to be
+ * cut.
+ * @param decodedBytes the estimate for each input; undefined for streams.
+ * @throws AbortedError when the signal fired meanwhile.
+ */
+export async function describeForSlices(
+  inputs: readonly Input[],
+  decodedBytes: readonly (number | undefined)[],
+  framing: Framing | undefined,
+  sliceBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<PlannedInput[]> {
+  const planned: PlannedInput[] = [];
+  for (const [ordinal, input] of inputs.entries()) {
+    const estimate = decodedBytes[ordinal] ?? 0;
+    const isCut = framing !== undefined && isWorthCutting(estimate, sliceBytes) && mayCutAtMembers(input, framing);
+    const cuts = isCut ? await findCuts(input, framing, estimate, sliceBytes, signal) : undefined;
+    planned.push(plannedInput(input, framing, estimate, cuts));
+  }
+  return planned;
+}
+
+/** @param decodedBytes an estimate, if the input is compressed and no `cuts` are known. */
+export function plannedInput(
+  input: Input,
+  framing: Framing | undefined,
+  decodedBytes: number,
+  cuts: MemberCuts | undefined,
+): PlannedInput {
+  const byteLength = input.kind === 'file' ? input.version.byteLength : undefined;
+  const start = input.kind === 'file' && (isPlain(input) || cuts !== undefined) ? input.header.byteLength : 0;
+  const cutBytes = isPlain(input) && framing !== undefined ? cutBytesOf(framing.cut) : undefined;
+  return { cutBytes, start, byteLength, decodedBytes, ...cuts };
+}
+
+/** @returns undefined when the input is to be read as one: its members do not say how long they are, or one is all of it. */
+export function findCuts(
+  input: FileInput,
+  framing: Framing,
+  estimatedBytes: number,
+  sliceBytes: number,
+  signal: AbortSignal | undefined,
+): Promise<MemberCuts | undefined> {
+  const isNoMore = ({ decodedBytes }: Member) => decodedBytes >= estimatedBytes;
+  return walkMembers(input, framing, sliceBytes / POINTS_PER_SLICE, signal, isNoMore);
+}
+
+/**
+ * Goes through the members of a compressed input.
+ * @param spacingBytes between two cut points, at least.
+ * @param onMember called for each member; true ends the walk.
+ * @returns undefined when `onMember` ended the walk, or not all members say how long they are.
+ */
+export async function walkMembers(
+  { path, version, header, codec }: FileInput,
+  framing: Framing,
+  spacingBytes: number,
+  signal: AbortSignal | undefined,
+  onMember: (member: Member) => boolean,
+): Promise<MemberCuts | undefined> {
+  const listMembers = codec?.listMembers;
+  if (listMembers === undefined) return undefined;
+  const points = new SpacedPoints(spacingBytes);
+  const file = openForRead(path, 'input');
+  const walk = async (): Promise<MemberCuts | undefined> => {
+    const members = listMembers(new FileWindow(file, version.byteLength));
+    for (let turnAt = 0; ; ) {
+      const { done, value } = members.next();
+      if (done === true) {
+        return value === undefined ? undefined : { decodedBytes: value, cutPoints: points.before(value) };
+      }
+      if (onMember(value)) return undefined;
+      const { storedStart, decodedStart } = value;
+      const start = rangeStart(framing, decodedStart, header.byteLength);
+      // The first members may be empty, or hold nothing but the header.
+      if (start !== undefined && decodedStart > header.byteLength) points.add({ start, storedStart, decodedStart });
+      if (storedStart < turnAt) continue;
+      turnAt = storedStart + TURN_BYTES;
+      await hearSignals(signal);
+    }
+  };
+  return thenAlwaysAsync(walk, () => closeFile(file));
+}
+
+/** Keeps as many of the points as are needed: there may be millions. Points come in order. */
+export class SpacedPoints {
+  #points: CutPoint[] = [];
+  #spacing: number;
+
+  constructor(spacing: number) {
+    this.#spacing = Math.max(1, spacing);
+  }
+
+  add(point: CutPoint): void {
+    const last = this.#points.at(-1);
+    if (last !== undefined && point.start < last.start + this.#spacing) return;
+    this.#points.push(point);
+    if (this.#points.length < MOST_POINTS) return;
+    this.#points = this.#points.filter((_, i) => i % 2 === 1);
+    this.#spacing *= 2;
+  }
+
+  /** The points before the decoded end. */
+  before(decodedEnd: number): readonly CutPoint[] {
+    return this.#points.filter(({ start }) => start < decodedEnd);
+  }
+}
+
+function isPlain(input: Input): input is FileInput {
+  return input.kind === 'file' && input.codec === undefined;
+}
+
+function cutBytesOf(cut: Cut): number | undefined {
+  if (cut.kind === 'never') return undefined;
+  return cut.kind === 'every' ? cut.byteLength : 1;
+}

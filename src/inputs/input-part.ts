@@ -1,0 +1,105 @@
+/**
+ * What a task is told to read of one input, and what it reports to have read.
+ */
+import type { FoundHeader } from '../formats/header.js';
+import type { FileVersion } from '../io/files.js';
+import { type GateNumber, UNGATED } from '../job-control.js';
+import type { MemberRange, SlicePart } from '../plan/slices.js';
+import type { Input } from './list-inputs.js';
+
+/** The inputs of a job, with what it takes to read them. */
+export interface ReadableInputs {
+  readonly inputs: readonly Input[];
+  /** The gate of each input; streams are ungated. */
+  readonly gates: readonly GateNumber[];
+  /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
+  readonly firstHeader: FoundHeader | undefined;
+}
+
+/** What to read of one input. */
+export type InputPart = {
+  readonly inputOrdinal: number;
+  readonly path: string;
+  /** First word of the generator for all records of this input. */
+  readonly inputKey: bigint;
+} & (
+  | {
+      readonly kind: 'range';
+      /** Bytes of the input before its first record; `start` is not before them. */
+      readonly headerBytes: number;
+      readonly start: number;
+      readonly end: number;
+      /** How often the byte that the framing counts occurs before the place where its reader begins. */
+      readonly countBefore: number;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
+  | {
+      readonly kind: 'compressed';
+      /** Decoded bytes of the input before its first record. */
+      readonly headerBytes: number;
+      readonly codec: string;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
+  | {
+      readonly kind: 'members';
+      readonly codec: string;
+      /** Decoded bytes of the input before its first record; `start` is not before them. */
+      readonly headerBytes: number;
+      /** Records that begin in decoded bytes [start, end). */
+      readonly start: number;
+      readonly end: number;
+      readonly members: MemberRange;
+      readonly version: FileVersion;
+      readonly gate: GateNumber;
+    }
+  | {
+      readonly kind: 'stream';
+      /** The header that it must have, where one is known. */
+      readonly firstHeader: FoundHeader | undefined;
+    }
+);
+
+/** Decoded bytes [start, end) of an input that were taken as records; empty: start equals end. */
+export interface Coverage {
+  readonly inputOrdinal: number;
+  readonly start: number;
+  readonly end: number;
+  /** Size of the decoded input, if this part met its end. */
+  readonly inputBytes: number | undefined;
+  /** Bytes taken that were not read: the terminator that the last record lacked. */
+  readonly addedBytes: number;
+  /** Bytes at the end of the input that belong to no record. */
+  readonly trailerBytes: number;
+}
+
+/** What a task reports of its slice; the index of a committed pile set keeps it for a later attempt at the job. */
+export interface SliceReport {
+  /** What was read of each part, in the order of the parts. */
+  readonly coverage: readonly Coverage[];
+  readonly longestRecordBytes: number;
+}
+
+/**
+ * What a task is told to read of a slice.
+ * @param inputKey the generator key of the input.
+ * @param countBefore how often the byte that the framing counts occurs before the place where the reader starts.
+ */
+export function inputPart(
+  { inputs, gates, firstHeader }: ReadableInputs,
+  { inputOrdinal, start, end, members }: SlicePart,
+  inputKey: bigint,
+  countBefore: number,
+): InputPart {
+  const input = inputs[inputOrdinal];
+  if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
+  const { path } = input;
+  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader };
+  const { version, codec, header } = input;
+  const gate = gates[inputOrdinal] ?? UNGATED;
+  const file = { inputOrdinal, path, inputKey, headerBytes: header.byteLength, version, gate };
+  if (codec === undefined) return { kind: 'range', ...file, start, end: end ?? version.byteLength, countBefore };
+  if (members === undefined) return { kind: 'compressed', ...file, codec: codec.name };
+  return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };
+}

@@ -1,0 +1,122 @@
+/**
+ * Whether the disks can hold a job, before it starts. What is sure not to fit is refused; what probably does not fit
+ * gives a warning.
+ */
+import { SystemError } from '../errors.js';
+import { readFreeBytes, readStoredBytes } from '../io/free-space.js';
+import { type FileRole, ioError } from '../io/io-error.js';
+import type { DeviceGates } from '../machine/device-gates.js';
+import type { TalkRequest } from './request.js';
+import type { JobSite } from './site.js';
+import type { DiskNeed, DiskNeeds } from './work-plan.js';
+
+/** Bytes that will be written below a directory. */
+export interface SpaceNeed {
+  readonly directory: string;
+  readonly byteLength: number;
+  readonly what: 'temp data' | 'output' | 'the pile store';
+}
+
+/** One device with too little space. */
+export interface Shortage {
+  /** For what, where, how much is needed and how much is free. */
+  readonly description: string;
+  readonly advice: string;
+}
+
+const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
+  'temp data': 'temp',
+  output: 'output',
+  'the pile store': 'store',
+};
+
+/** @throws SystemError ERR_NO_SPACE, with what is needed where. */
+export function requireSpace(
+  { least, expected }: DiskNeeds,
+  needsOf: (need: DiskNeed) => readonly SpaceNeed[],
+  stripeCount: number,
+  gates: DeviceGates,
+  onWarning: TalkRequest['onWarning'],
+): void {
+  const shortagesOf = (need: DiskNeed) => findShortages(needsOf(need), stripeCount, gates);
+  const [shortage] = shortagesOf(least);
+  if (shortage !== undefined) {
+    throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);
+  }
+  for (const { description, advice } of shortagesOf(expected)) {
+    onWarning(`by a sample of the inputs, there may not be enough space ${description}; ${advice}`);
+  }
+}
+
+/** The space that a job needs at its site. Files of an earlier attempt take space already, and are removed. */
+export function needsAtSite(
+  { tempBytes, outputBytes }: DiskNeed,
+  { tempDirs, outputDirectory, paths }: JobSite,
+): SpaceNeed[] {
+  const needBeside = (directory: string | undefined, byteLength: number) =>
+    directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
+  const needs: SpaceNeed[] = tempDirs.map((directory, disk) => ({
+    directory,
+    byteLength: needBeside(paths?.dataDirectories[disk], tempBytes / tempDirs.length),
+    what: 'temp data',
+  }));
+  if (outputDirectory !== undefined) {
+    const byteLength = needBeside(paths?.stagingDirectory, outputBytes);
+    needs.push({ directory: outputDirectory, byteLength, what: 'output' });
+  }
+  return needs;
+}
+
+export function warnOfMemoryDisks(
+  { tempDirs }: JobSite,
+  gates: DeviceGates,
+  onWarning: TalkRequest['onWarning'],
+): void {
+  for (const directory of tempDirs) {
+    if (gates.deviceOf(directory, 'temp').deviceClass !== 'memory') continue;
+    onWarning(
+      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with --temp-dir`,
+    );
+  }
+}
+
+/**
+ * The devices that cannot hold what they need to. Needs on one device are added up. If output and temp data share a
+ * device, temp data is deleted while the output grows, stripe by stripe: all stripes but one never exist beside their
+ * part of the output.
+ */
+export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
+  const needsOfDevice = new Map<string, SpaceNeed[]>();
+  for (const need of needs) {
+    const { id } = gates.deviceOf(need.directory, ROLE_OF[need.what]);
+    needsOfDevice.set(id, [...(needsOfDevice.get(id) ?? []), need]);
+  }
+  return [...needsOfDevice.values()].flatMap((together) => {
+    const directory = together[0]?.directory ?? '';
+    const purposes = [...new Set(together.map((need) => need.what))];
+    const bytesFor = (what: SpaceNeed['what']) =>
+      together.reduce((sum, need) => (need.what === what ? sum + need.byteLength : sum), 0);
+    const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output') + bytesFor('the pile store')];
+    const neededBytes = tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount);
+    const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
+    if (freeBytes === undefined || neededBytes <= freeBytes) return [];
+    return {
+      description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
+      advice: purposes.includes('temp data')
+        ? 'free some space or name other disks with --temp-dir'
+        : 'free some space',
+    };
+  });
+}
+
+function freeBytesOf(directory: string, role: FileRole): number | undefined {
+  try {
+    return readFreeBytes(directory);
+  } catch (error) {
+    throw ioError('examine', role, directory, error);
+  }
+}
+
+function mib(byteLength: number): number {
+  return Math.ceil(byteLength / 2 ** 20);
+}

@@ -1,0 +1,205 @@
+/**
+ * What an earlier attempt at a job left at its site, and what becomes of it: it is resumed, discarded, or the job is
+ * refused because nobody said which.
+ */
+import { join } from 'node:path';
+import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
+import { damagedFile } from '../io/damaged-file.js';
+import { nameExists } from '../io/paths.js';
+import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
+import { JobDirectory } from '../job-directory/job-directory.js';
+import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
+import { type JobManifest, MANIFEST_NAME, readManifest } from '../job-directory/manifest.js';
+import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import { type CommitJournal, readJournal } from '../output/commit-journal.js';
+import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
+import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import type { OutputRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { FilesSite } from './site.js';
+
+/** How a job with its output on disk starts. */
+export type JobStart =
+  /** Whatever an earlier attempt left is discarded. */
+  { readonly kind: 'fresh'; readonly directory: JobDirectory } | EarlierAttempt;
+
+/** An attempt that is resumed. */
+export interface EarlierAttempt {
+  readonly kind: 'resumed';
+  readonly directory: JobDirectory;
+  readonly manifest: JobManifest;
+  /** Defined: all of the output was written, and has started to move into place. */
+  readonly journal: CommitJournal | undefined;
+  readonly finished: FinishedRanges;
+}
+
+/** What decides what becomes of an earlier attempt. */
+export type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'>;
+
+/** Whether there is something to resume: what lay only in memory is gone, unless the output was moving. */
+export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
+  return manifest.layout !== null || journal !== undefined;
+}
+
+/**
+ * Finds what an earlier attempt left, and takes hold of it; the caller releases `directory`.
+ * @throws UsageError ERR_JOB_UNFINISHED when an unfinished job could be resumed and the caller did not say whether to
+ *   do so, or when it is out of reach; ERR_JOB_LOCKED when a process is working on it.
+ */
+export async function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
+  const { paths } = site;
+  const directory = new JobDirectory(paths);
+  try {
+    if (!directory.wasThere) return { kind: 'fresh', directory };
+    const discards = request.force && !request.resume;
+    requireWithinReach(directory, site, discards, request.onWarning);
+    const { manifest, journal } = directory.hasJobDirectory ? readRecords(site, request, discards) : NO_RECORDS;
+    if (manifest !== undefined) directory.removesJobDirectory = manifest.removesJobDirectory;
+    if (discards) {
+      warnOfLeftData(manifest, site, request.onWarning);
+      return { kind: 'fresh', directory };
+    }
+    // A killed job that cannot be resumed is of no use to anybody.
+    if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
+      warnOfLeftData(manifest, site, request.onWarning);
+      await directory.clear();
+      return { kind: 'fresh', directory };
+    }
+    if (!request.resume) {
+      throw new UsageError(
+        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give --resume to resume it, or --force to discard it`,
+        'ERR_JOB_UNFINISHED',
+      );
+    }
+    const finished =
+      journal === undefined
+        ? readFinishedRanges(paths.jobDirectory, limitsOf(manifest))
+        : { ranges: [], recordCount: 0 };
+    return { kind: 'resumed', directory, manifest, journal, finished };
+  } catch (error) {
+    return thenRelease(error, directory);
+  }
+}
+
+/** Throws `error`, whether or not the release fails. */
+function thenRelease(error: unknown, directory: JobDirectory): never {
+  try {
+    directory.release();
+  } catch (failure) {
+    if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
+  }
+  throw error;
+}
+
+/** Bounds for the records of finished ranges. */
+function limitsOf({ layout, shards }: JobManifest): RangeLimits {
+  const mostShards = shards === null ? 1 : shards.by === 'count' ? Math.min(shards.amount, MOST_SHARDS) : MOST_SHARDS;
+  return { pileCount: layout?.pileCount ?? 0, mostShards };
+}
+
+/**
+ * An output may be staged for a job with other directories than this job's, or with directories on a disk that is not
+ * there now.
+ */
+function requireWithinReach(
+  directory: JobDirectory,
+  { output, paths }: FilesSite,
+  discards: boolean,
+  onWarning: TalkRequest['onWarning'],
+): void {
+  const owner = directory.readStagingOwner();
+  if (owner === undefined) return;
+  const isOther = owner.jobDirectory !== paths.jobDirectory;
+  const isThere = isOther ? nameExists(owner.jobDirectory, 'temp') : hasManifest(directory, paths.jobDirectory);
+  if (!owner.isResumable) {
+    if (isOther && isThere) onWarning(`a killed job left ${owner.jobDirectory}; remove it`);
+    return;
+  }
+  if (isOther && isThere) {
+    throw new UsageError(
+      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the --temp-dir or --job-dir of that job, and --resume to resume it or --force to discard it`,
+      'ERR_JOB_UNFINISHED',
+    );
+  }
+  if (isThere || discards || !(isOther || directory.hasStagedOutputs)) return;
+  throw new UsageError(
+    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is missing; check that its disk is mounted, or give --force without --resume to start anew`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+function hasManifest(directory: JobDirectory, jobDirectory: string): boolean {
+  return directory.hasJobDirectory && nameExists(join(jobDirectory, MANIFEST_NAME), 'temp');
+}
+
+/** The records of an earlier attempt, as far as they can be read. */
+interface EarlierRecords {
+  readonly manifest: JobManifest | undefined;
+  readonly journal: CommitJournal | undefined;
+}
+
+const NO_RECORDS: EarlierRecords = { manifest: undefined, journal: undefined };
+
+/**
+ * @param discards whether damaged records do not matter.
+ * @throws UsageError ERR_JOB_UNFINISHED when the records belong to another output: its own command must decide.
+ */
+function readRecords({ output, paths }: FilesSite, request: StartRequest, discards: boolean): EarlierRecords {
+  const { jobDirectory } = paths;
+  const ifWhole = <T>(read: () => T): T | undefined => (discards ? readIfWhole(read) : read());
+  const manifest = ifWhole(() => readManifestIfNeeded(jobDirectory, request));
+  const journal = ifWhole(() => readJournal(jobDirectory));
+  const isOther =
+    (manifest !== undefined && identityIn(manifest) !== outputIdentityOf(output)) ||
+    (journal !== undefined && journal.outputIdentity !== outputIdentityOf(output));
+  // A name that is derived from this output holds no other job, unless somebody changed a file.
+  if (!isOther || (discards && !paths.isNamed)) return { manifest, journal };
+  throw new UsageError(
+    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: resume or discard that job with its own command, or name another --job-dir`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+function identityIn({ output, shards, shardPrefix }: JobManifest): string {
+  return formatOutputIdentity(shards === null ? 'file' : 'shards', output, shards === null ? '' : shardPrefix);
+}
+
+function readIfWhole<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PileshufError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A manifest that is missing or damaged matters only if there is work that it describes.
+ * @throws VerificationError
+ */
+function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobManifest | undefined {
+  const hasWork = listCommittedSlices(jobDirectory).length > 0;
+  try {
+    const manifest = readManifest(jobDirectory);
+    // A journal alone is left by a job that is killed when all is done and removed.
+    if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
+    return manifest;
+  } catch (error) {
+    const isNeeded = hasWork || nameExists(join(jobDirectory, JOURNAL_NAME), 'temp');
+    if (isNeeded || !(error instanceof VerificationError)) throw error;
+    request.onWarning(`${error.message}; nothing was done yet, and the job starts anew`);
+    return undefined;
+  }
+}
+
+/** If the discarded job had other disks, its data stays there: a path in a file is no reason to remove anything. */
+function warnOfLeftData(
+  manifest: JobManifest | undefined,
+  { paths }: FilesSite,
+  onWarning: TalkRequest['onWarning'],
+): void {
+  for (const [disk, tempDir] of manifest?.tempDirs.entries() ?? []) {
+    const left = dataDirectoryIn(tempDir, paths, disk);
+    if (paths.dataDirectories.includes(left)) continue;
+    if (nameExists(left, 'temp')) onWarning(`temp data of the discarded job is left in ${left}; remove it`);
+  }
+}

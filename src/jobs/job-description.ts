@@ -1,0 +1,122 @@
+/**
+ * What the manifest of a job says, and what a later attempt compares: everything that decides which bytes come out and
+ * where they lie. What only decides how fast may differ.
+ */
+import { InputError, UsageError } from '../errors.js';
+import { nameOfCompression } from '../formats/encoder-table.js';
+import { nameOfFormat } from '../formats/record-format.js';
+import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
+import { describeInputIds, type InputIds } from '../inputs/ids.js';
+import type { Input } from '../inputs/list-inputs.js';
+import type { JobManifest } from '../job-directory/manifest.js';
+import type { ShardRule } from './options.js';
+import type { ShuffleRequest } from './request.js';
+import { type FilesSite, realTempDirsOf } from './site.js';
+import type { KeptLayout } from './work-plan.js';
+
+/** What is described. */
+export interface DescribedJob {
+  readonly request: ShuffleRequest;
+  readonly inputs: readonly Input[];
+  readonly inputIds: InputIds;
+}
+
+/** How the job is planned. */
+export interface DescribedPlan {
+  readonly isResumable: boolean;
+  readonly layout: KeptLayout | undefined;
+}
+
+type Description = Omit<JobManifest, 'isResumable' | 'seed' | 'removesJobDirectory' | 'inputs' | 'layout'>;
+
+/** The manifest of a job that starts. */
+export async function describeJob(
+  job: DescribedJob,
+  { isResumable, layout }: DescribedPlan,
+  site: FilesSite,
+  removesJobDirectory: boolean,
+): Promise<JobManifest> {
+  const { request, inputs } = job;
+  const { inputIds, framing, decompressProgram, shards, shardPrefix, compression, output, tempDirs } = describe(job, site);
+  // The order of the fields is the order in the file.
+  return {
+    isResumable,
+    seed: request.seed,
+    inputIds,
+    framing,
+    decompressProgram,
+    shards,
+    shardPrefix,
+    compression,
+    output,
+    removesJobDirectory,
+    tempDirs,
+    inputs: await noteInputs(inputs, isResumable, request.signal),
+    layout: layout ?? null,
+  };
+}
+
+function describe({ request, inputIds }: DescribedJob, site: FilesSite): Description {
+  const { decompressProgram, compression } = request;
+  return {
+    inputIds: describeInputIds(inputIds),
+    framing: nameOfFormat(request),
+    decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
+    shards: describeShards(request.shards),
+    shardPrefix: request.shardPrefix,
+    compression: compression === undefined ? null : nameOfCompression(compression),
+    output: site.output.path,
+    // None where they follow from the job directory.
+    tempDirs: site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths),
+  };
+}
+
+function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
+  switch (shards?.by) {
+    case 'count':
+      return { by: 'count', amount: shards.shardCount };
+    case 'records':
+      return { by: 'records', amount: shards.recordsPerShard };
+    case 'bytes':
+      return { by: 'bytes', amount: shards.maxShardBytes };
+    default:
+      return null;
+  }
+}
+
+/**
+ * @throws UsageError ERR_JOB_DIFFERS when an unfinished job is not the job that is asked for now, with the first
+ *   difference; InputError ERR_INPUT_CHANGED when an input has changed.
+ */
+export async function requireSameJob(manifest: JobManifest, job: DescribedJob, site: FilesSite): Promise<void> {
+  const { request, inputs } = job;
+  const directory = site.paths.jobDirectory;
+  const now = describe(job, site);
+  const pairs: [what: string, then: unknown, now: unknown][] = [
+    ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
+    ['kind of records', manifest.framing, now.framing],
+    ['program to decompress', manifest.decompressProgram, now.decompressProgram],
+    ['cut into shards', manifest.shards, now.shards],
+    ['prefix', manifest.shardPrefix, now.shardPrefix],
+    ['compression', manifest.compression, now.compression],
+    ['output', manifest.output, now.output],
+    ['list of temp directories', manifest.tempDirs, now.tempDirs],
+    ['number of inputs', manifest.inputs.count, inputs.length],
+    ['list of input ids', manifest.inputIds, now.inputIds],
+  ];
+  for (const [what, ...values] of pairs) {
+    const [before, after] = values.map((value) => JSON.stringify(value));
+    if (before === after) continue;
+    throw new UsageError(
+      `the unfinished job in ${directory} started with another ${what} (${before}, now ${after}); give the same to resume it, or --force without --resume to discard it`,
+      'ERR_JOB_DIFFERS',
+    );
+  }
+  const changed = await findInputChange(manifest.inputs, inputs, request.signal);
+  if (changed === undefined) return;
+  const input = inputs[changed.ordinal];
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} started (${changed.change}); give --force without --resume to start anew`,
+  );
+}

@@ -1,0 +1,223 @@
+/**
+ * What a job has on disk when its output is on disk: made anew or found again before the job starts, kept or removed when
+ * it ends.
+ */
+import { join } from 'node:path';
+import {
+  addCleanupErrors,
+  InputError,
+  PileshufError,
+  StagedOutputError,
+  setUnfinishedJob,
+  UsageError,
+  VerificationError,
+} from '../errors.js';
+import { removeContents } from '../io/directories.js';
+import { removeFile } from '../io/files.js';
+import { nameExists } from '../io/paths.js';
+import type { GateNumber, JobControl } from '../job-control.js';
+import { finishedRangeNames } from '../job-directory/finished-ranges.js';
+import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
+import { looksLikeLock } from '../job-directory/job-lock.js';
+import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
+import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
+import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
+import { takeBack } from '../output/output-moves.js';
+import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
+import type { KeptPileSets } from '../passes/scatter-pass.js';
+import type { KeptRanges } from '../passes/shuffle-pass.js';
+import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
+import type { EarlierAttempt } from './earlier-attempt.js';
+import type { FilesSite } from './site.js';
+import type { TempDisks } from './temp-disks.js';
+import type { KeptLayout } from './work-plan.js';
+
+export interface JobFilesParts {
+  readonly site: FilesSite;
+  readonly directory: JobDirectory;
+  /** Undefined: the job starts anew. */
+  readonly earlier: EarlierAttempt | undefined;
+  readonly disks: TempDisks;
+  readonly outputGate: GateNumber;
+  readonly isResumable: boolean;
+  /** Undefined: nothing lies on disk between the passes that a later attempt could use. */
+  readonly layout: KeptLayout | undefined;
+  readonly keepTemp: boolean;
+  /** Makes the manifest of a job that starts anew. */
+  readonly describe: (removesJobDirectory: boolean) => Promise<JobManifest>;
+}
+
+export class JobFiles {
+  readonly kind = 'files';
+  /** Where pile sets of the job go. */
+  readonly piles: RescatterTarget;
+  readonly output: StagedOutput;
+  readonly #parts: JobFilesParts;
+  /** What becomes of the directory when the job ends, as far as it is decided. */
+  #fate: JobFate;
+  #manifest: JobManifest | undefined;
+
+  constructor(parts: JobFilesParts) {
+    const { site, directory, disks, outputGate } = parts;
+    const { paths } = site;
+    this.#parts = parts;
+    // No error may lose the work of an earlier attempt, nor the journal that undoes its moves.
+    this.#fate = directory.wasThere ? 'kept' : 'discarded';
+    this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
+    this.output = new StagedOutput(site.output, paths, outputGate);
+  }
+
+  /** Whether the pile sets and the ranges of the output outlive a job that fails. */
+  get outlivesJob(): boolean {
+    return this.#parts.layout !== undefined;
+  }
+
+  keptPileSets(onDamage: (line: string) => void): KeptPileSets | undefined {
+    const { layout, earlier } = this.#parts;
+    if (layout === undefined) return undefined;
+    return { isStripeDone: stripesOf(earlier?.finished.ranges ?? [], layout), onDamage };
+  }
+
+  get keptRanges(): KeptRanges | undefined {
+    const { layout, earlier } = this.#parts;
+    if (layout === undefined) return undefined;
+    return { output: this.output, finished: earlier?.finished ?? { ranges: [], recordCount: 0 } };
+  }
+
+  /** Makes or finds again what the job needs on disk. */
+  async open(): Promise<void> {
+    const { earlier } = this.#parts;
+    if (earlier === undefined) return this.#startAnew();
+    try {
+      await this.#resume(earlier);
+    } catch (error) {
+      this.#keep(error);
+      throw error;
+    }
+  }
+
+  /** Makes the output durable, then visible. @returns the final paths of the shards; none for one output. */
+  async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
+    const { isResumable } = this.#parts;
+    const moves = await this.output.prepareCommit(summary, control);
+    if (isResumable || !moves.isOneMove) {
+      if (!isResumable) await this.#makeResumable();
+      await this.output.noteMoves(moves);
+    }
+    return this.output.commitMoves(moves);
+  }
+
+  /** A later attempt must be able to finish several moves, or take them back: it needs the manifest and the names. */
+  async #makeResumable(): Promise<void> {
+    const { site, directory } = this.#parts;
+    if (this.#manifest !== undefined) await replaceJobManifest(site.paths.jobDirectory, this.#manifest);
+    await directory.syncNames();
+  }
+
+  /** Decides, before anything is removed, whether what was done stays for a later attempt. */
+  async failed(error: unknown): Promise<void> {
+    const { site } = this.#parts;
+    if (await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob)) this.#keep(error);
+    else this.#fate = 'discarded';
+  }
+
+  /** The outputs have their final names. */
+  async succeeded(): Promise<void> {
+    const { keepTemp } = this.#parts;
+    this.#fate = keepTemp ? 'kept' : 'completed';
+    if (keepTemp) await this.#removeRecordsOfOutput();
+  }
+
+  /** Ends the use of the directory; nothing that the job has there may be open. */
+  end(): Promise<void> {
+    return this.#parts.directory.end(this.#fate);
+  }
+
+  /** Discards what an earlier attempt left. */
+  async #startAnew(): Promise<void> {
+    const { site, directory, isResumable, describe } = this.#parts;
+    const { output, paths } = site;
+    if (directory.wasThere) {
+      const journal = directory.hasJobDirectory ? readJournalIfWhole(paths.jobDirectory) : undefined;
+      if (journal !== undefined) await takeBack(output, paths, journal);
+      await directory.clear();
+    }
+    this.#fate = 'discarded';
+    await directory.makeDirectories(isResumable);
+    this.#manifest = await describe(directory.removesJobDirectory);
+    await writeJobManifest(paths.jobDirectory, this.#manifest);
+  }
+
+  async #resume({ manifest, journal, finished }: EarlierAttempt): Promise<void> {
+    const { site, directory, isResumable } = this.#parts;
+    this.#manifest = manifest;
+    const { ranges } = finished;
+    const hasTempData = ranges.length > 0 || listCommittedSlices(site.paths.jobDirectory).length > 0;
+    if (journal === undefined && hasTempData) directory.requireDataDirectories();
+    await directory.makeDirectories(isResumable);
+    if (journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
+  }
+
+  #keep(error: unknown): void {
+    this.#fate = 'kept';
+    const { jobDirectory } = this.#parts.site.paths;
+    if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
+  }
+
+  /** The outputs of these records are staged no longer. */
+  async #removeRecordsOfOutput(): Promise<void> {
+    const { jobDirectory, stagingDirectory } = this.#parts.site.paths;
+    for (const name of finishedRangeNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
+    await removeJournal(jobDirectory);
+    removeContents(stagingDirectory, looksLikeLock);
+  }
+}
+
+function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
+  try {
+    return readJournal(jobDirectory);
+  } catch (error) {
+    if (error instanceof VerificationError || error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+/** Tells of each stripe whether all of its piles are finished. */
+function stripesOf(
+  ranges: readonly { readonly first: number; readonly end: number }[],
+  layout: KeptLayout,
+): (stripe: number) => boolean {
+  const isFinished = new Uint8Array(layout.pileCount);
+  for (const { first, end } of ranges) isFinished.fill(1, first, end);
+  return (stripe) => {
+    const { first, end } = pilesOfStripe(layout, stripe);
+    return !isFinished.subarray(first, end).includes(0);
+  };
+}
+
+/** @param mayHavePileSets whether there may be committed pile sets. */
+async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileSets: boolean): Promise<boolean> {
+  try {
+    if (!nameExists(jobDirectory, 'temp')) return false;
+    if (readJournal(jobDirectory) !== undefined || error instanceof StagedOutputError) return true;
+    if (!mayHavePileSets || canNeverResume(error)) return false;
+    const damaged = error instanceof PileshufError ? error.pileSetName : undefined;
+    const slice = damaged === undefined ? undefined : sliceOfPileSet(damaged);
+    if (slice !== undefined) await revokePileSet(jobDirectory, slice);
+    return listCommittedSlices(jobDirectory).length > 0;
+  } catch (failure) {
+    // What cannot be read now may be whole: better kept than lost.
+    if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
+    return true;
+  }
+}
+
+/** Whether the inputs are no longer the same, or some of the work is wrong and nobody knows which part. */
+function canNeverResume(error: unknown): boolean {
+  return (error instanceof InputError && error.code === 'ERR_INPUT_CHANGED') || wouldFailAgain(error);
+}
+
+/** Whether a later attempt would fail in the same way, because it makes nothing again. */
+function wouldFailAgain(error: unknown): boolean {
+  return error instanceof VerificationError && error.pileSetName === undefined;
+}

@@ -1,0 +1,107 @@
+/**
+ * Everything that is decided and checked before a shuffle writes its first byte.
+ */
+import { UsageError } from '../errors.js';
+import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
+import { chooseInputIds, type InputIds } from '../inputs/ids.js';
+import type { ReadableInputs } from '../inputs/input-part.js';
+import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
+import { inputName } from '../io/input-source.js';
+import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { requireReplaceable } from '../output/output-place.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { memoryForDecoder } from '../plan/record-memory.js';
+import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
+import { type EarlierAttempt, findStart, hasWorkOnDisk, type JobStart } from './earlier-attempt.js';
+import type { JobScope } from './job.js';
+import { requireSameJob } from './job-description.js';
+import type { ShuffleOptions } from './options.js';
+import { completeShuffle, type ShuffleRequest } from './request.js';
+import { chooseSite, type JobSite } from './site.js';
+import { TempDisks } from './temp-disks.js';
+import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
+
+export interface PreparedShuffle extends ReadableInputs {
+  /** With the seed of the attempt that is resumed, and the framing that headers tell. */
+  readonly request: ShuffleRequest;
+  readonly inputIds: InputIds;
+  readonly site: JobSite;
+  /** Undefined: the output is a stream. */
+  readonly start: JobStart | undefined;
+  /** Undefined: the job starts anew. */
+  readonly earlier: EarlierAttempt | undefined;
+  readonly disks: TempDisks;
+  readonly outputGate: GateNumber;
+  readonly plan: ShufflePlan;
+  readonly control: JobControl;
+}
+
+/** @throws UsageError, InputError and SystemError for everything that is wrong from the start. */
+export async function prepareShuffle(
+  options: ShuffleOptions,
+  tuning: Tuning,
+  { releases }: JobScope,
+): Promise<PreparedShuffle> {
+  const asked = completeShuffle(options);
+  const { onWarning, signal } = asked;
+  const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal);
+  const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
+  refuseToResumeStreams(asked, listed.inputs);
+  const site = chooseSite(asked, listed);
+  const deviceGates = new DeviceGates(asked.ioLimits);
+  const disks = new TempDisks(site.tempDirs, deviceGates);
+
+  const start = site.kind === 'files' ? await findStart(asked, site) : undefined;
+  if (start !== undefined) releases.push(() => start.directory.release());
+  const found = start?.kind === 'resumed' ? start : undefined;
+  const earlier = found !== undefined && hasWorkOnDisk(found) ? found : undefined;
+  const manifest = found?.manifest;
+  if (manifest !== undefined && site.kind === 'files')
+    await requireSameJob(manifest, { request: asked, inputs: listed.inputs, inputIds }, site);
+  if (site.kind === 'files' && earlier?.journal === undefined) {
+    const inputPaths = listed.inputs.map((input) => input.path);
+    requireReplaceable(site.output, asked.output ?? '', inputPaths);
+  }
+
+  const nature = { hasFiles: site.kind === 'files', manifest };
+  const budgetFor = (byteLength: number) =>
+    memoryForDecoder(expectMemoryNeed(asked, listed.inputs, disks, nature, tuning), byteLength);
+  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
+  const framing = asked.framing ?? firstHeader?.header.framing;
+  requireWholeRecords(inputs, framing);
+  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
+  const gates = await gatesOf(inputs, deviceGates, signal);
+  const outputGate =
+    site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
+
+  const plan = await planShuffle(request, inputs, disks, nature, tuning);
+  // Nobody knows how much a resumed job still needs; if a disk fills up, no work is lost.
+  if (earlier === undefined) {
+    if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
+    const { diskNeeds, memory } = plan;
+    requireSpace(diskNeeds, (need) => needsAtSite(need, site), memory.stripeCount, deviceGates, onWarning);
+  }
+  if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
+  const control = createControl(plan, deviceGates);
+  return { request, inputs, inputIds, firstHeader, gates, site, start, earlier, disks, outputGate, plan, control };
+}
+
+function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {
+  const stream = inputs.find((input) => input.kind === 'stream');
+  if (stream === undefined || !mustBeResumable) return;
+  throw new UsageError(
+    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+  );
+}
+
+function warnOfStream({ output }: JobSite, inputs: readonly Input[], onWarning: (line: string) => void): void {
+  const input = inputs.find(({ kind }) => kind === 'stream');
+  const reason =
+    output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
+  onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);
+}
+
+function outputName(path: string): string {
+  return path === '-' ? 'standard output' : path;
+}

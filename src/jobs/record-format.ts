@@ -1,0 +1,112 @@
+/**
+ * From the options that say what a record is, and what stands before the first one, to the framing and the header rule
+ * that the workers are told.
+ */
+import { UsageError } from '../errors.js';
+import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
+import { MOST_FIXED_BYTES } from '../formats/framings/fixed-size.js';
+import { LENGTH_PREFIXES } from '../formats/framings/length-prefixed.js';
+import { MOST_HEADER_BYTES } from '../formats/header.js';
+import type { HeaderSpec } from '../formats/header-table.js';
+import type { LinesHeader } from '../formats/headers/lines-header.js';
+import type { RecordFormat } from '../formats/record-format.js';
+import type { RecordKind, ShuffleOptions } from './options.js';
+
+const MOST_DELIMITER_BYTES = 1024;
+const MOST_LINES = 2 ** 20;
+
+/** Kinds of records with headers of their own. */
+type SelfDescribing = 'npy' | 'webdataset';
+
+const NPY: RecordFormat = { framing: undefined, header: { kind: 'npy', value: null } };
+const WEBDATASET: RecordFormat = {
+  framing: { kind: 'webdataset', value: null },
+  header: { kind: 'tar', value: null },
+};
+
+/** @throws UsageError */
+export function recordFormatOf({
+  records,
+  zeroTerminated = false,
+  header,
+}: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
+  if (records === undefined) {
+    const framing = zeroTerminated ? NUL_TERMINATED : LINES;
+    return { framing, header: headerSpecOf(header, framing) };
+  }
+  if (zeroTerminated) throw new UsageError('zeroTerminated and records contradict each other; give one of them');
+  if (records.by === 'npy' || records.by === 'webdataset') {
+    refuseHeader(header, records.by);
+    return records.by === 'npy' ? NPY : WEBDATASET;
+  }
+  const framing = framingSpecOf(records);
+  return { framing, header: headerSpecOf(header, framing) };
+}
+
+function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
+  if (header === undefined) return;
+  const option = 'bytes' in header ? '--skip-bytes' : '--header';
+  throw new UsageError(`--${by} and ${option} contradict each other: the header is a part of the format`);
+}
+
+function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): FramingSpec {
+  switch (records.by) {
+    case 'delimiter':
+      return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };
+    case 'lines':
+      requireWhole('--lines-per-record', records.linesPerRecord, 1, MOST_LINES);
+      return records.linesPerRecord === 1 ? LINES : { kind: 'lines', value: records.linesPerRecord };
+    case 'size':
+      requireWhole('--record-size', records.recordBytes, 1, MOST_FIXED_BYTES);
+      return { kind: 'fixed', value: records.recordBytes };
+    case 'length-prefix':
+      if (!LENGTH_PREFIXES.includes(records.prefix)) {
+        throw new UsageError(`--length-prefixed ${records.prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
+      }
+      return { kind: 'length-prefixed', value: records.prefix };
+    case 'paragraphs':
+    case 'csv':
+    case 'tfrecord':
+      return { kind: records.by, value: null };
+    default:
+      throw new UsageError(
+        `records: ${JSON.stringify((records satisfies never as RecordKind).by)} is not a kind of records`,
+      );
+  }
+}
+
+function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): HeaderSpec | undefined {
+  if (header === undefined) return undefined;
+  if ('bytes' in header) {
+    requireWhole('--skip-bytes', header.bytes, 1, MOST_HEADER_BYTES);
+    return { kind: 'bytes', value: header.bytes };
+  }
+  requireWhole('--header', header.lines, 1, MOST_LINES);
+  return { kind: 'lines', value: { count: header.lines, ...lineEndOf(framing) } };
+}
+
+/** Lines end as records do, where these are text. */
+function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
+  switch (kind) {
+    case 'delimited':
+      return { lineEnd: value, isQuoted: false };
+    case 'lines':
+    case 'paragraphs':
+    case 'csv':
+      return { lineEnd: '0a', isQuoted: kind === 'csv' };
+    default:
+      throw new UsageError('--header counts lines, and these records are not text; give --skip-bytes, or leave --header out');
+  }
+}
+
+function delimiterBytes(delimiter: string | Uint8Array): Buffer {
+  const bytes = Buffer.from(delimiter as Uint8Array);
+  if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_DELIMITER_BYTES) return bytes;
+  throw new UsageError(`the delimiter has ${bytes.byteLength} bytes; expected 1 to ${MOST_DELIMITER_BYTES}`);
+}
+
+/** @param option as the command calls it; the library's field has a like name. @throws UsageError */
+export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
+}

@@ -1,0 +1,154 @@
+/**
+ * Where a job writes: output, temp directories and job directory, resolved and checked against its inputs before anything
+ * is written.
+ */
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UsageError } from '../errors.js';
+import { suffixOf } from '../formats/encoder-table.js';
+import type { ListedInputs } from '../inputs/list-inputs.js';
+import { realPathOf, statPath } from '../io/paths.js';
+import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import {
+  type FilesPlace,
+  type OutputPlace,
+  outputIdentityOf,
+  requireOutside,
+  resolveOutput,
+  stagingParentOf,
+} from '../output/output-place.js';
+import { commonExtension } from '../output/shard-names.js';
+import type { OutputRequest, ResumeRequest } from './request.js';
+
+/** What decides where a job writes. */
+export type SiteRequest = OutputRequest & ResumeRequest;
+
+/** The site of a job whose output is on disk. */
+export interface FilesSite {
+  readonly kind: 'files';
+  readonly output: FilesPlace;
+  /** The existing directory in which the output is staged. */
+  readonly outputDirectory: string;
+  /** Existing directories. */
+  readonly tempDirs: readonly string[];
+  /** Whether the caller named no temp directories but a job directory, in which temp data lies then. */
+  readonly keepsDataInJobDir: boolean;
+  readonly paths: JobPaths;
+}
+
+/** The site of a job that leaves nothing on disk. */
+export interface StreamSite {
+  readonly kind: 'stream';
+  readonly output: OutputPlace & { readonly kind: 'stream' };
+  readonly outputDirectory: undefined;
+  readonly tempDirs: readonly string[];
+  readonly paths: undefined;
+}
+
+/** The inputs, as far as they decide where a job writes. */
+export interface NamedInputs extends Pick<ListedInputs, 'directories'> {
+  readonly inputs: readonly { readonly path: string }[];
+}
+
+export type JobSite = FilesSite | StreamSite;
+
+/**
+ * @param inputs the names of shards may follow from the names of the inputs.
+ * @throws UsageError for every reason why the output or the temp data must not go where the request says.
+ */
+export function chooseSite(request: SiteRequest, { inputs, directories }: NamedInputs): JobSite {
+  const naming =
+    request.shards === undefined ? undefined : { prefix: request.shardPrefix, extension: extensionOf(request, inputs) };
+  const output = resolveOutput(request.output, naming, request.force);
+  const site = output.kind === 'stream' ? streamSite(request, output) : filesSite(request, output);
+  for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', directories);
+  if (site.kind === 'files') {
+    requireOutside(site.output.path, 'the output', directories);
+    requireOutside(site.paths.jobDirectory, 'the job directory', directories);
+    requireApartFromJobDir(site);
+  }
+  return site;
+}
+
+/** The extension of shards. */
+function extensionOf({ compression }: SiteRequest, inputs: NamedInputs['inputs']): string {
+  const extension = commonExtension(inputs.map((input) => input.path));
+  return compression === undefined ? extension : extension + suffixOf(compression.codec);
+}
+
+function streamSite(request: SiteRequest, output: StreamSite['output']): StreamSite {
+  if (request.mustBeResumable || request.keepTemp) {
+    throw new UsageError(
+      `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as --output`,
+    );
+  }
+  return {
+    kind: 'stream',
+    output,
+    outputDirectory: undefined,
+    tempDirs: tempDirsOf(request, varTmp()),
+    paths: undefined,
+  };
+}
+
+function filesSite(request: SiteRequest, output: FilesPlace): FilesSite {
+  const outputDirectory = stagingParentOf(output);
+  const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
+  const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
+  const tempDirs = keepsDataInJobDir
+    ? [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)]
+    : tempDirsOf(request, outputDirectory);
+  const paths = deriveJobPaths({
+    outputIdentity: outputIdentityOf(output),
+    outputPath: output.path,
+    outputDirectory,
+    // A later attempt may write the same paths differently.
+    tempDirs: tempDirs.map((path) => (statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'))),
+    jobDir,
+    keepsDataInJobDir,
+  });
+  return { kind: 'files', output, outputDirectory, tempDirs, keepsDataInJobDir, paths };
+}
+
+/** The named directories, else `$TMPDIR`, else the given one. */
+function tempDirsOf(request: SiteRequest, otherwise: string): readonly string[] {
+  if (request.tempDirs.length > 0) return request.tempDirs;
+  const fromEnvironment = process.env['TMPDIR'];
+  return [fromEnvironment !== undefined && fromEnvironment !== '' ? fromEnvironment : otherwise];
+}
+
+/** On a disk, where /tmp may be memory. */
+function varTmp(): string {
+  return statPath('/var/tmp', 'temp')?.isDirectory() === true ? '/var/tmp' : tmpdir();
+}
+
+/** Absolute, without symbolic links. */
+export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
+  return dataDirectories.map((path) => dirname(path));
+}
+
+/** A job directory holds the files of the job and nothing else. */
+function requireApartFromJobDir({ paths, output, keepsDataInJobDir }: FilesSite): void {
+  if (!paths.isNamed) return;
+  const { jobDirectory } = paths;
+  const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
+  if (isInside(output.path)) {
+    throw new UsageError(
+      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with --job-dir`,
+    );
+  }
+  const tempDir = keepsDataInJobDir ? undefined : realTempDirsOf(paths).find(isInside);
+  if (tempDir === undefined) return;
+  throw new UsageError(
+    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out --temp-dir to have temp data there, or name another place`,
+  );
+}
+
+function realPathOfJobDir(path: string): string {
+  const absolute = resolve(path);
+  const parent = dirname(absolute);
+  if (statPath(parent, 'temp')?.isDirectory() !== true) {
+    throw new UsageError(`--job-dir ${path}: the directory ${parent} does not exist; make it first`);
+  }
+  return join(realPathOf(parent, 'temp'), basename(absolute));
+}

@@ -1,0 +1,320 @@
+/**
+ * Brings the request, the inputs and the machine together, and has the pure planners decide: memory, piles, slices, and
+ * what a job that can be resumed must find again.
+ */
+import { createHash } from 'node:crypto';
+import { UsageError } from '../errors.js';
+import { framingOf } from '../formats/framing-table.js';
+import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
+import { estimateInputs } from '../inputs/estimate.js';
+import type { FileInput, Input } from '../inputs/list-inputs.js';
+import { JobControl } from '../job-control.js';
+import type { JobManifest } from '../job-directory/manifest.js';
+import { deriveDrawSeed } from '../keys.js';
+import type { DeviceGates } from '../machine/device-gates.js';
+import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import type { PileDivision } from '../plan/pile-division.js';
+import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
+import type { InputRequest, MachineRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { TempDisks } from './temp-disks.js';
+
+/** How the work of a job is divided among threads and memory. */
+export interface WorkPlan {
+  readonly memory: MemoryPlan;
+  /** What `memory` was planned for. */
+  readonly memoryNeed: MemoryNeed;
+  /** Whether one thread does it all, faster than others could start. */
+  readonly inline: boolean;
+}
+
+/** The same of a job with a scatter pass. */
+export interface ScatterPlan extends WorkPlan {
+  readonly slices: readonly Slice[];
+  /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
+  readonly inputBytes: number | undefined;
+  readonly diskNeeds: DiskNeeds;
+}
+
+/** The same of a job with both passes. */
+export interface ShufflePlan extends ScatterPlan {
+  /** Whether the job keeps everything needed to resume it. */
+  readonly isResumable: boolean;
+  /** What a later attempt must take over; undefined when nothing lies on disk between the passes. */
+  readonly layout: KeptLayout | undefined;
+}
+
+/** How the work lies on disk, as the manifest notes it. */
+export type KeptLayout = NonNullable<JobManifest['layout']>;
+
+export interface DiskNeed {
+  readonly tempBytes: number;
+  readonly outputBytes: number;
+}
+
+export interface DiskNeeds {
+  /** What is sure to be written. */
+  readonly least: DiskNeed;
+  /** What is expected to be written, by samples; 0 where too little is known. */
+  readonly expected: DiskNeed;
+}
+
+/** A job of this much is done before two threads have started. */
+const INLINE_BYTES = 8 * 2 ** 20;
+const INLINE_INPUTS = 1000;
+/** Text usually compresses to a fourth; only for warnings. */
+const USUAL_RATIO = 4;
+/** A job with this much temp data can be resumed without being asked for it: it takes many minutes. */
+const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
+/**
+ * A thread that does all of a job must never wait for a permit: that would stop the event loop in which the call that
+ * holds the permit ends. It makes one call at a time anyway, and at most commits alongside.
+ */
+const MOST_PERMITS = 2 ** 16;
+
+/** What the plan of a scatter pass depends on. */
+export interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkRequest, 'signal'> {
+  readonly seed: string;
+}
+
+/** What the plan of a shuffle depends on. */
+export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
+  readonly compression: object | undefined;
+}
+
+/** What decides whether a job can be resumed. */
+export interface JobNature {
+  /** Whether its output is on disk. */
+  readonly hasFiles: boolean;
+  /** The manifest of the attempt that is resumed. */
+  readonly manifest: JobManifest | undefined;
+}
+
+/** @throws AbortedError when the caller's signal fired meanwhile. */
+export async function planShuffle(
+  request: ShufflePlanRequest,
+  inputs: readonly Input[],
+  disks: TempDisks,
+  nature: JobNature,
+  tuning: Tuning,
+): Promise<ShufflePlan> {
+  const layout = nature.manifest?.layout ?? undefined;
+  const isAskedFor = isAskedToResume(request, inputs, nature);
+  const planned = planWork(request, inputs, disks, isAskedFor, layout, tuning);
+  const staysAsPlanned = isAskedFor || !mayResume(inputs, nature) || !isLarge(planned);
+  const work = staysAsPlanned ? planned : planWork(request, inputs, disks, true, layout, tuning);
+  const slices = takeSlices(await slicesOf(work, request, inputs), layout);
+  const { memory, sliceBytes } = work;
+  const isResumable = work.memoryNeed.isResumable;
+  const needsLayout = isResumable && memory.ramPoolBytes === 0;
+  return {
+    ...scatterPlan(work, slices),
+    isResumable,
+    layout: needsLayout ? keptLayout(memory, sliceBytes, slices, layout) : undefined,
+  };
+}
+
+/** Plans a scatter pass alone, on piles that a store has laid out already. @throws AbortedError */
+export async function planAppend(
+  request: ScatterRequest,
+  inputs: readonly Input[],
+  disks: TempDisks,
+  division: PileDivision,
+  tuning: Tuning,
+): Promise<ScatterPlan> {
+  const work = planWork({ ...request, compression: undefined }, inputs, disks, true, division, tuning);
+  return scatterPlan(work, [...(await slicesOf(work, request, inputs))]);
+}
+
+/** Plans a shuffle pass alone, on the piles of a store. */
+export function planStoreShuffle(
+  { memoryBytes, workers }: MachineRequest,
+  stored: { readonly records: number; readonly bytes: number; readonly pileCount: number },
+  disks: TempDisks,
+  isCompressed: boolean,
+  tuning: Tuning,
+): WorkPlan & { readonly diskNeeds: DiskNeeds } {
+  const { records, bytes, pileCount } = stored;
+  const inline = tuning.inline ?? bytes <= INLINE_BYTES;
+  const memoryNeed: MemoryNeed = {
+    budgetBytes: memoryBytes,
+    workers: inline ? 1 : workers,
+    mostSlices: Number.POSITIVE_INFINITY,
+    recordBytes: Math.max(1, bytes),
+    meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
+    exact: true,
+    tempDiskCount: disks.count,
+    tempDisksRotate: disks.rotate,
+    openFileLimit: readOpenFileLimit(),
+    isResumable: false,
+    holdsOutput: isCompressed,
+    layout: undefined,
+  };
+  // Planned as if the piles were still to be made, on disk; then corrected to how they are.
+  const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
+  const need = { tempBytes: 0, outputBytes: isCompressed ? 0 : bytes };
+  return {
+    memory: { ...planned, pileCount, stripeCount: 1, maySpill: false },
+    memoryNeed,
+    inline,
+    diskNeeds: { least: need, expected: need },
+  };
+}
+
+/** The memory that will be planned for, as far as it is known before headers are read: for advice in messages. */
+export function expectMemoryNeed(
+  request: ShufflePlanRequest,
+  inputs: readonly Input[],
+  disks: TempDisks,
+  nature: JobNature,
+  tuning: Tuning,
+): MemoryNeed {
+  const layout = nature.manifest?.layout ?? undefined;
+  return planWork(request, inputs, disks, isAskedToResume(request, inputs, nature), layout, tuning).memoryNeed;
+}
+
+/** Whether a job is so large that it ought to be one that can be resumed. */
+export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean {
+  return diskNeeds.expected.tempBytes >= RESUMABLE_FROM_BYTES;
+}
+
+export function createControl({ inline, memory }: WorkPlan, gates: DeviceGates): JobControl {
+  const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
+  return JobControl.create(permits, memory.pass1SpareBytes);
+}
+
+function mayResume(inputs: readonly Input[], { hasFiles }: JobNature): boolean {
+  return hasFiles && inputs.every((input) => input.kind === 'file');
+}
+
+function isAskedToResume(
+  { mustBeResumable, keepTemp }: ShufflePlanRequest,
+  inputs: readonly Input[],
+  nature: JobNature,
+): boolean {
+  const isAskedFor = mustBeResumable || keepTemp || nature.manifest?.isResumable === true;
+  return isAskedFor && mayResume(inputs, nature);
+}
+
+/** A plan before the slices are cut. */
+interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
+  readonly sliceBytes: number;
+  /** Decoded bytes of each input; undefined for streams. */
+  readonly decodedBytes: readonly (number | undefined)[];
+}
+
+function planWork(
+  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression'>,
+  inputs: readonly Input[],
+  disks: TempDisks,
+  isResumable: boolean,
+  layout: (PileDivision & { readonly sliceBytes?: number }) | undefined,
+  tuning: Tuning,
+): PlannedWork {
+  const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
+  const hasStreams = inputs.some((input) => input.kind === 'stream');
+  const inline =
+    tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
+  const framing = request.framing && framingOf(request.framing);
+  const isCompressed = request.compression !== undefined;
+  const memoryNeed: MemoryNeed = {
+    budgetBytes: request.memoryBytes,
+    workers: inline ? 1 : request.workers,
+    mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
+    recordBytes: Math.max(1, estimate.recordBytes),
+    meanRecordBytes: estimate.meanRecordBytes,
+    exact: estimate.exact,
+    tempDiskCount: disks.count,
+    tempDisksRotate: disks.rotate,
+    openFileLimit: readOpenFileLimit(),
+    isResumable,
+    holdsOutput: isCompressed,
+    layout,
+  };
+  const memory = planMemory(memoryNeed, tuning);
+  const { workers, pileCount, bufferBytes } = memory;
+  const sliceBytes =
+    layout?.sliceBytes ?? tuning.sliceBytes ?? planSliceBytes(estimate.recordBytes, workers, pileCount, bufferBytes);
+  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
+  const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
+  const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => ({
+    tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
+    outputBytes: isCompressed ? compressedBytes : recordBytes,
+  });
+  return {
+    memory,
+    memoryNeed,
+    inline,
+    inputBytes: hasStreams ? undefined : knownBytes,
+    diskNeeds: {
+      // A compressed input is practically never smaller decoded. Nothing is known of streams and of programs, nor of
+      // how small a compressed output gets.
+      least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0, 0),
+      expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
+    },
+    sliceBytes,
+    decodedBytes: estimate.decodedBytes,
+  };
+}
+
+function scatterPlan({ memory, memoryNeed, inline, inputBytes, diskNeeds }: PlannedWork, slices: Slice[]): ScatterPlan {
+  return { memory, memoryNeed, inline, inputBytes, diskNeeds, slices };
+}
+
+async function slicesOf(
+  { sliceBytes, decodedBytes }: PlannedWork,
+  { framing, signal }: ScatterRequest,
+  inputs: readonly Input[],
+): Promise<Iterable<Slice>> {
+  const described = await describeForSlices(inputs, decodedBytes, framing && framingOf(framing), sliceBytes, signal);
+  return planSlices(described, sliceBytes);
+}
+
+/** Stored bytes, without the header of a plain input. */
+function recordBytesAtLeast({ codec, header, version }: FileInput): number {
+  return version.byteLength - (codec === undefined ? header.byteLength : 0);
+}
+
+/** Bytes of a compressed output: an input that is compressed already is assumed to stay as small. */
+function expectCompressedBytes(inputs: readonly Input[]): number {
+  return inputs.reduce((sum, input) => {
+    if (input.kind === 'stream') return sum;
+    const { byteLength } = input.version;
+    return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
+  }, 0);
+}
+
+/** @throws UsageError ERR_JOB_VERSION as soon as there are more slices than in the earlier attempt. */
+function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): Slice[] {
+  const slices: Slice[] = [];
+  for (const slice of planned) {
+    if (slices.length === earlier?.sliceCount) throw cutDifferently();
+    slices.push(slice);
+  }
+  return slices;
+}
+
+/** @throws UsageError ERR_JOB_VERSION when the slices are not the slices of the earlier attempt. */
+function keptLayout(
+  { pileCount, stripeCount }: MemoryPlan,
+  sliceBytes: number,
+  slices: readonly Slice[],
+  earlier: KeptLayout | undefined,
+): KeptLayout {
+  const slicesDigest = digestSlices(slices);
+  if (earlier !== undefined && earlier.slicesDigest !== slicesDigest) throw cutDifferently();
+  return { pileCount, stripeCount, sliceBytes, sliceCount: slices.length, slicesDigest };
+}
+
+function cutDifferently(): UsageError {
+  return new UsageError(
+    'another version of pileshuf cut the unfinished job into slices; finish it with that version, or give --force without --resume to discard it',
+    'ERR_JOB_VERSION',
+  );
+}
+
+function digestSlices(slices: readonly Slice[]): string {
+  const hash = createHash('sha256');
+  for (const slice of slices) hash.update(JSON.stringify(slice));
+  return hash.digest('hex');
+}

@@ -1,0 +1,118 @@
+/**
+ * What is decided between the passes, when all records have been seen: how the output is cut, and how many threads can
+ * hold the longest record.
+ */
+import type { Release } from '../cleanup.js';
+import { InputError } from '../errors.js';
+import { type Compression, openEncoder } from '../formats/encoder-table.js';
+import type { Header } from '../formats/header.js';
+import { type HeaderSpec, headerRuleOf } from '../formats/header-table.js';
+import type { JobControl } from '../job-control.js';
+import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
+import { type RamPoolShare, takenBytes } from '../pile-sets/ram-pool.js';
+import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
+import { type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
+import { memoryForRecord } from '../plan/record-memory.js';
+import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
+import type { ScatteredPiles } from './scattered-piles.js';
+import type { OnProfile } from './task-pool.js';
+import { startThreads, type Threads } from './threads.js';
+
+/** One output is one shard of everything. */
+const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
+
+/** What the output is to be. */
+export interface OutputRequest {
+  /** Undefined: one output. */
+  readonly shards: ShardRequest | undefined;
+  /** Undefined: the output is not compressed. */
+  readonly compression: Compression | undefined;
+}
+
+/** A header of the inputs, and the rule that it was read by. */
+export interface FoundHeaders {
+  readonly spec: HeaderSpec;
+  readonly header: Header;
+}
+
+/**
+ * @param headers undefined: the output gets no headers.
+ * @throws UsageError, InputError when the output cannot be cut as the request says.
+ */
+export function layOutOutput(
+  { shards, compression }: OutputRequest,
+  piles: ScatteredPiles,
+  headers: FoundHeaders | undefined,
+): OutputLayout {
+  const ends = headers === undefined ? NO_ENDS : endsOf(headers);
+  const cuts = planShardCuts(shards ?? ONE_OUTPUT, { ...piles, bytesAround: bytesAround(ends) });
+  const encoder = compression === undefined ? undefined : openEncoder(compression);
+  return { cuts, ends: storedEnds(ends, encoder), recordBytes: piles.bytes, compression };
+}
+
+function endsOf({ spec, header }: FoundHeaders): ShardEnds {
+  const rule = headerRuleOf(spec);
+  const headerOf = (recordBytes: number) => rule.headerOf(header, recordBytes);
+  return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule.trailer };
+}
+
+/** What is known of the memory of a job when pass 1 is over. */
+interface MemoryOfPass1 {
+  readonly memory: MemoryPlan;
+  readonly memoryNeed: MemoryNeed;
+  readonly ramPool: RamPoolShare | undefined;
+  readonly control: JobControl;
+}
+
+/** The memory of pass 2, and whether its threads must be new ones. */
+interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes'> {
+  readonly needsNewThreads: boolean;
+}
+
+/**
+ * Fits the memory of pass 2 to the longest record. When pass 2 needs larger arenas than planned, or some have grown in
+ * pass 1, the threads must end, which gives their memory back, and as many must start as can be afforded. Sets the spare
+ * memory of the job.
+ * @throws InputError ERR_RECORD_TOO_LONG when not even one thread can hold the longest record.
+ */
+export function fitPass2(
+  { memory, memoryNeed, ramPool, control }: MemoryOfPass1,
+  { longestRecordBytes }: ScatteredPiles,
+): FittedMemory {
+  const poolBytes = ramPool === undefined ? 0 : takenBytes(ramPool);
+  const fitted = planPass2(memory, memoryNeed.budgetBytes, poolBytes, longestRecordBytes);
+  if (fitted === undefined) {
+    throw new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
+    );
+  }
+  const { workers, arenaBytes, spareBytes } = fitted;
+  const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;
+  control.setSpare(spareBytes);
+  return { workers, arenaBytes, needsNewThreads: grownBytes > 0 || arenaBytes !== memory.pass2ArenaBytes };
+}
+
+/**
+ * The threads of pass 2: those of pass 1, or new ones when their memory says so.
+ * @param releases ends the threads, when the job ends.
+ * @throws InputError ERR_RECORD_TOO_LONG when not even one thread can hold the longest record.
+ */
+export async function threadsOfPass2(
+  threads: Threads,
+  { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
+  ramPool: RamPoolShare | undefined,
+  piles: ScatteredPiles,
+  onProfile: OnProfile,
+  releases: Release[],
+): Promise<{ readonly threads: Threads; readonly arenaBytes: number }> {
+  const { control } = threads;
+  const { workers, arenaBytes, needsNewThreads } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
+  if (!needsNewThreads) return { threads, arenaBytes };
+  await threads.pool.destroy();
+  const threadCount = inline ? 0 : workers;
+  return {
+    threads: await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases),
+    arenaBytes,
+  };
+}

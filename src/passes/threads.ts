@@ -1,0 +1,119 @@
+/**
+ * The threads that a job has its tasks done by, and how the job is stopped before its end: the flag that all threads look
+ * at, raised because the caller's signal says so or because a task failed.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { memoryKeeperUrl } from '../../workers/thread-urls.js';
+import type { Release } from '../cleanup.js';
+import type { JobControl } from '../job-control.js';
+import { ASK_FOR_SLABS, type KeeperTask } from '../pile-sets/pool-memory.js';
+import { ownRamPool, type RamPoolShare, ramPoolIn, wholeChunks } from '../pile-sets/ram-pool.js';
+import { type OnProfile, openTaskPool, type PoolSize, type TaskPool, workerError } from './task-pool.js';
+
+/** What a pass gets its tasks done with. */
+export interface Threads {
+  readonly pool: TaskPool;
+  readonly control: JobControl;
+  readonly stop: JobStop;
+  /** Tells tasks of this pool from those of any other in the process. */
+  readonly jobName: string;
+}
+
+/** Stops a job before its end. */
+export class JobStop {
+  /** Fulfilled when the job is to stop; never rejected. */
+  readonly requested: Promise<void>;
+  readonly #control: JobControl;
+  readonly #signal: AbortSignal | undefined;
+  readonly #wake: () => void;
+  readonly #onAbort = () => this.request();
+  #isRequested = false;
+
+  constructor(control: JobControl, signal: AbortSignal | undefined) {
+    const { promise, resolve } = promiseWithResolver();
+    this.requested = promise;
+    this.#wake = resolve;
+    this.#control = control;
+    this.#signal = signal;
+    if (signal?.aborted === true) this.request();
+    signal?.addEventListener('abort', this.#onAbort);
+  }
+
+  get isRequested(): boolean {
+    return this.#isRequested;
+  }
+
+  /** @returns whether nobody had asked for it before. */
+  request(): boolean {
+    const isFirst = !this.#isRequested;
+    this.#isRequested = true;
+    this.#control.abort();
+    this.#wake();
+    return isFirst;
+  }
+
+  /** Leaves the caller's signal alone from now on. */
+  release(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+/** @param releases ends the threads, when the job ends. */
+export async function startThreads(
+  size: PoolSize,
+  { control, stop }: Pick<Threads, 'control' | 'stop'>,
+  onProfile: OnProfile,
+  releases: Release[],
+): Promise<Threads> {
+  const jobName = randomUUID();
+  const pool = await openTaskPool(size, jobName, onProfile);
+  releases.push(() => pool.destroy());
+  return { pool, control, stop, jobName };
+}
+
+/** A typed array on Node 20 spans at most 4 GiB; slabs stay well below. */
+const SLAB_BYTES = 2 ** 30;
+
+/**
+ * The memory pool of a job. A job on several threads has a thread of its own keep the memory until the job ends:
+ * memory that the calling thread has once held stays resident long after.
+ * @param releases gives the memory back, after the threads that use it have ended.
+ * @returns a pool of at least `wantedBytes`, or of as much as the system has; undefined when none is wanted.
+ * @throws SystemError ERR_WORKER when the thread cannot start.
+ */
+export async function openRamPool(
+  wantedBytes: number,
+  isOnCallingThread: boolean,
+  releases: Release[],
+): Promise<RamPoolShare | undefined> {
+  if (wantedBytes === 0) return undefined;
+  if (isOnCallingThread) return ownRamPool(wantedBytes);
+  const channelName = `pileshuf ${randomUUID()}`;
+  const workerData: KeeperTask = {
+    channelName,
+    question: ASK_FOR_SLABS,
+    wantedBytes: wholeChunks(wantedBytes),
+    slabBytes: SLAB_BYTES,
+  };
+  try {
+    const keeper = new Worker(memoryKeeperUrl, { workerData, trackUnmanagedFds: false });
+    releases.push(async () => {
+      await keeper.terminate();
+    });
+    const [reservedBytes] = await once(keeper, 'message');
+    return ramPoolIn({ kind: 'kept', channelName, slabBytes: SLAB_BYTES }, Number(reservedBytes));
+  } catch (error) {
+    throw workerError(error);
+  }
+}
+
+/** `Promise.withResolvers`, which Node 20 lacks, for a promise without a value. */
+export function promiseWithResolver(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => {};
+  const promise = new Promise<void>((fulfil) => {
+    resolve = fulfil;
+  });
+  return { promise, resolve };
+}

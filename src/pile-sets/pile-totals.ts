@@ -1,0 +1,75 @@
+/**
+ * What is known of the records of each pile: their number, their bytes and their multiset checksum. Taken when records
+ * are scattered, kept in the index of a pile set, added up over pile sets, and compared with what the shuffle pass
+ * gathers. One column each, as plain data: they cross threads, and a job has up to 65,536 piles.
+ */
+
+/** The totals of one pile. */
+export interface PileTally {
+  readonly records: number;
+  /** Bytes of the records as they are written to the output, terminators included. */
+  readonly recordBytes: number;
+  /** Sum modulo 2^64 of the records' hashes. */
+  readonly checksum: bigint;
+}
+
+/** The same of all piles. */
+export interface PileTotals {
+  readonly records: Float64Array;
+  readonly recordBytes: Float64Array;
+  readonly checksums: BigUint64Array;
+}
+
+/** The totals of all piles together. */
+export interface TotalsSum {
+  readonly records: number;
+  readonly bytes: number;
+  readonly checksum: bigint;
+}
+
+/** Totals of piles that hold nothing. */
+export function emptyTotals(pileCount: number): PileTotals {
+  return {
+    records: new Float64Array(pileCount),
+    recordBytes: new Float64Array(pileCount),
+    checksums: new BigUint64Array(pileCount),
+  };
+}
+
+/** @param tallies one for each pile. */
+export function totalsOf(tallies: readonly PileTally[]): PileTotals {
+  return {
+    records: Float64Array.from(tallies, ({ records }) => records),
+    recordBytes: Float64Array.from(tallies, ({ recordBytes }) => recordBytes),
+    checksums: BigUint64Array.from(tallies, ({ checksum }) => checksum),
+  };
+}
+
+/** Adds `more` to the piles from `firstPile` on. The column keeps checksums modulo 2^64. */
+export function addTotals(totals: PileTotals, more: PileTotals, firstPile = 0): void {
+  for (let i = 0; i < more.records.length; i++) {
+    const pile = firstPile + i;
+    totals.records[pile] = (totals.records[pile] ?? 0) + (more.records[i] ?? 0);
+    totals.recordBytes[pile] = (totals.recordBytes[pile] ?? 0) + (more.recordBytes[i] ?? 0);
+    totals.checksums[pile] = (totals.checksums[pile] ?? 0n) + (more.checksums[i] ?? 0n);
+  }
+}
+
+export function sumTotals({ records, recordBytes, checksums }: PileTotals): TotalsSum {
+  const add = (sum: number, more: number) => sum + more;
+  const checksum = checksums.reduce((sum, more) => sum + more, 0n);
+  return { records: records.reduce(add, 0), bytes: recordBytes.reduce(add, 0), checksum: BigInt.asUintN(64, checksum) };
+}
+
+export function tallyOf({ records, recordBytes, checksums }: PileTotals, pile: number): PileTally {
+  return { records: records[pile] ?? 0, recordBytes: recordBytes[pile] ?? 0, checksum: checksums[pile] ?? 0n };
+}
+
+export function isSameTally(a: PileTally, b: PileTally): boolean {
+  return a.records === b.records && a.recordBytes === b.recordBytes && a.checksum === b.checksum;
+}
+
+/** A checksum as reports and files give it: 16 hex digits. */
+export function checksumTextOf(checksum: bigint): string {
+  return checksum.toString(16).padStart(16, '0');
+}

@@ -1,0 +1,47 @@
+/**
+ * The checksum of segments and of what is written, computed by the kernel on its own memory.
+ */
+
+import { inPhase } from '../../src/phase-clock.js';
+import type { SegmentHasher } from '../../src/pile-sets/segment-hasher.js';
+import type { Kernel } from './kernel.js';
+
+/** Checksums of bytes in pieces that are under way at one time; each needs a lane of the kernel for itself. */
+const LANES = { segments: 0, output: 1 } as const;
+
+export class KernelHasher implements SegmentHasher {
+  readonly #kernel: Kernel;
+  readonly #lane: number;
+
+  /** @param of what the bytes are that come in pieces. */
+  constructor(kernel: Kernel, of: keyof typeof LANES) {
+    this.#kernel = kernel;
+    this.#lane = LANES[of];
+  }
+
+  hash(bytes: Uint8Array, offset: number, byteLength: number): bigint {
+    const address = this.#addressOf(bytes, offset);
+    return BigInt.asUintN(
+      64,
+      inPhase('hash', () => this.#kernel.wasm.recordHash(address, byteLength)),
+    );
+  }
+
+  begin(): void {
+    this.#kernel.wasm.beginHash(this.#lane);
+  }
+
+  add(bytes: Uint8Array, offset: number, byteLength: number): void {
+    const address = this.#addressOf(bytes, offset);
+    inPhase('hash', () => this.#kernel.wasm.addToHash(this.#lane, address, address + byteLength));
+  }
+
+  checksum(): bigint {
+    return BigInt.asUintN(64, this.#kernel.wasm.hashOfPieces(this.#lane));
+  }
+
+  #addressOf(bytes: Uint8Array, offset: number): number {
+    if (bytes.buffer !== this.#kernel.bytes.buffer) throw new RangeError('bytes to hash lie outside of the kernel');
+    return bytes.byteOffset + offset;
+  }
+}

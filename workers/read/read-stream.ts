@@ -1,0 +1,112 @@
+/**
+ * Reads a stream (standard input, a named pipe, a device) and hands its records to a taker. The first bytes say which
+ * codec it has; its header, if one is asked for, is measured before the first record. A stream may be silent for ever,
+ * so the abort flag is watched while the reader waits.
+ */
+import type { CompressedSource } from '../../src/formats/codec.js';
+import { CODEC_HEAD_BYTES, detectCodec } from '../../src/formats/codec-table.js';
+import { type Framing, NOTHING } from '../../src/formats/framing.js';
+import { framingOf } from '../../src/formats/framing-table.js';
+import { type Header, requireSameHeader } from '../../src/formats/header.js';
+import { headerRuleOf } from '../../src/formats/header-table.js';
+import { readHeader } from '../../src/formats/read-header.js';
+import type { InputPart } from '../../src/inputs/input-part.js';
+import { openStreamInput } from '../../src/io/input-source.js';
+import { piecesInPhase } from '../../src/phase-clock.js';
+import { thenAlwaysAsync } from '../../src/then-always.js';
+import type { ReadShare } from '../shares.js';
+import type { ReadState } from '../thread-state.js';
+import type { PartReport, RecordReader } from './record-reader.js';
+
+const ABORT_WATCH_MILLISECONDS = 50;
+
+export async function readStream(
+  part: InputPart & { kind: 'stream' },
+  framing: Framing | undefined,
+  openReader: (framing: Framing) => RecordReader,
+  { control, decoderMemory }: ReadState,
+  job: ReadShare,
+): Promise<PartReport> {
+  const stream = openStreamInput(part.path);
+  // A closed stream wakes the reader that waits for it.
+  const watch = setInterval(() => {
+    if (control.isAborted) stream.close();
+  }, ABORT_WATCH_MILLISECONDS);
+  const read = async (): Promise<PartReport> => {
+    const next = async () => {
+      control.throwIfAborted();
+      try {
+        const bytes = await stream.next();
+        control.count('scatteredBytes', bytes.byteLength);
+        return bytes;
+      } finally {
+        control.throwIfAborted();
+      }
+    };
+    // A slow pipe may hand over its first bytes one by one.
+    let first: Uint8Array = new Uint8Array();
+    for (let piece = await next(); piece.byteLength > 0; piece = await next()) {
+      first = first.byteLength === 0 ? piece : joined(first, piece);
+      if (first.byteLength >= CODEC_HEAD_BYTES) break;
+    }
+    let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
+    const source: CompressedSource = {
+      path: stream.path,
+      start: 0,
+      throwIfAborted: () => control.throwIfAborted(),
+      next: () => {
+        const bytes = held;
+        held = undefined;
+        return bytes ?? next();
+      },
+    };
+    const codec = detectCodec(first, job.decompressProgram);
+    const pieces =
+      codec === undefined
+        ? piecesInPhase('read', piecesOf(source))
+        : piecesInPhase('decompress', codec.decode(source, decoderMemory));
+    const readPieces = async (): Promise<PartReport> => {
+      const { header, rest } = await takeHeader(pieces, stream.path, part, job);
+      const ofRecords = framing ?? (header?.framing && framingOf(header.framing));
+      if (ofRecords === undefined) throw new RangeError('the framing of the stream is unknown');
+      const reader = openReader(ofRecords);
+      reader.begin(header?.byteLength ?? 0, false);
+      reader.takeCopy(rest, control);
+      for await (const piece of { [Symbol.asyncIterator]: () => pieces }) reader.takeCopy(piece, control);
+      return { coverage: reader.endOfInput(), header };
+    };
+    return thenAlwaysAsync(readPieces, async () => {
+      await pieces.return?.();
+    });
+  };
+  return thenAlwaysAsync(read, () => {
+    clearInterval(watch);
+    stream.close();
+  });
+}
+
+async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, void> {
+  for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
+}
+
+/** @throws InputError ERR_INPUT_CORRUPT when the header is not the header of the other inputs. */
+async function takeHeader(
+  pieces: AsyncIterator<Uint8Array>,
+  path: string,
+  { firstHeader }: InputPart & { kind: 'stream' },
+  job: ReadShare,
+): Promise<{ header: Header | undefined; rest: Uint8Array }> {
+  if (job.header === undefined) return { header: undefined, rest: NOTHING };
+  const rule = headerRuleOf(job.header);
+  const { header, rest } = await readHeader(pieces, rule, path);
+  if (firstHeader !== undefined) requireSameHeader(rule, firstHeader, { path, header });
+  return { header, rest };
+}
+
+/** Both in a buffer of their own; `Buffer.concat` may take one from a shared pool. */
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.byteLength + b.byteLength);
+  bytes.set(a);
+  bytes.set(b, a.byteLength);
+  return bytes;
+}

@@ -1,0 +1,37 @@
+/** What every task that puts merged piles in order is told, and the orderer that a thread does it with. */
+import { zstdExpander } from '../../src/formats/codecs/zstd-packer.js';
+import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
+import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { PileOrderer } from '../piles/pile-orderer.js';
+import type { ShuffleShare } from '../shares.js';
+import { pileStateOf } from '../thread-state.js';
+
+export interface PilesTask {
+  readonly job: ShuffleShare;
+  readonly pileSets: readonly StoredPileSet[];
+  /** Begins the names of temp files; no other attempt may use it. */
+  readonly attemptName: string;
+  readonly longestRecordBytes: number;
+}
+
+/** @param settle waits for the writes that are under way. */
+export async function openOrderer(task: PilesTask, settle: () => Promise<void>): Promise<PileOrderer> {
+  const { job, attemptName, longestRecordBytes } = task;
+  const { control, ramPool, arena, hasher, compressor } = pileStateOf(job);
+  const { bufferBytes, readBytes, outputBytes, tiesByBytes, rescatterTo } = job;
+  return new PileOrderer({
+    arena,
+    control,
+    reader: new MergedPileReader(await ramPool, hasher, zstdExpander, control),
+    hasher,
+    compressor,
+    bufferBytes,
+    readBytes,
+    outputBytes,
+    longestRecordBytes,
+    tiesByBytes,
+    rescatterTo,
+    attemptName,
+    settle,
+  });
+}

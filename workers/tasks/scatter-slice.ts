@@ -1,0 +1,61 @@
+/**
+ * A task of the scatter pass: one slice becomes one pile set. Reads the parts of the slice one after the other; the
+ * kernel throws each record on its pile.
+ */
+import { framingOf } from '../../src/formats/framing-table.js';
+import type { Header } from '../../src/formats/header.js';
+import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
+import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
+import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
+import { thenAlwaysAsync } from '../../src/then-always.js';
+import { ScatterArena } from '../piles/scatter-arena.js';
+import { readPart } from '../read/read-part.js';
+import type { ScatterShare } from '../shares.js';
+import { pileStateOf, readStateOf } from '../thread-state.js';
+
+export interface ScatterTask {
+  readonly job: ScatterShare;
+  /** Name of the pile set; no other attempt may use it. */
+  readonly pileSetName: string;
+  readonly parts: readonly InputPart[];
+}
+
+export interface ScatterResult extends SliceReport {
+  /** The header of the stream, if the slice is one. No later attempt needs it: streams cannot be resumed. */
+  readonly streamHeader: Header | undefined;
+  readonly pileSet: PileSet;
+  readonly totals: PileTotals;
+}
+
+export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
+  const { job } = task;
+  const thread = readStateOf(job);
+  const { control, arena, hasher } = thread;
+  const { ramPool, compressor } = pileStateOf(job);
+  const { layout } = job;
+  const name = task.pileSetName;
+  const parts = { name, layout, ramPool: await ramPool, indexInFile: job.keepsPileSets };
+  const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
+  const scatter = async (): Promise<ScatterResult> => {
+    const scatterArena = new ScatterArena(arena, writer, {
+      pileCount: job.layout.pileCount,
+      bufferBytes: job.bufferBytes,
+      windowBytes: job.readBytes,
+      maxRecordBytes: job.maxRecordBytes,
+      keyScale: 1n,
+    });
+    const framing = job.framing === undefined ? undefined : framingOf(job.framing);
+    const coverage: Coverage[] = [];
+    let streamHeader: Header | undefined;
+    for (const part of task.parts) {
+      const scattered = await readPart(part, framing, scatterArena, thread, job);
+      coverage.push(scattered.coverage);
+      streamHeader = scattered.header;
+    }
+    const longestRecordBytes = arena.kernel.wasm.longestRecord() >>> 0;
+    const report: SliceReport = { coverage, longestRecordBytes };
+    const { pileSet, totals } = scatterArena.commit(job.keepsPileSets ? report : null);
+    return { ...report, streamHeader, pileSet, totals };
+  };
+  return thenAlwaysAsync(scatter, () => writer.close());
+}

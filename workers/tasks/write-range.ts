@@ -1,0 +1,110 @@
+/**
+ * A task of the shuffle pass: a range of merged piles becomes its part of the output. Loads each pile, puts its records
+ * in the order of their keys and writes them; a pile too large to load is first scattered again by the next part of its
+ * keys.
+ */
+import { openSink } from '../../src/output/open-sink.js';
+import type { OutputSink, SinkStart } from '../../src/output/output-sink.js';
+import type { OutputTarget, WrittenRegion } from '../../src/output/output-target.js';
+import { inPhase } from '../../src/phase-clock.js';
+import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
+import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
+import type { PileRange } from '../../src/plan/pile-ranges.js';
+import { thenAlwaysAsync } from '../../src/then-always.js';
+import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
+import { openOrderer, type PilesTask } from './open-orderer.js';
+import { threadStateOf } from '../thread-state.js';
+
+export interface WriteTask extends PilesTask {
+  readonly range: PileRange;
+  readonly target: OutputTarget;
+  readonly start: SinkStart;
+}
+
+export interface WriteResult {
+  /** Of each pile of the range, as gathered. */
+  readonly totals: PileTotals;
+  readonly regions: readonly WrittenRegion[];
+}
+
+/** The position in the whole output that a stream of records has come to. */
+interface OutputPosition {
+  rank: number;
+  byte: number;
+}
+
+export async function writeRange(task: WriteTask): Promise<WriteResult> {
+  const { range, job, target, start } = task;
+  const { control, outputHasher } = threadStateOf(job);
+  const totals = emptyTotals(range.end - range.first);
+  const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
+  const orderer = await openOrderer(task, () => sink.settle());
+  const sink = openSink(target, start, orderer.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
+  const write = async (): Promise<WriteResult> => {
+    for (const merged of eachMergedPile(task.pileSets, range.first, range.end)) {
+      const i = merged.pile - range.first;
+      const before = { ...reached };
+      await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
+        await emit(orderer, recordCount, sink, reached);
+        totals.checksums[i] = (totals.checksums[i] ?? 0n) + orderer.wasm.orderChecksum();
+      });
+      totals.records[i] = reached.rank - before.rank;
+      totals.recordBytes[i] = reached.byte - before.byte;
+      control.count('shuffledBytes', reached.byte - before.byte);
+    }
+    return { totals, regions: await sink.close() };
+  };
+  return thenAlwaysAsync(write, () => sink.abandon());
+}
+
+/** For records that may begin anywhere. */
+const NO_LIMIT = (1n << 63n) - 1n;
+
+/** Puts the ordered records into the sink, cutting shards where it says. */
+async function emit(
+  orderer: PileOrderer,
+  recordCount: number,
+  sink: OutputSink,
+  reached: OutputPosition,
+): Promise<void> {
+  const { wasm } = orderer;
+  for (let index = 0; index < recordCount; ) {
+    const { by, at } = sink.nextCut;
+    const position = by === 'rank' ? reached.rank : reached.byte;
+    if (position >= at) {
+      await sink.cut();
+      continue;
+    }
+    const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
+    const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
+    const gather = () => wasm.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit);
+    const next = inPhase('gather', gather) >>> 0;
+    if (next > index) {
+      const byteLength = wasm.gatheredByteLength() >>> 0;
+      sink.filled(byteLength);
+      reached.rank += next - index;
+      reached.byte += byteLength;
+      index = next;
+    } else if (!(await sink.flush())) {
+      reached.byte += await emitLong(orderer, index, sink);
+      reached.rank += 1;
+      index += 1;
+    }
+  }
+}
+
+/** Passes a record that is longer than the sink's buffer through it in pieces. */
+async function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): Promise<number> {
+  const { wasm } = orderer;
+  const address = wasm.recordAddress(index) >>> 0;
+  const byteLength = wasm.recordByteLength(index) >>> 0;
+  wasm.hashInPlace(index);
+  for (let done = 0; done < byteLength; ) {
+    const count = Math.min(sink.roomBytes, byteLength - done);
+    orderer.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
+    sink.filled(count);
+    done += count;
+    await sink.flush();
+  }
+  return byteLength;
+}

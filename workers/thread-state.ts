@@ -1,0 +1,101 @@
+/**
+ * What a thread makes once of what its tasks are told, and keeps from task to task of one job: the control words, the
+ * arena, the view of the memory pool, the decoders' memory.
+ */
+import type { DecoderMemory } from '../src/formats/codec.js';
+import { openZstdPacker } from '../src/formats/codecs/zstd-packer.js';
+import { JobControl } from '../src/job-control.js';
+import { RamPool } from '../src/pile-sets/ram-pool.js';
+import type { SegmentCompressor } from '../src/pile-sets/segment-compressor.js';
+import type { MemoryNeed } from '../src/plan/memory-plan.js';
+import { memoryForDecoder } from '../src/plan/record-memory.js';
+import { Arena } from './arena.js';
+import { KernelHasher } from './kernel/kernel-hasher.js';
+import type { PileShare, ReadShare, TaskShare } from './shares.js';
+
+export interface ThreadState {
+  readonly control: JobControl;
+  readonly arena: Arena;
+  readonly hasher: KernelHasher;
+  /** For the output, which is written while segments are read. */
+  readonly outputHasher: KernelHasher;
+}
+
+/** The state for tasks that read inputs. */
+export interface ReadState extends ThreadState {
+  readonly decoderMemory: DecoderMemory;
+}
+
+/** The state for tasks that write or read piles. */
+export interface PileState extends ThreadState {
+  readonly ramPool: Promise<RamPool> | undefined;
+  /** Compresses segments that go to disk. */
+  readonly compressor: SegmentCompressor | undefined;
+}
+
+const statesOfJobs = new Map<string, ThreadState>();
+const readStatesOfJobs = new Map<string, ReadState>();
+const pileStatesOfJobs = new Map<string, PileState>();
+
+export function threadStateOf(job: TaskShare): ThreadState {
+  const state = keptState(statesOfJobs, job, () => {
+    const control = new JobControl(job.control);
+    const arena = new Arena(control);
+    return {
+      control,
+      arena,
+      hasher: new KernelHasher(arena.kernel, 'segments'),
+      outputHasher: new KernelHasher(arena.kernel, 'output'),
+    };
+  });
+  state.arena.allow(job.arenaBytes);
+  return state;
+}
+
+export function readStateOf(job: ReadShare): ReadState {
+  const state = threadStateOf(job);
+  return keptState(readStatesOfJobs, job, () => ({
+    ...state,
+    decoderMemory: decoderMemory(state.control, job.memoryNeed),
+  }));
+}
+
+export function pileStateOf(job: PileShare): PileState {
+  const state = threadStateOf(job);
+  return keptState(pileStatesOfJobs, job, () => ({
+    ...state,
+    ramPool: job.ramPool === undefined ? undefined : RamPool.open(job.ramPool, state.control),
+    compressor: job.tempZstdLevel === undefined ? undefined : openZstdPacker(job.tempZstdLevel),
+  }));
+}
+
+/** Found by the job's name: a shared buffer arrives as another object with each task. */
+function keptState<State>(states: Map<string, State>, { jobName }: TaskShare, make: () => State): State {
+  const known = states.get(jobName);
+  if (known !== undefined) return known;
+  const state = make();
+  states.set(jobName, state);
+  return state;
+}
+
+/** Forgets a job's state in this thread; a thread that ends with its job need not. */
+export function forgetJob(jobName: string): void {
+  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs]) states.delete(jobName);
+}
+
+/**
+ * What the decoders of a thread take of the memory budget, for large windows. Counted for each job anew: a thread that
+ * does several jobs keeps its decoders.
+ */
+export function decoderMemory(control: JobControl, memoryNeed: MemoryNeed): DecoderMemory {
+  let reservedBytes = 0;
+  return {
+    reserve: (byteLength) => {
+      if (byteLength <= reservedBytes) return true;
+      if (!control.takeSpare(byteLength - reservedBytes)) return false;
+      reservedBytes = byteLength;
+      return true;
+    },
+    budgetFor: (byteLength) => memoryForDecoder(memoryNeed, byteLength),
+  };
+}
