@@ -48,7 +48,7 @@ export type { LoaderState } from './loader/loader-state.js';
 export { type OpenedStore, openStore } from './loader/open-store.js';
 export type { RecordBatch } from './loader/record-batch.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
-export { type Memory, readMemory } from './machine/memory-limit.js';
+export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';

@@ -23,8 +23,7 @@ import { fileCalls } from '../io/file-calls.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
 import { ioError } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
-import { holdOn, identifyOwner, judgeOwner, letGoOf, type OwnerState } from '../machine/file-owner.js';
-import type { FileOwner } from '../machine/owner-name.js';
+import { type FileOwner, holdOn, identifyOwner, judgeOwner, letGoOf, type OwnerState } from '../machine/file-owner.js';
 import { formatLockName, looksLikeLock, parseLockName } from './lock-name.js';
 
 export interface JobLock {

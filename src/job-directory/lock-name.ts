@@ -1,7 +1,7 @@
 /**
  * The name of a lock file, which says who made it (../io/owner-name.ts).
  */
-import { type FileOwner, formatOwnerName, parseOwnerName } from '../machine/owner-name.js';
+import { type FileOwner, formatOwnerName, parseOwnerName } from '../machine/file-owner.js';
 
 const KIND = 'lock';
 

@@ -8,7 +8,7 @@ import { type JobInput, listInputs } from '../inputs/list-inputs.js';
 import { RegularInput } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { readOpenFileLimit } from '../machine/limits.js';
 import type { MemoryNeed } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/record-memory.js';
 import type { IndexOptions } from './index-options.js';

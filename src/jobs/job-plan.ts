@@ -10,7 +10,7 @@ import type { JobInput } from '../inputs/list-inputs.js';
 import { describeInputs, mayBeCut } from '../inputs/planned-inputs.js';
 import type { JobManifest } from '../job-directory/manifest.js';
 import { deriveDrawSeed } from '../keys.js';
-import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { readOpenFileLimit } from '../machine/limits.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { PileLayout } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';

@@ -4,7 +4,7 @@
 
 import type { Release } from '../cleanup.js';
 import { UNGATED } from '../job-control.js';
-import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { readOpenFileLimit } from '../machine/limits.js';
 import { requireReplaceable } from '../output/output-place.js';
 import { DeviceGates } from '../passes/device-gates.js';
 import { type MemoryNeed, planMemory, type Tuning } from '../plan/memory-plan.js';

@@ -5,8 +5,14 @@
 import { join } from 'node:path';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
-import { holdOn, identifyOwner, letGoOf } from '../machine/file-owner.js';
-import { type FileOwner, formatOwnerName, parseOwnerName } from '../machine/owner-name.js';
+import {
+  type FileOwner,
+  formatOwnerName,
+  holdOn,
+  identifyOwner,
+  letGoOf,
+  parseOwnerName,
+} from '../machine/file-owner.js';
 import { afterFailure, thenAlways } from '../then-always.js';
 import { pileSetsNamedBy, readNewestManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';

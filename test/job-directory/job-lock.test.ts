@@ -23,7 +23,7 @@ import { PileshufError, SystemError, UsageError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock, findJobHolder, type JobLock } from '#src/job-directory/job-lock.js';
 import { formatLockName, looksLikeLock } from '#src/job-directory/lock-name.js';
-import type { FileOwner } from '#src/machine/owner-name.js';
+import type { FileOwner } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

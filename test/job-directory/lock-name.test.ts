@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatLockName, looksLikeLock, parseLockName } from '#src/job-directory/lock-name.js';
-import { hostInName } from '#src/machine/owner-name.js';
+import { hostInName } from '#src/machine/file-owner.js';
 
 const owner = {
   host: 'node-7.example_1.org',

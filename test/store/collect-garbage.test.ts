@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { collectStore, expireStore, openPileWriter } from '#src/index.js';
-import { type FileOwner, formatOwnerName } from '#src/machine/owner-name.js';
+import { type FileOwner, formatOwnerName } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
 import { encodeManifest, listManifests } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';

@@ -1,7 +1,7 @@
 /** Programs are found as the operating system finds them. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isProgram } from '#src/machine/find-program.js';
+import { isProgram } from '#src/machine/child-program.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

@@ -1,13 +1,12 @@
 /**
- * How much memory this process may really use: the machine's, or less where a control group on the
- * path from the process's own group to the root sets a limit. A job that believes the machine alone
+ * How much this process may really use: memory, CPUs and open files. The machine has so much, a control group on the
+ * path from the process's own group to the root may allow less (cgroup.ts). A job that believes the machine alone
  * is killed without a message as soon as it runs in a container or under a batch system.
  *
- * Trusts /proc/meminfo and the cgroup files; without them, Node's figures. Promises
- * 0 <= availableBytes <= totalBytes, as of now: other processes may take it a moment later.
+ * Trusts /proc and the cgroup files; without them, Node's figures. Promises 0 <= availableBytes <= totalBytes, as of
+ * now (other processes may take memory a moment later), at least one CPU, and a positive number of files.
  */
-
-import { freemem, totalmem } from 'node:os';
+import { availableParallelism, freemem, totalmem } from 'node:os';
 import { type CgroupDirectory, findCgroupDirectories } from './cgroup.js';
 import { type ReadText, readKernelText } from './kernel-text.js';
 
@@ -75,4 +74,42 @@ function parseLimit(text: string | undefined): number {
 function parseNumbers(text: string): ReadonlyMap<string, number> {
   const lines = text.matchAll(/^(?<name>[^\s:]+):?\s+(?<value>\d+)/gm);
   return new Map(Array.from(lines, ({ groups }) => [groups?.['name'] ?? '', Number(groups?.['value'])]));
+}
+
+/**
+ * How many threads of this process can compute at the same time: the CPUs that it may be scheduled on, or fewer where
+ * a control group sets a quota of CPU time. More threads do not compute faster: the kernel stops all of them together
+ * when the quota of a period is used up.
+ */
+export function readCpuCount(
+  readText: ReadText = readKernelText,
+  schedulableCount: number = availableParallelism(),
+): number {
+  const quotas = findCgroupDirectories('cpu', readText).map((directory) => readQuota(directory, readText));
+  // Rounded up: a thread too many waits a little, a thread too few leaves CPU time unused.
+  return Math.max(1, Math.ceil(Math.min(schedulableCount, ...quotas)));
+}
+
+/** The group's CPU time over wall time, Infinity without a quota (`-1` in version 1, `max` in version 2). */
+function readQuota({ path, version }: CgroupDirectory, readText: ReadText): number {
+  const text =
+    version === 1
+      ? `${readText(`${path}/cpu.cfs_quota_us`)} ${readText(`${path}/cpu.cfs_period_us`)}`
+      : readText(`${path}/cpu.max`);
+  const [quotaMicroseconds = Number.NaN, periodMicroseconds = Number.NaN] = (text ?? '')
+    .trim()
+    .split(/\s+/)
+    .map(Number);
+  const quota = quotaMicroseconds / periodMicroseconds;
+  return quota > 0 ? quota : Infinity;
+}
+
+/** The soft limit of macOS, the lowest among the systems in use. */
+const unknownOpenFileLimit = 256;
+
+export function readOpenFileLimit(readText: ReadText = readKernelText): number {
+  const soft = /^Max open files\s+(\S+)/m.exec(readText('/proc/self/limits') ?? '')?.[1];
+  if (soft === 'unlimited') return Infinity;
+  const limit = Number(soft);
+  return limit > 0 ? limit : unknownOpenFileLimit;
 }

@@ -2,7 +2,7 @@
  * The mount table: every field where proc(5) puts it, escapes undone, lines that do not fit left out.
  */
 import { describe, expect, it } from 'vitest';
-import { isWithin, parseMounts } from '#src/machine/mount-table.js';
+import { isWithin, parseMounts } from '#src/machine/kernel-text.js';
 
 describe('parseMounts', () => {
   it('reads the fields, however many tags there are', () => {
