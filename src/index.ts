@@ -53,4 +53,4 @@ export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
-export type { GenerationSummary } from './store/generation-summary.js';
+export type { GenerationSummary } from './store/generations.js';

@@ -10,7 +10,7 @@ import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { hashFileEnds } from '../io/file-ends.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/manifest.js';
+import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { hearSignalsAt } from '../pause.js';
 import type { JobInput } from './list-inputs.js';
 

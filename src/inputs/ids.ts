@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import type { JobInput } from './list-inputs.js';
 

@@ -8,7 +8,7 @@ import { nameOfFormat } from '../formats/record-format.js';
 import { noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { JobInput } from '../inputs/list-inputs.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import { type FilesPlaces, realTempDirsOf } from './job-places.js';
 import type { JobPlan } from './job-plan.js';
 import type { ShardRule } from './options.js';

@@ -15,15 +15,15 @@ import {
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import { removeContents } from '../io/private-directory.js';
+import type { JobControl } from '../job-control.js';
 import { type FinishedRanges, finishedRangeNames } from '../job-directory/finished-ranges.js';
-import type { JobDirectory } from '../job-directory/job-directory.js';
-import { looksLikeLock } from '../job-directory/lock-name.js';
-import { type JobManifest, replaceManifest, writeManifest } from '../job-directory/manifest.js';
+import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
+import { looksLikeLock } from '../job-directory/job-lock.js';
+import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
-import type { JobOutput } from '../output/job-output.js';
 import { takeBack } from '../output/output-moves.js';
-import { StagedOutput } from '../output/staged-output.js';
+import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptWork } from '../passes/job-context.js';
 import { pilesOfStripe, type TempPlace } from '../pile-sets/pile-layout.js';
 import { describeJob } from './describe-job.js';
@@ -42,7 +42,9 @@ export class FilesWork implements JobWork {
   readonly #directory: JobDirectory;
   /** What is gone on with. */
   readonly #before: Continuation | undefined;
-  readonly #output: StagedOutput;
+  readonly output: StagedOutput;
+  /** What becomes of the directory when the job ends, as far as is decided. */
+  #fate: JobFate;
   #manifest: JobManifest | undefined;
 
   constructor(prepared: PreparedJob, places: FilesPlaces, start: JobStart) {
@@ -52,27 +54,22 @@ export class FilesWork implements JobWork {
     this.#places = places;
     this.#directory = start.directory;
     this.#before = prepared.before;
-    // Whatever goes wrong, the work of an earlier run is not lost by it, nor what undoes its moves.
-    this.#directory.isKept = this.#directory.wasThere;
+    // No error may lose the work of an earlier attempt, nor the journal that undoes its moves.
+    this.#fate = this.#directory.wasThere ? 'kept' : 'discarded';
     this.tempPlaces = tempPlaces.in(paths.dataDirectories);
     this.indexDirectory = paths.jobDirectory;
+    this.output = new StagedOutput(places.output, paths, outputGate);
     const { layout } = plan;
     const finished = this.#finishedBefore;
     this.kept =
       layout === undefined
         ? undefined
-        : { finished, isRemoved: stripesWithout(finished.ranges, layout), keepsStripes: request.keepTemp };
-    this.#output = new StagedOutput(places.output, paths, outputGate, {
-      isResumable: plan.isResumable,
-      beforeMoves: async () => {
-        if (this.#manifest !== undefined) await replaceManifest(paths.jobDirectory, this.#manifest);
-        await this.#directory.syncNames();
-      },
-    });
-  }
-
-  get output(): JobOutput {
-    return this.#output;
+        : {
+            output: this.output,
+            finished,
+            isRemoved: stripesWithout(finished.ranges, layout),
+            keepsStripes: request.keepTemp,
+          };
   }
 
   /** Makes or finds again what the job needs on disk. */
@@ -85,19 +82,40 @@ export class FilesWork implements JobWork {
     }
   }
 
+  /** Makes the output durable, then visible. @returns the final paths of the shards. */
+  async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
+    const { isResumable } = this.#prepared.plan;
+    const moves = await this.output.prepareCommit(summary, control);
+    if (isResumable || !moves.isOneMove) {
+      if (!isResumable) await this.#makeResumable();
+      await this.output.noteMoves(moves);
+    }
+    return this.output.commitMoves(moves);
+  }
+
+  /** Several moves can be finished, or taken back, by a later attempt that finds the directory, whatever happens. */
+  async #makeResumable(): Promise<void> {
+    if (this.#manifest !== undefined) await replaceJobManifest(this.#places.paths.jobDirectory, this.#manifest);
+    await this.#directory.syncNames();
+  }
+
+  /** Ends the use of the directory; nothing that the job has there may be open. */
+  end(): Promise<void> {
+    return this.#directory.end(this.#fate);
+  }
+
   finishMoves(journal: CommitJournal): Promise<readonly string[]> {
-    return this.#output.finish(journal);
+    return this.output.finish(journal);
   }
 
   async failed(error: unknown): Promise<void> {
     if (await isWorthKeeping(error, this.#places.paths.jobDirectory, this.kept !== undefined)) this.#keep(error);
-    else this.#directory.isKept = false;
+    else this.#fate = 'discarded';
   }
 
   async succeeded(): Promise<void> {
     const { keepTemp } = this.#prepared.request;
-    this.#directory.isKept = keepTemp;
-    this.#directory.dropsFormerFiles = true;
+    this.#fate = keepTemp ? 'kept' : 'completed';
     if (keepTemp) await this.#removeRecordsOfOutputs();
   }
 
@@ -115,11 +133,11 @@ export class FilesWork implements JobWork {
       if (journal !== undefined) await takeBack(output, paths, journal);
       await directory.clear();
     }
-    directory.isKept = false;
+    this.#fate = 'discarded';
     await directory.makeDirectories(plan.isResumable);
     const manifest = await describeJob(request, inputs, inputIds, plan, this.#places, directory.removesJobDirectory);
     this.#manifest = manifest;
-    await writeManifest(paths.jobDirectory, manifest);
+    await writeJobManifest(paths.jobDirectory, manifest);
   }
 
   async #goOn(before: Continuation): Promise<void> {
@@ -129,11 +147,11 @@ export class FilesWork implements JobWork {
     const hasTempData = ranges.length > 0 || listCommittedSlices(jobDirectory).length > 0;
     if (before.journal === undefined && hasTempData) this.#directory.requireDataDirectories();
     await this.#directory.makeDirectories(this.#prepared.plan.isResumable);
-    if (before.journal === undefined) this.#output.requireStaged(ranges.flatMap((range) => range.regions));
+    if (before.journal === undefined) this.output.requireStaged(ranges.flatMap((range) => range.regions));
   }
 
   #keep(error: unknown): void {
-    this.#directory.isKept = true;
+    this.#fate = 'kept';
     const { jobDirectory } = this.#places.paths;
     if (error instanceof PileshufError && !isSameAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
   }

@@ -7,8 +7,8 @@ import { PileshufError, UsageError, VerificationError } from '../errors.js';
 import { damagedFile } from '../io/damaged-file.js';
 import { nameExists } from '../io/paths.js';
 import type { JobDirectory } from '../job-directory/job-directory.js';
+import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { type JobManifest, MANIFEST_NAME, readManifest } from '../job-directory/manifest.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
@@ -115,7 +115,7 @@ export function warnOfLeftData(
 function readManifestIfNeeded(jobDirectory: string, request: JobRequest): JobManifest | undefined {
   const hasWork = listCommittedSlices(jobDirectory).length > 0;
   try {
-    const manifest = readManifest(jobDirectory);
+    const manifest = readJobManifest(jobDirectory);
     // A journal alone is what a run leaves that is killed when all is done and removed.
     if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
     return manifest;

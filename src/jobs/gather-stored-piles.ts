@@ -7,9 +7,9 @@ import type { JobContext, ScatteredPileSet, ScatteredPiles } from '../passes/job
 import { hearSignals } from '../pause.js';
 import { indexFilePath } from '../pile-sets/pile-layout.js';
 import { type PileTallies, readPileTallies } from '../pile-sets/read-pile-set-index.js';
-import { explainingExpiry } from '../store/expired-meanwhile.js';
-import type { StoreCommit } from '../store/manifest.js';
+import type { StoreCommit } from '../store/store-manifest.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
+import { explainingExpiry } from '../store/store-snapshot.js';
 
 /** @throws VerificationError for a damaged index, or a commit that does not hold what the store says; AbortedError */
 export async function gatherStoredPiles(

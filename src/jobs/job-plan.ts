@@ -8,7 +8,7 @@ import { framingOf } from '../formats/framing-table.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { JobInput } from '../inputs/list-inputs.js';
 import { describeInputs, mayBeCut } from '../inputs/planned-inputs.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';

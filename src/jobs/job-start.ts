@@ -4,7 +4,7 @@
 import { addCleanupErrors, PileshufError, UsageError } from '../errors.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { CommitJournal } from '../output/commit-journal.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { NO_RECORDS, readFormerRecords, requireWithinReach, warnOfLeftData } from './former-job.js';
@@ -42,7 +42,7 @@ export async function findStart(request: JobRequest, places: FilesPlaces): Promi
     const discards = request.force && !request.resume;
     requireWithinReach(directory, places, discards, request.onWarning);
     const { manifest, journal } = directory.hasJobDirectory ? readFormerRecords(places, request, discards) : NO_RECORDS;
-    if (manifest !== undefined) directory.removesJobDirectory = manifest.removesJobDirectory;
+    if (manifest !== undefined) directory.inherit(manifest);
     if (discards) {
       warnOfLeftData(manifest, places, request.onWarning);
       return { kind: 'fresh', directory };

@@ -13,7 +13,7 @@ export async function openWork(prepared: PreparedJob, releases: Release[]): Prom
   const { site } = prepared;
   if (site.kind === 'stream') return openStreamWork(prepared, site.places, releases);
   const work = new FilesWork(prepared, site.places, site.start);
-  releases.push(() => site.start.directory.end());
+  releases.push(() => work.end());
   await work.open();
   return work;
 }
@@ -27,6 +27,7 @@ async function openStreamWork(prepared: PreparedJob, places: StreamPlaces, relea
     indexDirectory: tempPlaces[0]?.directory ?? '',
     output,
     kept: undefined,
+    commit: async () => [],
     finishMoves: async () => [],
     failed: async () => {},
     succeeded: async () => {},

@@ -7,7 +7,7 @@ import { nameOfFormat } from '../formats/record-format.js';
 import { findInputChange } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { JobInput } from '../inputs/list-inputs.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import { describeCompression, describeProgram, describeShards, describeTempDirs } from './describe-job.js';
 import type { FilesPlaces } from './job-places.js';
 import type { JobRequest } from './request.js';

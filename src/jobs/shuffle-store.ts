@@ -4,8 +4,7 @@
  */
 
 import type { Tuning } from '../plan/memory-plan.js';
-import { explainedByExpiry } from '../store/expired-meanwhile.js';
-import { openSnapshot } from '../store/store-snapshot.js';
+import { explainedByExpiry, openSnapshot } from '../store/store-snapshot.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import type { ShuffleReport } from './options.js';
 import { prepareStoreShuffle } from './prepare-store-shuffle.js';

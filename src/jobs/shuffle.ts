@@ -129,16 +129,17 @@ async function carryOut(
   const pass2Job = await fitPass2(job, scattered);
   releases.push(() => pass2Job.pool.destroy());
   const finished = kept?.finished.ranges.flatMap((range) => range.regions) ?? [];
-  const target = await output.begin(layout, finished, control);
+  const target = output.kind === 'stream' ? await output.begin(layout, control) : output.begin(layout, finished);
   profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, output, target));
+  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(pass2Job, scattered, target));
 
   const checksum = checksumTextOf(scattered.checksum);
   const { shardCount } = layout.cuts;
   const commit = await progress.during('commit', undefined, async () => {
-    await output.complete(layout, pass2.value, control);
+    if (output.kind === 'stream') await output.complete(layout, control);
+    else await output.complete(layout, pass2.value, control);
     output.verify(layout, pass2.value);
-    return output.commit({ shardCount, records, bytes, checksum }, control);
+    return work.commit({ shardCount, records, bytes, checksum }, control);
   });
   return {
     records,

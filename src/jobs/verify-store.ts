@@ -16,8 +16,7 @@ import type { PileTally } from '../pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { type PileTallies, readPileTallies } from '../pile-sets/read-pile-set-index.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
-import { explainedByExpiry } from '../store/expired-meanwhile.js';
-import { layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 
 const MIB = 2 ** 20;
 const WINDOW_BYTES = MIB;

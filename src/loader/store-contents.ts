@@ -7,8 +7,8 @@ import { type MergedPile, mergeEntries } from '../pile-sets/merged-pile.js';
 import type { PileEntry } from '../pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { type PileTallies, readPileEntries } from '../pile-sets/read-pile-set-index.js';
-import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
+import { explainingExpiry } from '../store/store-snapshot.js';
 
 export interface StoreContents {
   readonly totals: PileTallies;

@@ -6,6 +6,7 @@ import type { JobShare, ScatterShare } from '../../workers/tasks/job-share.js';
 import type { Header } from '../formats/header.js';
 import type { FinishedRanges } from '../job-directory/finished-ranges.js';
 import type { PreparedJob } from '../jobs/prepare-job.js';
+import type { StagedOutput } from '../output/staged-output.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../plan/pile-ranges.js';
 import type { JobStop } from './job-stop.js';
@@ -30,6 +31,8 @@ export interface JobContext<Share extends ScatterShare = JobShare>
 
 /** What outlives a job that can be gone on with. */
 export interface KeptWork {
+  /** The output that the ranges are part of. */
+  readonly output: Pick<StagedOutput, 'makeDurable'>;
   /** The ranges that were finished before this job began. */
   readonly finished: FinishedRanges;
   /** Whether all of a stripe was finished before this job began, so that its data may be gone. */

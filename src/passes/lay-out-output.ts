@@ -5,9 +5,8 @@ import { openEncoder } from '../formats/encoder-table.js';
 import type { Header } from '../formats/header.js';
 import { type HeaderSpec, headerRuleOf } from '../formats/header-table.js';
 import type { JobRequest } from '../jobs/request.js';
-import type { OutputLayout } from '../output/job-output.js';
-import { bytesAround, NO_ENDS, type ShardEnds } from '../output/shard-ends.js';
-import { storedEnds } from '../output/stored-ends.js';
+import type { OutputLayout } from '../output/output-layout.js';
+import { bytesAround, NO_ENDS, type ShardEnds, storedEnds } from '../output/output-layout.js';
 import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
 import type { ScatteredPiles } from './job-context.js';
 

@@ -4,8 +4,7 @@
 import type { MeasureTask } from '../../workers/tasks/measure-cut.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import type { SinkStart } from '../output/output-sink.js';
-import type { OutputTarget } from '../output/output-target.js';
+import type { OutputTarget, SinkStart } from '../output/output-target.js';
 import type { PileRange, PileTotals } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
 import type { JobContext, ScatteredPiles } from './job-context.js';

@@ -4,7 +4,6 @@
  */
 import type { ShuffleResult, ShuffleTask } from '../../workers/tasks/shuffle.js';
 import { type FinishedRange, writeFinishedRanges } from '../job-directory/finished-ranges.js';
-import type { JobOutput } from '../output/job-output.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import { pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
@@ -36,7 +35,6 @@ interface WriteTask {
 export async function shufflePiles(
   job: JobContext,
   scattered: ScatteredPiles,
-  output: JobOutput,
   target: OutputTarget,
 ): Promise<WrittenRegion[]> {
   const { totals } = scattered;
@@ -52,7 +50,7 @@ export async function shufflePiles(
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
   const stripes = new StripeRemoval(job, scattered);
-  const commits = kept === undefined ? undefined : commitsOf(job, kept, output, stripes);
+  const commits = kept === undefined ? undefined : commitsOf(job, kept, stripes);
   const done = ({ first, end }: PileRange, regionsOfRange: readonly WrittenRegion[]) => {
     if (commits === undefined) stripes.pilesDone({ first, end });
     else commits.add({ first, end, regions: regionsOfRange });
@@ -88,16 +86,11 @@ export async function shufflePiles(
 }
 
 /** Stripes are deleted when what was made from them is sure to be there after a power failure. */
-function commitsOf(
-  job: JobContext,
-  kept: KeptWork,
-  output: JobOutput,
-  stripes: StripeRemoval,
-): GroupCommit<FinishedRange> {
+function commitsOf(job: JobContext, kept: KeptWork, stripes: StripeRemoval): GroupCommit<FinishedRange> {
   let { recordCount } = kept.finished;
   return new GroupCommit(
     async (ranges) => {
-      await output.makeDurable(ranges.flatMap((range) => range.regions));
+      await kept.output.makeDurable(ranges.flatMap((range) => range.regions));
       await writeFinishedRanges(job.share.layout.indexDirectory, recordCount + 1, ranges);
       recordCount += 1;
       for (const range of ranges) stripes.pilesDone(range);

@@ -8,7 +8,7 @@ import { InputError, UsageError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { chooseInputIds } from '#src/inputs/ids.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
-import type { JobManifest } from '#src/job-directory/manifest.js';
+import type { JobManifest } from '#src/job-directory/job-manifest.js';
 import { describeJob } from '#src/jobs/describe-job.js';
 import { choosePlaces } from '#src/jobs/job-places.js';
 import { planJob } from '#src/jobs/job-plan.js';

@@ -10,7 +10,7 @@
 import { VerificationError } from '../../src/errors.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
-import type { SinkBuffer } from '../../src/output/output-sink.js';
+import type { SinkBuffer } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import { pileSetFiles, type StoreLayout } from '../../src/pile-sets/pile-layout.js';

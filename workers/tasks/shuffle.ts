@@ -4,8 +4,7 @@
  * its keys.
  */
 import { openSink } from '../../src/output/open-sink.js';
-import type { OutputSink, SinkStart } from '../../src/output/output-sink.js';
-import type { OutputTarget, WrittenRegion } from '../../src/output/output-target.js';
+import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';

@@ -6,7 +6,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/private-temp-directory.js';
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/held-directory.js';
 import { runJob } from '../faults/resumable-job.js';
 import { isTiny, writeInputs } from '../faults/small-job.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -7,14 +7,14 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { type JobManifest, readManifest, writeManifest } from '#src/job-directory/manifest.js';
+import { type JobManifest, readJobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const path = (...names: string[]) => directory.path('job', ...names);
-const read = () => readManifest(path());
+const read = () => readJobManifest(path());
 
 const manifest: JobManifest = {
   isResumable: true,
@@ -43,22 +43,22 @@ describe('a manifest', () => {
     for (const [name, changed] of Object.entries({ shards: {}, file: { shards: null, layout: null } })) {
       const written = isResumable ? { ...manifest, ...changed } : { ...unsafe, ...changed };
       mkdirSync(path(name));
-      await writeManifest(path(name), written);
-      expect(readManifest(path(name))).toEqual(written);
+      await writeJobManifest(path(name), written);
+      expect(readJobManifest(path(name))).toEqual(written);
       expect(readdirSync(path(name))).toEqual(['manifest']);
       expect(statSync(path(name, 'manifest')).mode & 0o777).toBe(0o600);
     }
   });
 
   it.each([true, false])('is written once, and not through a link: resumable %s', async (isResumable) => {
-    await writeManifest(path(), isResumable ? manifest : unsafe);
-    await expect(writeManifest(path(), { ...manifest, isResumable, seed: 'other' })).rejects.toThrow(SystemError);
+    await writeJobManifest(path(), isResumable ? manifest : unsafe);
+    await expect(writeJobManifest(path(), { ...manifest, isResumable, seed: 'other' })).rejects.toThrow(SystemError);
     expect(read()?.seed).toBe(manifest.seed);
     mkdirSync(path('other'));
     symlinkSync(directory.path('planted'), path('other', 'manifest'));
-    await expect(writeManifest(path('other'), { ...manifest, isResumable })).rejects.toThrow(SystemError);
+    await expect(writeJobManifest(path('other'), { ...manifest, isResumable })).rejects.toThrow(SystemError);
     expect(existsSync(directory.path('planted'))).toBe(false);
-    expect(() => readManifest(path('other'))).toThrow(SystemError);
+    expect(() => readJobManifest(path('other'))).toThrow(SystemError);
   });
 
   it('is durable where the job can be resumed, and costs no sync where it cannot', async () => {
@@ -69,7 +69,7 @@ describe('a manifest', () => {
         (name) => {
           if (name === 'syncAsync') syncs += 1;
         },
-        () => writeManifest(path(`${isResumable}`), { ...manifest, isResumable }),
+        () => writeJobManifest(path(`${isResumable}`), { ...manifest, isResumable }),
       );
       expect(syncs).toBe(isResumable ? 2 : 0);
     }
@@ -79,14 +79,14 @@ describe('a manifest', () => {
     for (let number = 1, isReached = true; isReached; number++) {
       const inside = path(`${number}`);
       mkdirSync(inside);
-      ({ isReached } = await interrupted('ends', number, () => writeManifest(inside, manifest)));
-      expect([undefined, manifest]).toContainEqual(readManifest(inside));
-      if (!isReached) expect(readManifest(inside)).toEqual(manifest);
+      ({ isReached } = await interrupted('ends', number, () => writeJobManifest(inside, manifest)));
+      expect([undefined, manifest]).toContainEqual(readJobManifest(inside));
+      if (!isReached) expect(readJobManifest(inside)).toEqual(manifest);
     }
   });
 
   it('is told to be damaged when any byte is not what it was, or is missing', async () => {
-    await writeManifest(path(), manifest);
+    await writeJobManifest(path(), manifest);
     const bytes = readFileSync(path('manifest'));
     const expectDamage = (damaged: Uint8Array) => {
       writeFileSync(path('manifest'), damaged);
@@ -106,7 +106,7 @@ describe('a manifest', () => {
   });
 
   it('of another version is told to be that', () => {
-    writeFileSync(path('manifest'), seal('job', 5, manifest));
+    writeFileSync(path('manifest'), seal('job', 6, manifest));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(
       expect.objectContaining({
@@ -140,7 +140,7 @@ describe('a manifest', () => {
       [{ seed: 1 }, /: seed: expected a text, got 1/],
       [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
     ] as const) {
-      writeFileSync(path('manifest'), seal('job', 4, { ...manifest, ...changed }));
+      writeFileSync(path('manifest'), seal('job', 5, { ...manifest, ...changed }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -150,7 +150,7 @@ describe('a manifest', () => {
     const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
     fc.assert(
       fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
-        writeFileSync(path('manifest'), seal('job', 4, { ...manifest, ...fields }));
+        writeFileSync(path('manifest'), seal('job', 5, { ...manifest, ...fields }));
         try {
           read();
         } catch (error) {
@@ -163,7 +163,7 @@ describe('a manifest', () => {
   it('that differs in one place is within its bounds, or told to be damaged', () => {
     fc.assert(
       fc.property(mutationOf(manifest), (mutated) => {
-        writeFileSync(path('manifest'), seal('job', 4, mutated));
+        writeFileSync(path('manifest'), seal('job', 5, mutated));
         const found = readOrDamaged(read);
         if (found === undefined) return;
         const { layout, inputs } = found;

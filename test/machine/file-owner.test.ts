@@ -1,10 +1,9 @@
 /**
- * Names of locks: whoever they name comes back, and what is no such name is told.
+ * Names of files that say who made them: reading a name returns the owner that was written, and refuses other names.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatLockName, looksLikeLock, parseLockName } from '#src/job-directory/lock-name.js';
-import { hostInName } from '#src/machine/file-owner.js';
+import { type FileOwner, formatOwnerName, hostInName, parseOwnerName } from '#src/machine/file-owner.js';
 
 const owner = {
   host: 'node-7.example_1.org',
@@ -17,17 +16,18 @@ const owner = {
 };
 const name =
   'lock+node-7.example_1.org+9a3b30c1-ff84-4829-847a-c6121708c694+4026531836+21641+3444652+0+0123456789abcdef';
+const formatLock = (of: FileOwner) => formatOwnerName('lock', of);
+const parseLock = (of: string) => parseOwnerName('lock', of);
 
-describe('lock names', () => {
-  it('say who made the lock', () => {
-    expect(formatLockName(owner)).toBe(name);
-    expect(looksLikeLock(name)).toBe(true);
-    expect(parseLockName(name)).toEqual(owner);
+describe('names of owners', () => {
+  it('say who made the file', () => {
+    expect(formatLock(owner)).toBe(name);
+    expect(parseLock(name)).toEqual(owner);
   });
 
   it('say what is not known', () => {
     const unknown = { ...owner, bootId: undefined, pidNamespace: undefined, startTicks: undefined };
-    expect(parseLockName(formatLockName(unknown))).toEqual(unknown);
+    expect(parseLock(formatLock(unknown))).toEqual(unknown);
   });
 
   it('have any host in a name that a file can have, each host another', () => {
@@ -35,9 +35,9 @@ describe('lock names', () => {
     fc.assert(
       fc.property(anyHost, anyHost, (a, b) => {
         const longest = { ...owner, host: a, pid: 2 ** 31 - 1, threadId: 999, startTicks: '9'.repeat(20) };
-        const nameOfLongest = formatLockName(longest);
+        const nameOfLongest = formatLock(longest);
         expect(nameOfLongest).toMatch(/^[A-Za-z0-9.%+_-]{1,255}$/);
-        expect(parseLockName(nameOfLongest)).toEqual({ ...longest, host: hostInName(a) });
+        expect(parseLock(nameOfLongest)).toEqual({ ...longest, host: hostInName(a) });
         expect(hostInName(a) === hostInName(b)).toBe(a === b);
       }),
     );
@@ -57,11 +57,6 @@ describe('lock names', () => {
     name.replace('9a3b30c1', '9A3B30C1'),
     name.replace('node-7', 'node/7'),
   ])('are told from what no job has made: %j', (other) => {
-    expect(looksLikeLock(other)).toBe(true);
-    expect(parseLockName(other)).toBeUndefined();
-  });
-
-  it('are told from the names of other files', () => {
-    for (const other of ['manifest', 'set-000000.index', 'unlock']) expect(looksLikeLock(other)).toBe(false);
+    expect(parseLock(other)).toBeUndefined();
   });
 });

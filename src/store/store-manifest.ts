@@ -1,35 +1,20 @@
 /**
- * The state of a store: which commits it is made of. Manifests are numbered and never change; the one with the highest
- * number is the state. A new state is a new number, which `link` gives to one file only, so of two that were made from
- * the same state one is refused and made again from the other: no commit is ever lost.
+ * The state of a store: the commits that it consists of. Manifests are numbered and never change; the one with the highest
+ * number is the state. A new state gets the next number by `link`, which gives a name to one file only: of two states made
+ * from the same one, the second is refused and made again from the first, so no commit is ever lost.
  *
- * A number that was given once must never be given again, though old manifests are deleted: `oldest` says below which
- * numbers they may be gone. Whoever commits looks again afterwards, and takes its manifest back when by then the state
- * says that its number was one of those (commit-manifest.ts).
+ * No number may ever be used twice, although old manifests are deleted. `oldest` says below which number manifests may be
+ * gone. After a commit, its maker reads the state again, and takes its manifest back if its number is below `oldest` by
+ * then (commit-manifest.ts).
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { damagedFile } from '../io/damaged-file.js';
-import {
-  checksumText,
-  list,
-  nullable,
-  object,
-  readShape,
-  type Shape,
-  text,
-  type ValueOf,
-  wholeNumber,
-} from '../io/json-shape.js';
+import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { seal, unseal } from '../io/sealed-file.js';
-import { readSmallFile } from '../io/small-file.js';
+import { SealedFormat } from '../io/sealed-format.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
 import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';
-
-const KIND = 'store-manifest';
-const VERSION = 1;
-const MOST_BYTES = 2 ** 30;
 
 const pileSetName: Shape<string> = (value, place) => {
   const name = text(value, place);
@@ -37,18 +22,18 @@ const pileSetName: Shape<string> = (value, place) => {
   throw damagedFile(place.file, `${place.inside}: expected the name of a pile set`, place.remedy);
 };
 
-/** Pile sets that became part of the store together. */
+/** Pile sets that were added to the store together. */
 const commitShape = object({
-  /** Unlike that of any other commit. */
+  /** Different in each commit. */
   name: checksumText,
-  /** Number of the first manifest that has it: a former state is those of a later one that are no younger than it. */
+  /** Number of the first manifest that has the commit: a former state has those of a later one up to its number. */
   since: wholeNumber(1),
   generation: text,
-  /** Of the generation, in milliseconds since 1970. */
+  /** Time of the generation, in milliseconds since 1970. */
   time: wholeNumber(),
-  /** What the keys of its records are derived from, with the seed. No two commits of a state have the same. */
+  /** The keys of its records are derived from these and the seed. No two commits of a state share one. */
   inputIds: list(text),
-  /** How its records were told apart, as `nameOfFormat`; null: by the program that wrote them. */
+  /** Format of the inputs, as `nameOfFormat` returns it; null: a program wrote the records one by one. */
   format: nullable(text),
   records: wholeNumber(),
   /** Bytes of the records. */
@@ -64,31 +49,39 @@ const shape = object({
   number: wholeNumber(1),
   /** Manifests below this number may be gone. */
   oldest: wholeNumber(1),
-  /** When it was made, in milliseconds since 1970. */
+  /** When the manifest was made, in milliseconds since 1970. */
   time: wholeNumber(),
   commits: list(commitShape),
-  /** Pile sets that are no part of the store any more, and when that was; readers of former states may need them. */
+  /** Pile sets taken out of the store, and when; readers of former states may need them. */
   removed: list(object({ time: wholeNumber(), pileSets: list(pileSetName) })),
 });
 
 export type StoreCommit = ValueOf<typeof commitShape>;
 export type StoreManifest = ValueOf<typeof shape>;
 
-/** Those of the state of this number, so far as no later one removed them. */
+/** The commits of the state of this number that no later state removed. */
 export function commitsUntil({ commits }: StoreManifest, number: number): StoreCommit[] {
   return commits.filter(({ since }) => since <= number);
 }
 
+const format = new SealedFormat({
+  kind: 'store-manifest',
+  version: 1,
+  mostBytes: 2 ** 30,
+  role: 'store',
+  shape,
+  remedy: STORE_REMEDY,
+});
+
 export function encodeManifest(manifest: StoreManifest): Uint8Array {
-  return seal(KIND, VERSION, manifest);
+  return format.seal(manifest);
 }
 
-/** Undefined when there is none of that number. @throws VerificationError, UsageError ERR_STORE_VERSION */
-export function readManifest(storeDirectory: string, number: number): StoreManifest | undefined {
+/** @returns undefined when there is no manifest of that number. @throws VerificationError, UsageError ERR_STORE_VERSION */
+export function readStoreManifest(storeDirectory: string, number: number): StoreManifest | undefined {
   const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(number));
-  const bytes = readSmallFile(path, 'store', MOST_BYTES);
-  if (bytes === undefined) return undefined;
-  const manifest = readShape(shape, unseal(bytes, KIND, VERSION, path, STORE_REMEDY), path, STORE_REMEDY);
+  const manifest = format.read(path);
+  if (manifest === undefined) return undefined;
   if (manifest.number !== number) {
     throw damagedFile(path, `number: expected ${number}, got ${manifest.number}`, STORE_REMEDY);
   }
@@ -96,7 +89,7 @@ export function readManifest(storeDirectory: string, number: number): StoreManif
   return manifest;
 }
 
-/** What is removed will be deleted. */
+/** Refuses a removed pile set that a commit still has: its files will be deleted. */
 function requireRemovedAreGone({ commits, removed }: StoreManifest, path: string): void {
   const named = pileSetsOfCommits(commits);
   const both = removed.flatMap(({ pileSets }) => pileSets).find((name) => named.has(name));
@@ -111,7 +104,7 @@ export function listManifests(storeDirectory: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** The state of the store. @throws UsageError ERR_STORE when it has none. */
+/** The present state of the store. @throws UsageError ERR_STORE when it has none. */
 export function readNewestManifest(storeDirectory: string): StoreManifest {
   for (;;) {
     const newest = listManifests(storeDirectory).at(-1);
@@ -121,8 +114,8 @@ export function readNewestManifest(storeDirectory: string): StoreManifest {
         'ERR_STORE',
       );
     }
-    const manifest = readManifest(storeDirectory, newest);
-    // It is gone: then there is a newer one.
+    const manifest = readStoreManifest(storeDirectory, newest);
+    // If it is gone, there is a newer one.
     if (manifest !== undefined) return manifest;
   }
 }
@@ -131,7 +124,7 @@ function pileSetsOfCommits(commits: readonly StoreCommit[]): ReadonlySet<string>
   return new Set(commits.flatMap(({ pileSets }) => pileSets.map(({ name }) => name)));
 }
 
-/** The pile sets of a state, those that former states had and whose files may still be there included. */
+/** The pile sets of a state, and those of former states whose files may still exist. */
 export function pileSetsNamedBy({ commits, removed }: StoreManifest): ReadonlySet<string> {
   return new Set([...pileSetsOfCommits(commits), ...removed.flatMap(({ pileSets }) => pileSets)]);
 }

@@ -1,6 +1,6 @@
 /**
- * One attempt at adding pile sets to a store. As long as it lasts, a file in the directory of the pile sets says who is
- * at it, so that nobody takes its pile sets, which no manifest names yet, for something that was left over.
+ * One attempt at adding pile sets to a store. While it lasts, a mark, a file in the directory of the pile sets, says who
+ * makes it. So nobody takes its pile sets, which no manifest names yet, for left-overs.
  */
 import { join } from 'node:path';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
@@ -10,26 +10,28 @@ import {
   formatOwnerName,
   holdOn,
   identifyOwner,
+  judgeNames,
+  judgeOwnerAmongHosts,
   letGoOf,
-  parseOwnerName,
+  type OwnedName,
 } from '../machine/file-owner.js';
 import { afterFailure, thenAlways } from '../then-always.js';
-import { pileSetsNamedBy, readNewestManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
+import { pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
 const KIND = 'writing';
 const PILE_SET_FILE = /^(?<pileSet>[a-z0-9-]+-(?<attempt>[0-9a-f]{16}))\.(index|\d+\.pile)$/;
 
-/** The owner of the attempt that a file says is under way, whose token is the attempt's name; undefined for other files. */
-export function ownerOfAttempt(fileName: string): FileOwner | undefined {
-  return parseOwnerName(KIND, fileName);
-}
-
-/** The pile set that a file is of, and the attempt that made it; undefined for other files. */
+/** The pile set that a file belongs to, and the attempt that made it; undefined for other files. */
 export function pileSetOfFile(fileName: string): { readonly pileSet: string; readonly attempt: string } | undefined {
   const { pileSet, attempt } = PILE_SET_FILE.exec(fileName)?.groups ?? {};
   return pileSet === undefined || attempt === undefined ? undefined : { pileSet, attempt };
+}
+
+/** The marks of attempts among the files of a store, each with its owner, whose token is the name of the attempt. */
+export function findMarks(fileNames: readonly string[]): OwnedName[] {
+  return judgeNames(KIND, fileNames, judgeOwnerAmongHosts);
 }
 
 export class StoreAttempt {
@@ -47,14 +49,14 @@ export class StoreAttempt {
     try {
       closeFile(createOwnFile(attempt.#markPath, 'store'));
     } catch (error) {
-      // It may be there nevertheless.
+      // The file may exist nevertheless.
       const takeBack = () => removeFile(attempt.#markPath, 'store');
       throw afterFailure(error, () => thenAlways(takeBack, () => letGoOf(attempt.#owner)));
     }
     return attempt;
   }
 
-  /** 16 hex digits, which the names of all its pile sets end in: `set-000012-NAME`. */
+  /** 16 hex digits, at the end of the names of all its pile sets: `set-000012-NAME`. */
   get name(): string {
     return this.#owner.token;
   }
@@ -63,15 +65,15 @@ export class StoreAttempt {
     return join(pileSetDirectoryOf(this.#storeDirectory), formatOwnerName(KIND, this.#owner));
   }
 
-  /** Its pile sets are part of the store, or gone. */
+  /** Ends an attempt whose pile sets are part of the store, or gone. */
   end(): void {
     letGoOf(this.#owner);
     removeFile(this.#markPath, 'store');
   }
 
   /**
-   * Ends it, and removes what it wrote and did not commit. When a commit has failed, it may have been done nevertheless:
-   * what the store names stays.
+   * Ends an attempt, and removes the pile sets that it did not commit. A commit that failed may have been done nevertheless:
+   * pile sets that the store names stay.
    */
   abandon(): void {
     const directory = pileSetDirectoryOf(this.#storeDirectory);

@@ -1,8 +1,7 @@
 /** Headers and trailers as they lie in a file: as they are, or as members whose place is known beforehand. */
 import { describe, expect, it } from 'vitest';
 import { compressionOf, openEncoder } from '#src/formats/encoder-table.js';
-import { NO_ENDS, type ShardEnds } from '#src/output/shard-ends.js';
-import { storedEnds } from '#src/output/stored-ends.js';
+import { NO_ENDS, type ShardEnds, storedEnds } from '#src/output/output-layout.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 
