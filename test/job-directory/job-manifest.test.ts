@@ -112,7 +112,7 @@ describe('a manifest', () => {
       expect.objectContaining({
         code: 'ERR_JOB_VERSION',
         message: expect.stringMatching(
-          /\/manifest was written by another version of pileshuf \(format 5, expected 4\)/,
+          /\/manifest was written by another version of pileshuf \(format 6, expected 5\)/,
         ),
       }),
     );

@@ -53,7 +53,7 @@ describe('collectStore', () => {
     expect(() => openSnapshot(store(), former.manifest.number)).toThrow(
       expect.objectContaining({
         code: 'ERR_STORE',
-        message: expect.stringMatching(/does not have its state 4 any more/),
+        message: expect.stringMatching(/no longer has its state 4:/),
       }),
     );
   });
