@@ -2,6 +2,8 @@
  * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is
  * written. Streams cannot be read twice: theirs is measured by the task that reads them.
  */
+
+import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
@@ -18,7 +20,6 @@ import { readHeader } from '../formats/read-header.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import type { JobRequest } from '../jobs/request.js';
 import { hearSignalsAt } from '../pause.js';
-import { thenAlwaysAsync } from '../then-always.js';
 import type { JobInput } from './list-inputs.js';
 
 type FileInput = JobInput & { kind: 'file' };

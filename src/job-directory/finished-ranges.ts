@@ -4,10 +4,9 @@
  * never changed.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
 import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { seal, unseal } from '../io/sealed-file.js';
+import { damagedFile, seal, unseal } from '../io/sealed-file.js';
 import { createDurably, readSmallFile } from '../io/small-file.js';
 
 const KIND = 'ranges';

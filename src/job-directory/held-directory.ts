@@ -2,8 +2,8 @@
  * A private directory that one job at a time may use, as this job holds it.
  */
 import { UsageError } from '../errors.js';
+import { type DirectoryPurpose, makeOwnDirectory, removeIfEmpty, requirePrivate } from '../io/directories.js';
 import { nameExists } from '../io/paths.js';
-import { type DirectoryPurpose, makeOwnDirectory, removeIfEmpty, requirePrivate } from '../io/private-directory.js';
 import { acquireJobLock, type JobLock } from './job-lock.js';
 
 export class HeldDirectory {

@@ -3,10 +3,9 @@
  * bytes come out, and how the work was laid out. Written once, before the first byte of temp data.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
 import { createTempFile, withFile, writeAt } from '../io/files.js';
 import { flag, list, nullable, object, oneOf, readShape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
-import { seal, unseal } from '../io/sealed-file.js';
+import { damagedFile, seal, unseal } from '../io/sealed-file.js';
 import { createDurably, readSmallFile, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
 

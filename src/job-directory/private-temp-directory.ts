@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import type { Release } from '../cleanup.js';
 import { PileshufError } from '../errors.js';
+import { makePrivateDirectory, removeDirectory, requirePrivate } from '../io/directories.js';
 import { listNames } from '../io/paths.js';
-import { makePrivateDirectory, removeDirectory, requirePrivate } from '../io/private-directory.js';
 import { acquireJobLock, findJobHolder } from './job-lock.js';
 import { looksLikeLock } from './lock-name.js';
 

@@ -4,7 +4,6 @@
  * the job directory.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
@@ -19,7 +18,7 @@ import {
   type ValueOf,
   wholeNumber,
 } from '../io/json-shape.js';
-import { seal, unseal } from '../io/sealed-file.js';
+import { damagedFile, seal, unseal } from '../io/sealed-file.js';
 import { readSmallFile, replaceDurably } from '../io/small-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';

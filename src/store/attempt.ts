@@ -3,6 +3,7 @@
  * at it, so that nobody takes its pile sets, which no manifest names yet, for something that was left over.
  */
 import { join } from 'node:path';
+import { afterFailure, thenAlways } from '../cleanup.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import {
@@ -13,7 +14,6 @@ import {
   letGoOf,
   parseOwnerName,
 } from '../machine/file-owner.js';
-import { afterFailure, thenAlways } from '../then-always.js';
 import { pileSetsNamedBy, readNewestManifest } from './manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import type { StoreSnapshot } from './store-snapshot.js';

@@ -9,7 +9,6 @@
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
 import {
   checksumText,
   list,
@@ -22,7 +21,7 @@ import {
   wholeNumber,
 } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { seal, unseal } from '../io/sealed-file.js';
+import { damagedFile, seal, unseal } from '../io/sealed-file.js';
 import { readSmallFile } from '../io/small-file.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
 import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';

@@ -8,7 +8,7 @@
  *     pile-sets/writing+...     who writes pile sets that are not part of the store yet     attempt.ts
  */
 import { join } from 'node:path';
-import type { Remedy } from '../io/damaged-file.js';
+import type { Remedy } from '../io/sealed-file.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 
 export const SETTINGS_NAME = 'store';

@@ -26,7 +26,7 @@ import {
   SUB_PILE_FILL,
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import type { RescatterPlaces } from '../tasks/job-share.js';
 import { type Arena, ArenaLayout } from './arena.js';

@@ -19,7 +19,7 @@ import { readHeader } from '../../src/formats/read-header.js';
 import { openStreamInput, RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { ReadShare, ReadState } from '../tasks/job-share.js';
 import { compressedRange } from './compressed-range.js';
 import type { Coverage, InputPart } from './input-part.js';

@@ -4,7 +4,7 @@
  */
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { thenAlways } from '../../src/then-always.js';
+import { thenAlways } from '../../src/cleanup.js';
 import { ArenaLayout } from '../piles/arena.js';
 import type { InputPart } from '../read/input-part.js';
 import { type ReadShare, type TaskShare, threadStateOf } from './job-share.js';

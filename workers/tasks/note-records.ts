@@ -6,7 +6,7 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { type Arena, ArenaLayout } from '../piles/arena.js';
 import type { Coverage, InputPart } from '../read/input-part.js';
 import { scatterPart } from '../read/read-part.js';

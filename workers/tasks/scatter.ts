@@ -6,7 +6,7 @@ import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTallies } from '../../src/pile-sets/read-pile-set-index.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { Coverage, InputPart } from '../read/input-part.js';
 import { scatterPart } from '../read/read-part.js';

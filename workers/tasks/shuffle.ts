@@ -9,7 +9,7 @@ import type { OutputTarget, WrittenRegion } from '../../src/output/output-target
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { openOrderer, type PilesTask } from '../piles/open-orderer.js';
 import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
 import { threadStateOf } from './job-share.js';

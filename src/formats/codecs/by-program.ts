@@ -7,8 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
-import { errnoOf } from '../../io/errno.js';
-import { reasonOf } from '../../io/io-error.js';
+import { errnoOf, reasonOf } from '../../io/io-error.js';
 import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-program.js';
 import type { Codec, CompressedSource } from '../codec.js';
 import { freeBytes } from '../free-bytes.js';
