@@ -6,17 +6,16 @@
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { problemOfRest } from '../formats/framings/fixed-size.js';
+import { problemOfRest } from '../formats/framings/lengths.js';
 import {
   type FoundHeader,
   type Header,
   type HeaderRule,
+  readHeader,
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { headerRuleOf } from '../formats/header-table.js';
-import { readHeader } from '../formats/read-header.js';
+import { type FramingSpec, framingOf, headerRuleOf } from '../formats/record-format.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import type { JobRequest } from '../jobs/request.js';
 import { hearSignalsAt } from '../pause.js';

@@ -1,5 +1,5 @@
 /** What stands around the records of each shard, as it lies in the file: as it is, or compressed. */
-import type { MemberEncoder } from '../formats/member-encoder.js';
+import type { MemberEncoder } from '../formats/codec.js';
 import type { ShardEnds } from './shard-ends.js';
 
 export interface StoredEnds {
