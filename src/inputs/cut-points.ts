@@ -3,12 +3,13 @@
  * the first to the last, before any thread is there, so that no gate is needed; but where one member seems to be all of
  * an input, its end is not looked for.
  */
+
+import { thenAlwaysAsync } from '../cleanup.js';
 import { type Framing, rangeStart } from '../formats/framing.js';
 import { FileWindow } from '../io/file-window.js';
 import { closeFile, openForRead } from '../io/files.js';
 import { hearSignals } from '../pause.js';
 import type { CutPoint } from '../plan/slices.js';
-import { thenAlwaysAsync } from '../then-always.js';
 import type { JobInput } from './list-inputs.js';
 
 export interface InputCuts {

@@ -4,7 +4,7 @@
  * split again.
  */
 import seedrandom from 'seedrandom';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import { type FramingSpec, framingOf } from '../formats/record-format.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import type { JobInput } from './list-inputs.js';
 

@@ -2,23 +2,23 @@
  * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is
  * written. Streams cannot be read twice: theirs is measured by the task that reads them.
  */
+
+import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { problemOfRest } from '../formats/framings/fixed-size.js';
+import { problemOfRest } from '../formats/framings/lengths.js';
 import {
   type FoundHeader,
   type Header,
   type HeaderRule,
+  readHeader,
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { headerRuleOf } from '../formats/header-table.js';
-import { readHeader } from '../formats/read-header.js';
+import { type FramingSpec, framingOf, headerRuleOf } from '../formats/record-format.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import type { JobRequest } from '../jobs/request.js';
 import { hearSignalsAt } from '../pause.js';
-import { thenAlwaysAsync } from '../then-always.js';
 import type { JobInput } from './list-inputs.js';
 
 type FileInput = JobInput & { kind: 'file' };

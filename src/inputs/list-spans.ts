@@ -2,6 +2,8 @@
  * Looks through the members of a compressed file that is to be indexed: where one may begin to decode it, which goes
  * into the index, and where it is cut for the threads.
  */
+
+import { thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
 import { type Framing, rangeStart } from '../formats/framing.js';
 import { FileWindow } from '../io/file-window.js';
@@ -9,7 +11,6 @@ import { closeFile, type OpenFile, openForRead, writeAt } from '../io/files.js';
 import { hearSignals } from '../pause.js';
 import type { CutPoint } from '../plan/slices.js';
 import { CellEncoder, MOST_SPAN_BYTES, type Span, SpanBuilder } from '../record-index/member-cells.js';
-import { thenAlwaysAsync } from '../then-always.js';
 import { SpacedPoints } from './cut-points.js';
 import type { JobInput } from './list-inputs.js';
 

@@ -2,9 +2,10 @@
  * One kind of sealed file (sealed-file.ts): what it is called, which version this program writes, and which shape its
  * value has. A file that is read is checked against all of that.
  */
-import type { Remedy } from './damaged-file.js';
+
 import type { FileRole } from './io-error.js';
 import { readShape, type Shape } from './json-shape.js';
+import type { Remedy } from './sealed-file.js';
 import { seal, unseal } from './sealed-file.js';
 import { readSmallFile } from './small-file.js';
 

@@ -3,9 +3,9 @@
  * and the pile sets they came from may be deleted. Each record is a file of its own, numbered from 1, that never changes.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
 import { checksumText, list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
+import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 

@@ -6,7 +6,6 @@
 import { join } from 'node:path';
 import type { Release } from '../cleanup.js';
 import { PileshufError, UsageError } from '../errors.js';
-import { listNames, nameExists } from '../io/paths.js';
 import {
   type DirectoryPurpose,
   makeOwnDirectory,
@@ -14,7 +13,8 @@ import {
   removeDirectory,
   removeIfEmpty,
   requirePrivate,
-} from '../io/private-directory.js';
+} from '../io/directories.js';
+import { listNames, nameExists } from '../io/paths.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from './job-lock.js';
 
 export class HeldDirectory {

@@ -4,9 +4,9 @@
  */
 import { dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
+import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
-import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
 import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';

@@ -15,10 +15,9 @@
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
-import { errnoOf } from '../io/errno.js';
 import { fileCalls } from '../io/file-calls.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
-import { ioError } from '../io/io-error.js';
+import { errnoOf, ioError } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
 import { formatOwnerName, holdOn, identifyOwner, judgeNames, letGoOf, type OwnerState } from '../machine/file-owner.js';
 

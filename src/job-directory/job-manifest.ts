@@ -6,9 +6,9 @@
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
 import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
 import { flag, list, nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';

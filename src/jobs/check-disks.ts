@@ -3,7 +3,7 @@
  * probably does not fit is warned of.
  */
 import { SystemError } from '../errors.js';
-import { readStoredBytes } from '../io/free-space.js';
+import { readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../passes/device-gates.js';
 import { findShortages, type Shortage, type SpaceNeed } from './disk-shortage.js';
 import type { JobPlaces } from './job-places.js';

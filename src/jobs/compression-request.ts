@@ -3,7 +3,7 @@
  */
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { openZstdPacker } from '../formats/codecs/zstd-packer.js';
+import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import {
   type Compression,
   codecOfName,

@@ -1,8 +1,9 @@
 /**
  * What does not fit on the disks as they are now.
  */
-import { readFreeBytes } from '../io/free-space.js';
+
 import { type FileRole, ioError } from '../io/io-error.js';
+import { readFreeBytes } from '../io/paths.js';
 import type { DeviceGates } from '../passes/device-gates.js';
 
 /** Bytes that will be written below a directory. */

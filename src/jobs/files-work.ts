@@ -12,9 +12,9 @@ import {
   UsageError,
   VerificationError,
 } from '../errors.js';
+import { removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import { removeContents } from '../io/private-directory.js';
 import type { JobControl } from '../job-control.js';
 import { type FinishedRanges, finishedRangeNames } from '../job-directory/finished-ranges.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { PileshufError, UsageError, VerificationError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
 import { nameExists } from '../io/paths.js';
+import { damagedFile } from '../io/sealed-file.js';
 import type { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';

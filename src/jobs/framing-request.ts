@@ -2,13 +2,16 @@
  * What a record is, and what stands before the first one, as it was asked for and as the workers are told.
  */
 import { UsageError } from '../errors.js';
-import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
-import { MOST_FIXED_BYTES } from '../formats/framings/fixed-size.js';
-import { LENGTH_PREFIXES } from '../formats/framings/length-prefixed.js';
+import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
-import type { HeaderSpec } from '../formats/header-table.js';
-import type { LinesHeader } from '../formats/headers/lines-header.js';
-import type { RecordFormat } from '../formats/record-format.js';
+import type { LinesHeader } from '../formats/headers/leading-header.js';
+import {
+  type FramingSpec,
+  type HeaderSpec,
+  LINES,
+  NUL_TERMINATED,
+  type RecordFormat,
+} from '../formats/record-format.js';
 import type { RecordKind, ShuffleOptions } from './options.js';
 
 const MOST_DELIMITER_BYTES = 1024;

@@ -2,7 +2,7 @@
  * The file that is to be indexed, examined: what is asked of it can be done, or is refused here.
  */
 import { InputError, UsageError } from '../errors.js';
-import type { FramingSpec } from '../formats/framing-table.js';
+import type { FramingSpec } from '../formats/record-format.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { type JobInput, listInputs } from '../inputs/list-inputs.js';
 import { RegularInput } from '../io/input-source.js';

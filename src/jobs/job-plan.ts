@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
-import { framingOf } from '../formats/framing-table.js';
+import { framingOf } from '../formats/record-format.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { JobInput } from '../inputs/list-inputs.js';
 import { describeInputs, mayBeCut } from '../inputs/planned-inputs.js';

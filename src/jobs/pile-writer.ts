@@ -8,6 +8,7 @@ import { KernelHasher } from '../../workers/piles/kernel-hasher.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import type { SliceReport } from '../../workers/tasks/slice-report.js';
+import { afterFailure, thenAlways } from '../cleanup.js';
 import { UsageError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
@@ -24,7 +25,6 @@ import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
-import { afterFailure, thenAlways } from '../then-always.js';
 
 export interface PileWriterOptions {
   /**

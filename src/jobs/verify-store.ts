@@ -6,7 +6,7 @@ import { Arena } from '../../workers/piles/arena.js';
 import { KernelHasher } from '../../workers/piles/kernel-hasher.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { VerificationError } from '../errors.js';
-import { zstdExpander } from '../formats/codecs/zstd-packer.js';
+import { zstdExpander } from '../formats/codecs/zstd-writer.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { checksumTextOf } from '../output/output-target.js';
 import { hearSignals } from '../pause.js';

@@ -4,7 +4,6 @@
  * job directory.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
@@ -18,6 +17,7 @@ import {
   type ValueOf,
   wholeNumber,
 } from '../io/json-shape.js';
+import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { replaceDurably } from '../io/small-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';

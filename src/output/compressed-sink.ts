@@ -8,9 +8,10 @@
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
  */
+
+import type { MemberEncoder } from '../formats/codec.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { freeBytes } from '../formats/free-bytes.js';
-import type { MemberEncoder } from '../formats/member-encoder.js';
 import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';

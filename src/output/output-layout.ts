@@ -2,8 +2,9 @@
  * What is known of an output when pass 1 is over: where it is cut into shards, and which bytes stand around the records
  * of each shard, such as the header of a table or the end of an archive. One output is one shard.
  */
+
+import type { MemberEncoder } from '../formats/codec.js';
 import type { Compression } from '../formats/encoder-table.js';
-import type { MemberEncoder } from '../formats/member-encoder.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 
 export interface OutputLayout {

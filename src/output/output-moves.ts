@@ -9,10 +9,10 @@
  */
 import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
+import { makeOwnDirectory, removeDirectory } from '../io/directories.js';
 import { addName, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncParent, syncPath } from '../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
 import { isSameEntry, nameExists, statPath } from '../io/paths.js';
-import { makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';

@@ -12,11 +12,11 @@
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
+import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import { removeDirectory } from '../io/private-directory.js';
+import { damagedFile } from '../io/sealed-file.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';

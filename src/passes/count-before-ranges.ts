@@ -5,7 +5,7 @@
 import type { CountTask } from '../../workers/tasks/count-byte.js';
 import type { ReadShare } from '../../workers/tasks/job-share.js';
 import { readerStart } from '../formats/framing.js';
-import { framingOf } from '../formats/framing-table.js';
+import { framingOf } from '../formats/record-format.js';
 import type { JobInput } from '../inputs/list-inputs.js';
 import { UNGATED } from '../job-control.js';
 import type { SlicePart } from '../plan/slices.js';

@@ -3,7 +3,7 @@
  */
 import { openEncoder } from '../formats/encoder-table.js';
 import type { Header } from '../formats/header.js';
-import { type HeaderSpec, headerRuleOf } from '../formats/header-table.js';
+import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import type { JobRequest } from '../jobs/request.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import { bytesAround, NO_ENDS, type ShardEnds, storedEnds } from '../output/output-layout.js';

@@ -6,7 +6,7 @@ import type { InputPart } from '../../workers/read/input-part.js';
 import type { ScatterShare } from '../../workers/tasks/job-share.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
-import { headerRuleOf } from '../formats/header-table.js';
+import { headerRuleOf } from '../formats/record-format.js';
 import { inputIdOf } from '../inputs/ids.js';
 import { inputName } from '../io/input-source.js';
 import { UNGATED } from '../job-control.js';

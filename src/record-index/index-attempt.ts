@@ -4,6 +4,7 @@
  */
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
 import { moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
@@ -17,7 +18,6 @@ import {
   letGoOf,
   removeLeftOver,
 } from '../machine/file-owner.js';
-import { afterFailure, thenAlways, thenAlwaysAsync } from '../then-always.js';
 import type { WrittenBlocks } from './block-writer.js';
 import type { IndexDescription } from './index-description.js';
 import {

@@ -6,10 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { ensureSharedDirectory } from '../io/directories.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
-import { ensureSharedDirectory } from '../io/shared-directory.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
 import {

@@ -3,6 +3,7 @@
  * makes it. So nobody takes its pile sets, which no manifest names yet, for left-overs.
  */
 import { join } from 'node:path';
+import { afterFailure, thenAlways } from '../cleanup.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import {
@@ -15,7 +16,6 @@ import {
   letGoOf,
   type OwnedName,
 } from '../machine/file-owner.js';
-import { afterFailure, thenAlways } from '../then-always.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';

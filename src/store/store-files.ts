@@ -9,8 +9,8 @@
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
-import type { Remedy } from '../io/damaged-file.js';
 import { checksumText, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import type { Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';

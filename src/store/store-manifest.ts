@@ -9,9 +9,9 @@
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
+import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
 import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';

@@ -1,5 +1,5 @@
 /** What all tasks are told that put merged piles in order, and what a thread does it with. */
-import { zstdExpander } from '../../src/formats/codecs/zstd-packer.js';
+import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
 import { type JobShare, pileStateOf } from '../tasks/job-share.js';

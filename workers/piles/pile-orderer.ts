@@ -7,6 +7,8 @@
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError } from '../../src/errors.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -26,7 +28,6 @@ import {
   SUB_PILE_FILL,
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import type { RescatterPlaces } from '../tasks/job-share.js';
 import { type Arena, ArenaLayout } from './arena.js';

@@ -8,18 +8,17 @@
  *
  * Headers are left out: those of files are known, that of a stream is found here and reported.
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec } from '../../src/formats/codec-table.js';
 import { type Framing, NOTHING, readerStart } from '../../src/formats/framing.js';
-import { framingOf } from '../../src/formats/framing-table.js';
-import { type Header, requireSameHeader } from '../../src/formats/header.js';
-import { headerRuleOf } from '../../src/formats/header-table.js';
-import { readHeader } from '../../src/formats/read-header.js';
+import { type Header, readHeader, requireSameHeader } from '../../src/formats/header.js';
+import { framingOf, headerRuleOf } from '../../src/formats/record-format.js';
 import { openStreamInput, RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import type { ReadShare, ReadState } from '../tasks/job-share.js';
 import { compressedRange } from './compressed-range.js';
 import type { Coverage, InputPart } from './input-part.js';

@@ -2,9 +2,10 @@
  * Before pass 1, where a framing must know how often a byte occurs before a place to tell whether a record begins
  * there: counts it in a range of a plain file.
  */
+
+import { thenAlways } from '../../src/cleanup.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { thenAlways } from '../../src/then-always.js';
 import { ArenaLayout } from '../piles/arena.js';
 import type { InputPart } from '../read/input-part.js';
 import { type ReadShare, type TaskShare, threadStateOf } from './job-share.js';

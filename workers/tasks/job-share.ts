@@ -4,7 +4,7 @@
  */
 import type { DecoderMemory } from '../../src/formats/codec.js';
 import type { DecompressProgram } from '../../src/formats/codec-table.js';
-import { openZstdPacker } from '../../src/formats/codecs/zstd-packer.js';
+import { openZstdPacker } from '../../src/formats/codecs/zstd-writer.js';
 import type { RecordFormat } from '../../src/formats/record-format.js';
 import { JobControl } from '../../src/job-control.js';
 import type { StoreLayout } from '../../src/pile-sets/pile-layout.js';

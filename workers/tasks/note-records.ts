@@ -2,11 +2,12 @@
  * A task of `pileshuf index`: reads one part of the file and writes into its index where the records lie that begin in
  * it. What the part's last record lacks at its end, and the file does not have, is told.
  */
-import { framingOf } from '../../src/formats/framing-table.js';
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { framingOf } from '../../src/formats/record-format.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import { type Arena, ArenaLayout } from '../piles/arena.js';
 import type { Coverage, InputPart } from '../read/input-part.js';
 import { scatterPart } from '../read/read-part.js';

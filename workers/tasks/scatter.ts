@@ -2,11 +2,12 @@
  * Pass 1: one slice -> one pile set. Reads the parts of the slice one after the other, decodes them,
  * has the framing mark the records and the kernel throw each on its pile.
  */
-import { framingOf } from '../../src/formats/framing-table.js';
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { Header } from '../../src/formats/header.js';
+import { framingOf } from '../../src/formats/record-format.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTallies } from '../../src/pile-sets/read-pile-set-index.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import type { Coverage, InputPart } from '../read/input-part.js';
 import { scatterPart } from '../read/read-part.js';

@@ -3,12 +3,13 @@
  * order of their keys and writes them; a pile too large to load is first slice by the next part of
  * its keys.
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import { openOrderer, type PilesTask } from '../piles/open-orderer.js';
 import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
 import { threadStateOf } from './job-share.js';

@@ -1,12 +1,13 @@
 /**
- * Directories that belong to one job alone (mode 0700), and their removal.
+ * Directories that a job makes: those that belong to it alone (mode 0700) with their removal, and those that several
+ * users may share (mode by umask).
  */
 import type { BigIntStats, Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
-import { errnoOf, isFull } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { ioError, reasonOf } from './io-error.js';
+import { errnoOf, type FileRole, ioError, isFull, reasonOf } from './io-error.js';
+import { statPath } from './paths.js';
 
 /** What a directory is for; decides what is said when it cannot be made. */
 export type DirectoryPurpose = 'temp' | 'output' | 'job';
@@ -153,5 +154,15 @@ function ifPresent(remove: () => void): void {
     remove();
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Makes the directory; one that is there is as good. */
+export function ensureSharedDirectory(path: string, role: FileRole): void {
+  try {
+    fileCalls.makeDirectory(path, 0o777);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST' && statPath(path, role)?.isDirectory() === true) return;
+    throw ioError('make the directory', role, path, error);
   }
 }

@@ -9,8 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { AbortedError, InputError, UsageError } from '#src/errors.js';
 import type { Codec, CompressedSource } from '#src/formats/codec.js';
-import { namedProgram } from '#src/formats/codecs/by-program.js';
-import { bzip2, lz4, xz } from '#src/formats/codecs/known-programs.js';
+import { bzip2, lz4, namedProgram, xz } from '#src/formats/codecs/programs.js';
 import { closeFile, openForRead } from '#src/io/files.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 

@@ -1,11 +1,10 @@
 /**
- * A header of so many lines, which end as the records do: in a newline, in a delimiter, or, of CSV, in a newline
- * that no double quotes enclose.
+ * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say. Lines end as the
+ * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
  */
 import { InputError } from '../../errors.js';
 import { NOTHING } from '../framing.js';
-import type { Header, HeaderRule } from '../header.js';
-import { differenceOfText } from './differences.js';
+import { differenceOfBytes, differenceOfText, type Header, type HeaderRule } from '../header.js';
 
 /** Plain data. */
 export interface LinesHeader {
@@ -71,4 +70,23 @@ function tooFew(path: string, { byteLength }: Buffer, count: number): InputError
     'ERR_INPUT_CORRUPT',
     `${path}: byte ${byteLength} is the end of the input, and of its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
   );
+}
+
+export function bytesHeader(byteLength: number): HeaderRule {
+  return {
+    measure: (head, isWhole, path) => {
+      if (head.byteLength >= byteLength) {
+        const bytes = new Uint8Array(head.subarray(0, byteLength));
+        return { byteLength, bytes, recordBytes: undefined, framing: undefined };
+      }
+      if (!isWhole) return undefined;
+      throw new InputError(
+        'ERR_INPUT_CORRUPT',
+        `${path}: byte ${head.byteLength} is the end of the input; expected a header of ${byteLength} bytes`,
+      );
+    },
+    difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),
+    headerOf: ({ bytes }) => bytes,
+    trailer: NOTHING,
+  };
 }

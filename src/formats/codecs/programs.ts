@@ -1,14 +1,14 @@
 /**
- * Codecs that are programs of their own: each input is given to one on its standard input, and what it writes to
- * standard output is what the input decodes to. Its exit code says whether it is all of it.
+ * Codecs that are programs of their own: bzip2, xz and lz4, by the tools of their authors, and the program that the user
+ * names. Each input goes to one on its standard input; what the program writes to standard output is the decoded input,
+ * and its exit code says whether it decoded all of it.
  *
- * The input goes through a pipe, so that the gates of devices, the progress and a changing file are seen to
- * as always, and a program that ends before it has read all is found out, as far as more is left than a pipe holds.
+ * The input goes through a pipe, so that gates of devices, progress and the check for changed files work as for every
+ * input. A program that ends before it has read everything is found out if more is left than a pipe holds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
-import { errnoOf } from '../../io/errno.js';
-import { reasonOf } from '../../io/io-error.js';
+import { errnoOf, reasonOf } from '../../io/io-error.js';
 import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-program.js';
 import type { Codec, CompressedSource } from '../codec.js';
 import { freeBytes } from '../free-bytes.js';
@@ -53,6 +53,42 @@ export function namedProgram(words: readonly string[]): Codec {
     words,
     missing: () => new UsageError(`--decompress-program: there is no program ${words[0]}; check the name and PATH`),
   });
+}
+
+/** 'BZh', the size of blocks, and what the first block begins with, or the end where there is none: 'BZh' may be text. */
+export const bzip2 = known(
+  'bzip2',
+  ['.bz2'],
+  5,
+  /^425a683[1-9](314159265359|177245385090)/,
+  // It ignores them all, be it another file behind some padding, and ends well.
+  /trailing garbage/,
+);
+
+export const xz = known('xz', ['.xz'], 5, /^fd377a585a00/);
+
+/** Frames, and the format before them. */
+export const lz4 = known('lz4', ['.lz4'], 2, /^(04224d18|02214c18)/);
+
+/**
+ * @param magicHex what a file begins with, in hex.
+ * @param leavingOut what the tool says of bytes that it ignores.
+ */
+function known(
+  name: string,
+  suffixes: readonly string[],
+  usualExpansion: number,
+  magicHex: RegExp,
+  leavingOut?: RegExp,
+): Codec {
+  const matches = (head: Uint8Array) => magicHex.test(Buffer.from(head).toString('hex'));
+  const missing = (path: string) =>
+    new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${path} is compressed with ${name}, and there is no program ${name} on PATH; install it, or name another with --decompress-program`,
+    );
+  const program = { words: [name, '-dc'], missing, ...(leavingOut && { leavingOut }) };
+  return codecByProgram({ name, suffixes, usualExpansion, matches }, program);
 }
 
 async function* decode(program: DecodingProgram, source: CompressedSource): AsyncGenerator<Uint8Array> {

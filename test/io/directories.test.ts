@@ -23,7 +23,7 @@ import {
   removeDirectory,
   removeIfEmpty,
   requirePrivate,
-} from '#src/io/private-directory.js';
+} from '#src/io/directories.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
-import { MOST_HEADER_BYTES } from '#src/formats/header.js';
-import { linesHeader } from '#src/formats/headers/lines-header.js';
-import { readHeader } from '#src/formats/read-header.js';
+import { MOST_HEADER_BYTES, readHeader } from '#src/formats/header.js';
+import { linesHeader } from '#src/formats/headers/leading-header.js';
 
 const rule = linesHeader({ count: 2, lineEnd: '0a', isQuoted: false });
 

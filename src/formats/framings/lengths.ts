@@ -1,9 +1,41 @@
 /**
- * Records of a length and as many bytes, as home-made binary formats have them, and TFRecords, which add
- * checksums. The prefix belongs to the record.
+ * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
+ * with its length before it, as TFRecords have it, which add checksums.
  */
-import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
+import {
+  BadRecord,
+  type Framing,
+  type FramingKernel,
+  NOTHING,
+  type RecordLimits,
+  type RecordScanner,
+} from '../framing.js';
 
+/** Its scan counts in 32 bits. */
+export const MOST_FIXED_BYTES = 2 ** 30;
+
+/** @param recordBytes at most MOST_FIXED_BYTES. */
+export function fixedSize(recordBytes: number): Framing {
+  return {
+    cut: { kind: 'every', byteLength: recordBytes },
+    countSample: (sample) => sample.byteLength / recordBytes,
+    openScanner: ({ wasm }) => ({
+      needsWholeRecords: true,
+      scan: (_from, to, recordStart, table, maxCount) => wasm.scanFixed(recordStart, to, recordBytes, table, maxCount),
+      complete: (recordStart, to) => {
+        if (to === recordStart) return NOTHING;
+        throw new BadRecord(recordStart, problemOfRest(to - recordStart, recordBytes));
+      },
+    }),
+  };
+}
+
+/** What is wrong with the rest of an input whose size does not divide. */
+export function problemOfRest(restBytes: number, recordBytes: number): string {
+  return `begins a record of ${restBytes} bytes, at the end of which the input ends; expected ${recordBytes} bytes a record`;
+}
+
+/** Prefixes as home-made binary formats have them; the prefix belongs to the record. */
 export const LENGTH_PREFIXES = ['u32le', 'u32be', 'u64le', 'varint'] as const;
 export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 
