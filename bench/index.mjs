@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { indexFile, openIndexed } from 'pileshuf';
 import seedrandom from 'seedrandom';
-import { openZstdEncoder } from '#src/formats/codecs/zstd-encoder.js';
+import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { columns } from './columns.mjs';
 import { makeCorpus } from './corpus.mjs';
 import { encodeCorpus, encodingUnavailable } from './encode.mjs';
@@ -139,7 +139,7 @@ function writeFrames(plain, frames) {
   for (const piece = Buffer.alloc(frameBytes); ; ) {
     const byteLength = fs.readSync(source, piece, 0, frameBytes, null);
     if (byteLength === 0) break;
-    fs.writeSync(target, encoder.compressFrame(piece.subarray(0, byteLength)));
+    fs.writeSync(target, encoder.encode(piece.subarray(0, byteLength)));
   }
   fs.closeSync(source);
   fs.closeSync(target);

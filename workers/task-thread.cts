@@ -8,9 +8,12 @@ import type { TaskName, TaskOf } from './tasks.js';
 const loading = import('./tasks.js');
 
 /** A promise, for which piscina waits before the thread is ready: a thread that is not ready stops its event loop. */
-const runTask = loading.then((tasks) => <Name extends TaskName>(named: { readonly name: Name; readonly task: TaskOf<Name> }) => {
-  return tasks.runTask(named.name, named.task);
-});
+const runTask = loading.then(
+  (tasks) =>
+    <Name extends TaskName>(named: { readonly name: Name; readonly task: TaskOf<Name> }) => {
+      return tasks.runTask(named.name, named.task);
+    },
+);
 
 runTask.then(
   () => process.getBuiltinModule('node:worker_threads').parentPort?.postMessage('loaded'),

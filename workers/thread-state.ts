@@ -3,7 +3,7 @@
  * arena, the view of the memory pool, the decoders' memory.
  */
 import type { DecoderMemory } from '../src/formats/codec.js';
-import { openZstdPacker } from '../src/formats/codecs/zstd-packer.js';
+import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { JobControl } from '../src/job-control.js';
 import { RamPool } from '../src/pile-sets/ram-pool.js';
 import type { SegmentCompressor } from '../src/pile-sets/segment-compressor.js';

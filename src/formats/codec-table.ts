@@ -4,10 +4,8 @@
  * To add one: a file that exports a `Codec`, and its line in `codecs`.
  */
 import type { Codec } from './codec.js';
-import { bgzf } from './codecs/bgzf.js';
-import { namedProgram } from './codecs/by-program.js';
-import { gzip } from './codecs/gzip.js';
-import { bzip2, lz4, xz } from './codecs/known-programs.js';
+import { bgzf, gzip } from './codecs/gzip.js';
+import { bzip2, lz4, namedProgram, xz } from './codecs/programs.js';
 import { zstd } from './codecs/zstd.js';
 
 /** What is a special case of another one stands before it. */

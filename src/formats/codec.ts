@@ -1,5 +1,6 @@
 /**
- * The contract of a codec: compressed bytes in, decoded bytes out. `codec-table.ts` lists them.
+ * The contracts of codecs: what decodes inputs (`codec-table.ts` lists them), and what compresses outputs
+ * (`encoder-table.ts`).
  */
 
 /** The compressed bytes of one input, or of members of it that follow each other, from the first to the last. */
@@ -81,4 +82,15 @@ export interface Codec {
    * @throws InputError ERR_INPUT_CORRUPT where it is clear that the file cannot be decoded.
    */
   listMembers?(bytes: StoredBytes): Generator<Member, number | undefined, void>;
+}
+
+/**
+ * Compresses bytes to one gzip member or one zstd frame, both called members here. Members one behind the other are a
+ * valid file of their codec.
+ */
+export interface MemberEncoder {
+  /** One member, in a buffer of its own that is no larger. */
+  encode(bytes: Uint8Array): Uint8Array;
+  /** The same without compression; its length depends only on the number of bytes. */
+  store(bytes: Uint8Array): Uint8Array;
 }

@@ -3,13 +3,11 @@
  *
  * To add one: a file that makes a `MemberEncoder`, and its line in `encoders`.
  */
-import { UsageError } from '../errors.js';
-import { checkedEncoder } from './checked-encoder.js';
-import { GZIP_LEVELS, gzipContentBytes, openGzipEncoder } from './codecs/gzip-encoder.js';
-import { storeZstdFrame } from './codecs/stored-zstd-frame.js';
-import { openZstdEncoder, ZSTD_LEVELS, zstdContentBytes } from './codecs/zstd-encoder.js';
-import type { MemberEncoder } from './member-encoder.js';
-import { inOwnBuffer } from './own-buffer.js';
+import { UsageError, VerificationError } from '../errors.js';
+import type { MemberEncoder } from './codec.js';
+import { GZIP_LEVELS, gzipContentBytes, openGzipEncoder } from './codecs/gzip.js';
+import { zstdContentBytes } from './codecs/zstd-frames.js';
+import { openZstdEncoder, ZSTD_LEVELS } from './codecs/zstd-writer.js';
 
 interface EncoderKind {
   /** Of file names; the first is given to shards. */
@@ -31,7 +29,7 @@ const encoders = {
   zstd: {
     suffixes: ['.zst', '.zstd'],
     levels: ZSTD_LEVELS,
-    open: openZstdMemberEncoder,
+    open: openZstdEncoder,
     contentBytesOf: zstdContentBytes,
   },
 } as const satisfies Record<string, EncoderKind>;
@@ -74,7 +72,24 @@ export function openEncoder({ codec, level }: Compression): MemberEncoder {
   return checkedEncoder(open(level), codec, contentBytesOf);
 }
 
-function openZstdMemberEncoder(level: number): MemberEncoder {
-  const encoder = openZstdEncoder(level);
-  return { encode: (bytes) => inOwnBuffer(encoder.compressFrame(bytes)), store: storeZstdFrame };
+/**
+ * Compares what each member says that it holds with the number of bytes that were compressed, before it is written:
+ * nobody reads a compressed output back, so nothing else would notice a difference.
+ * @returns an encoder that throws VerificationError in place of a member that holds something else.
+ */
+export function checkedEncoder(
+  encoder: MemberEncoder,
+  name: string,
+  contentBytesOf: EncoderKind['contentBytesOf'],
+): MemberEncoder {
+  const checked = (member: Uint8Array, { byteLength }: Uint8Array) => {
+    if (contentBytesOf(member) === byteLength) return member;
+    throw new VerificationError(
+      `${name} made ${member.byteLength} bytes of ${byteLength} that do not say that they hold these; use another codec, or another version of Node`,
+    );
+  };
+  return {
+    encode: (bytes) => checked(encoder.encode(bytes), bytes),
+    store: (bytes) => checked(encoder.store(bytes), bytes),
+  };
 }

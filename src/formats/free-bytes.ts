@@ -1,6 +1,6 @@
 /**
- * Gives the memory of large buffers back at once. The garbage collector takes its time over them: it
- * sees small objects, and some 32 MiB of decoded pieces a thread were dead and still held.
+ * Gives the memory of large buffers back at once. The garbage collector is slow with them: it sees small objects, and
+ * without this some 32 MiB of decoded pieces a thread were dead and still held.
  */
 import { MessageChannel } from 'node:worker_threads';
 
@@ -21,4 +21,17 @@ export function freeBytes(bytes: Uint8Array): void {
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'DataCloneError')) throw error;
   }
+}
+
+/**
+ * The same bytes in a buffer of exactly their length, so that bytes that wait for their turn hold no more memory than
+ * they count.
+ * @param bytes that nobody else needs; a larger buffer behind them is freed.
+ */
+export function inOwnBuffer(bytes: Uint8Array): Uint8Array {
+  if (bytes.byteLength === bytes.buffer.byteLength) return bytes;
+  // `slice` of a Buffer gives another view, which is empty as soon as the buffer is freed.
+  const own = new Uint8Array(bytes);
+  freeBytes(bytes);
+  return own;
 }

@@ -3,7 +3,7 @@
  * once before the records of the output, and of each shard. `header-table.ts` lists the rules.
  */
 import { InputError } from '../errors.js';
-import type { FramingSpec } from './framing-table.js';
+import type { FramingSpec } from './record-format.js';
 
 /** No header is longer: all of it is held in memory, on every thread that reads an input. */
 export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
@@ -77,4 +77,100 @@ export function requireRecordBytes(
       ? `byte ${inputBytes} is the end of the input; expected ${expected} bytes by its header: it is truncated`
       : `byte ${expected} lies behind the last record that its header tells of; expected the end of the input`;
   throw new InputError('ERR_INPUT_CORRUPT', `${path}: ${problem}`);
+}
+
+/** Up to here every piece is looked at as it comes; from then on when there is twice as much as before. */
+const OFTEN_LOOKED_AT_BYTES = 4096;
+
+export interface ReadHeader {
+  readonly header: Header;
+  /** What was read behind it. */
+  readonly rest: Uint8Array;
+}
+
+/**
+ * @param pieces each is good until the next one is asked for; the caller goes on with them behind `rest`.
+ * @param path for messages.
+ * @throws InputError ERR_INPUT_CORRUPT when the input has no such header.
+ */
+export async function readHeader(
+  pieces: AsyncIterator<Uint8Array>,
+  rule: HeaderRule,
+  path: string,
+): Promise<ReadHeader> {
+  let buffer = Buffer.alloc(0);
+  let filled = 0;
+  let lookAt = 0;
+  for (;;) {
+    const { done, value } = await pieces.next();
+    const isWhole = done === true;
+    if (!isWhole) {
+      buffer = withRoom(buffer, filled, value.byteLength);
+      buffer.set(value, filled);
+      filled += value.byteLength;
+      if (filled < lookAt) continue;
+    }
+    const header = rule.measure(buffer.subarray(0, filled), isWhole, path);
+    if (header !== undefined) return { header, rest: buffer.subarray(header.byteLength, filled) };
+    if (isWhole) throw new RangeError('a header rule must measure a whole input or refuse it');
+    if (filled >= MOST_HEADER_BYTES) throw tooLong(path);
+    lookAt = filled < OFTEN_LOOKED_AT_BYTES ? 0 : Math.min(2 * filled, MOST_HEADER_BYTES);
+  }
+}
+
+function withRoom(buffer: Buffer<ArrayBuffer>, filled: number, wanted: number): Buffer<ArrayBuffer> {
+  if (filled + wanted <= buffer.byteLength) return buffer;
+  const larger = Buffer.alloc(Math.max(filled + wanted, 2 * buffer.byteLength));
+  larger.set(buffer.subarray(0, filled));
+  return larger;
+}
+
+function tooLong(path: string): InputError {
+  return new InputError(
+    'ERR_INPUT_CORRUPT',
+    `${path}: byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`,
+  );
+}
+
+const TEXT_BYTES = 60;
+const BINARY_BYTES = 16;
+
+export function differenceOfText(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
+  return differenceOf(expected, got, TEXT_BYTES, (bytes, dots) =>
+    JSON.stringify(`${dots.before}${bytes}${dots.behind}`),
+  );
+}
+
+export function differenceOfBytes(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
+  return differenceOf(
+    expected,
+    got,
+    BINARY_BYTES,
+    (bytes, dots) => `${dots.before}${bytes.toString('hex')}${dots.behind} (hex)`,
+  );
+}
+
+/** What was left out. */
+interface Dots {
+  readonly before: string;
+  readonly behind: string;
+}
+
+function differenceOf(
+  expected: Uint8Array,
+  got: Uint8Array,
+  shownBytes: number,
+  show: (bytes: Buffer, dots: Dots) => string,
+): HeaderDifference | undefined {
+  const both = Math.min(expected.byteLength, got.byteLength);
+  let position = 0;
+  while (position < both && expected[position] === got[position]) position += 1;
+  if (position === expected.byteLength && position === got.byteLength) return undefined;
+  // A third of what is shown is what they have in common.
+  const from = position < shownBytes ? 0 : position - Math.floor(shownBytes / 3);
+  const excerpt = (whole: Uint8Array) => {
+    const bytes = Buffer.from(whole.subarray(from, from + shownBytes));
+    return show(bytes, { before: from > 0 ? '…' : '', behind: from + shownBytes < whole.byteLength ? '…' : '' });
+  };
+  return { position, expected: excerpt(expected), got: excerpt(got) };
 }

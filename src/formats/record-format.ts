@@ -1,8 +1,73 @@
 /**
- * How inputs are made up: what stands before the first record, and how the records lie behind it.
+ * What inputs are made of: the header before the first record, and the framing of the records behind it. Both are plain
+ * data, a name and one value, which crosses threads and is written down.
+ *
+ * To add a framing: a file that exports a `Framing`, or a function that makes one, and its line in `framings`. To add a
+ * rule of headers: likewise a `HeaderRule` and its line in `headers`.
  */
-import { type FramingSpec, nameOfFraming } from './framing-table.js';
-import type { HeaderSpec } from './header-table.js';
+import type { Framing } from './framing.js';
+import { delimited } from './framings/delimited.js';
+import { fixedSize, type LengthPrefix, lengthPrefixed, tfrecord } from './framings/lengths.js';
+import { csv, lineGroups, paragraphs } from './framings/lines.js';
+import { webdataset } from './framings/webdataset.js';
+import type { HeaderRule } from './header.js';
+import { globalPax } from './headers/global-pax.js';
+import { bytesHeader, type LinesHeader, linesHeader } from './headers/leading-header.js';
+import { npyHeader } from './headers/npy-header.js';
+
+const framings = {
+  /** Value: the delimiter's bytes, in hex. */
+  delimited: (hex: string) => delimited(Buffer.from(hex, 'hex')),
+  /** Value: lines a record. */
+  lines: (linesPerRecord: number) => lineGroups(linesPerRecord),
+  paragraphs: (_: null) => paragraphs,
+  csv: (_: null) => csv,
+  /** Value: bytes a record. */
+  fixed: (recordBytes: number) => fixedSize(recordBytes),
+  'length-prefixed': (prefix: LengthPrefix) => lengthPrefixed(prefix),
+  tfrecord: (_: null) => tfrecord,
+  webdataset: (_: null) => webdataset,
+} satisfies Record<string, (value: never) => Framing>;
+
+type Framings = typeof framings;
+
+/** Plain data that names a framing. */
+export type FramingSpec = {
+  readonly [Kind in keyof Framings]: { readonly kind: Kind; readonly value: Parameters<Framings[Kind]>[0] };
+}[keyof Framings];
+
+export const LINES: FramingSpec = { kind: 'delimited', value: '0a' };
+export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', value: '00' };
+
+/** In one line, unlike that of any other: `delimited 0a`. */
+export function nameOfFraming({ kind, value }: FramingSpec): string {
+  return value === null ? kind : `${kind} ${value}`;
+}
+
+export function framingOf(spec: FramingSpec): Framing {
+  const open: (value: never) => Framing = framings[spec.kind];
+  return open(spec.value as never);
+}
+
+const headers = {
+  lines: (lines: LinesHeader) => linesHeader(lines),
+  /** Value: bytes of the header. */
+  bytes: (byteLength: number) => bytesHeader(byteLength),
+  npy: (_: null) => npyHeader,
+  tar: (_: null) => globalPax,
+} satisfies Record<string, (value: never) => HeaderRule>;
+
+type Headers = typeof headers;
+
+/** Plain data that names a rule of headers. */
+export type HeaderSpec = {
+  readonly [Kind in keyof Headers]: { readonly kind: Kind; readonly value: Parameters<Headers[Kind]>[0] };
+}[keyof Headers];
+
+export function headerRuleOf(spec: HeaderSpec): HeaderRule {
+  const open: (value: never) => HeaderRule = headers[spec.kind];
+  return open(spec.value as never);
+}
 
 /** Plain data. */
 export interface RecordFormat {

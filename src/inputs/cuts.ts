@@ -4,7 +4,7 @@
  * needed. If one member seems to be all of an input, its end is not looked for: that would read the input once for
  * nothing.
  */
-import { thenAlwaysAsync } from '../then-always.js';
+import { thenAlwaysAsync } from '../cleanup.js';
 import type { Member } from '../formats/codec.js';
 import { type Cut, type Framing, rangeStart } from '../formats/framing.js';
 import { FileWindow } from '../io/file-window.js';

@@ -3,7 +3,7 @@
  * wrong guess costs time, never correctness: a pile that turns out too large is scattered again.
  */
 import seedrandom from 'seedrandom';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import { type FramingSpec, framingOf } from '../formats/record-format.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import type { FileInput, Input } from './list-inputs.js';
 
@@ -23,11 +23,7 @@ const SAMPLE_BYTES = 64 * 1024;
 const STREAM_GUESS_BYTES = 8 * 2 ** 30;
 const USUAL_RECORD_BYTES = 200;
 
-export function estimateInputs(
-  inputs: readonly Input[],
-  framing: FramingSpec | undefined,
-  drawSeed: string,
-): Estimate {
+export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | undefined, drawSeed: string): Estimate {
   const draw = seedrandom(drawSeed);
   const { countSample } = framing === undefined ? { countSample: () => undefined } : framingOf(framing);
   let sampledBytes = 0;
@@ -65,10 +61,7 @@ export function estimateInputs(
   };
 }
 
-function readSample(
-  input: FileInput,
-  place: number,
-): { readonly bytes: Uint8Array; readonly compressedBytes: number } {
+function readSample(input: FileInput, place: number): { readonly bytes: Uint8Array; readonly compressedBytes: number } {
   return withFile(openForRead(input.path, 'input'), (file) => {
     const { byteLength } = input.version;
     const bytes = new Uint8Array(Math.min(SAMPLE_BYTES, byteLength));

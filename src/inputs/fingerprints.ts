@@ -8,9 +8,9 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { hashFileEnds } from '../io/file-ends.js';
+import { hashFileEnds } from '../io/file-window.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/manifest.js';
+import { FINGERPRINT_BYTES, type JobManifest } from '../job-directory/job-manifest.js';
 import { hearSignalsAt } from '../pause.js';
 import type { Input } from './list-inputs.js';
 

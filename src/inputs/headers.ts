@@ -2,22 +2,22 @@
  * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is written.
  * A stream cannot be read twice: the task that reads it measures its header.
  */
+
+import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
-import { type FramingSpec, framingOf } from '../formats/framing-table.js';
-import { problemOfRest } from '../formats/framings/fixed-size.js';
+import { problemOfRest } from '../formats/framings/lengths.js';
 import {
   type FoundHeader,
   type Header,
   type HeaderRule,
+  readHeader,
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { type HeaderSpec, headerRuleOf } from '../formats/header-table.js';
-import { readHeader } from '../formats/read-header.js';
+import { type FramingSpec, framingOf, type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
-import { thenAlwaysAsync } from '../then-always.js';
 import type { FileInput, Input } from './list-inputs.js';
 
 /** Most headers end within this, and it is decoded at once. */

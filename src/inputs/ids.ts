@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { basename, normalize } from 'node:path';
 import { UsageError } from '../errors.js';
 import { inputName, STANDARD_INPUT } from '../io/input-source.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveInputKey } from '../keys.js';
 import type { Input } from './list-inputs.js';
 
@@ -56,7 +56,9 @@ export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): Inp
 
 function idOfPath(path: string, rule: 'path' | 'name'): string {
   if (path === STANDARD_INPUT) {
-    throw new UsageError('standard input (-) has no name that could be its input id: name a file, or give a list of ids');
+    throw new UsageError(
+      'standard input (-) has no name that could be its input id: name a file, or give a list of ids',
+    );
   }
   // The same path is the same input, however it is written.
   return rule === 'path' ? normalize(path) : basename(path);

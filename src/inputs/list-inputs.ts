@@ -75,7 +75,7 @@ export async function listInputs(
     }
     const stat = statPath(path, 'input');
     if (stat === undefined && typeof name === 'string' && isPattern(path)) {
-      const matches = await listMatches(path);
+      const matches = await listMatches(path, signal);
       if (matches.length === 0) {
         throw new InputError(
           'ERR_INPUT_MISSING',

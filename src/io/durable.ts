@@ -4,12 +4,11 @@
  */
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
+import { thenAlwaysAsync } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
-import { thenAlwaysAsync } from '../then-always.js';
-import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import { closeFile, type OpenFile, openForRead } from './files.js';
-import { type FileRole, ioError, nounOf } from './io-error.js';
+import { errnoOf, type FileRole, ioError, nounOf } from './io-error.js';
 import { nameExists } from './paths.js';
 
 /** A name that was to be new exists; what has it was left alone. */

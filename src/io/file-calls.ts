@@ -7,7 +7,7 @@
  */
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { errnoOf } from './errno.js';
+import { errnoOf } from './io-error.js';
 
 /** As the system's calls of these names; synchronous but for those that return promises. */
 export interface FileCalls {

@@ -6,12 +6,11 @@
  * every error says which file, which position and what to do.
  */
 import { constants } from 'node:fs';
+import { thenAlways } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
-import { thenAlways } from '../then-always.js';
-import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
-import { type FileRole, ioError } from './io-error.js';
+import { errnoOf, type FileRole, ioError } from './io-error.js';
 
 export interface OpenFile {
   readonly fd: number;

@@ -9,10 +9,10 @@
 
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
+import { thenAlways } from '../cleanup.js';
 import { InputError, PileshufError } from '../errors.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
-import { thenAlways } from '../then-always.js';
 import { fileCalls } from './file-calls.js';
 import {
   closeFile,

@@ -2,7 +2,17 @@
  * Errors of the operating system in words: one mapping for every call on a file or directory.
  */
 import { InputError, SystemError } from '../errors.js';
-import { errnoOf, isFull } from './errno.js';
+
+/** The operating system's name for what went wrong, such as ENOENT; empty for other errors. */
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Whether a disk, or what a user may have of it, is used up. */
+export function isFull(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'ENOSPC' || errno === 'EDQUOT';
+}
 
 /** What a file is to the job; decides which error its failure becomes. */
 export type FileRole = 'input' | 'temp' | 'output' | 'store';

@@ -5,7 +5,7 @@
  * A shape goes no deeper into a value than it is deep itself, and what it gives is made anew, so that keys
  * such as `__proto__` reach nothing.
  */
-import { damagedFile, JOB_REMEDY, type Remedy } from './damaged-file.js';
+import { damagedFile, JOB_REMEDY, type Remedy } from './sealed-file.js';
 
 /** Gives `value` back when it has this shape, else throws. */
 export type Shape<T> = (value: unknown, place: JsonPlace) => T;

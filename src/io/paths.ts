@@ -1,10 +1,10 @@
 /**
- * Questions about paths, with errors that say what could not be found out.
+ * Questions about paths, the names in a directory and the space in it, with errors that say what failed.
  */
 import { type BigIntStats, constants } from 'node:fs';
-import { errnoOf } from './errno.js';
+import { join } from 'node:path';
 import { fileCalls } from './file-calls.js';
-import { type FileRole, ioError, reasonOf } from './io-error.js';
+import { errnoOf, type FileRole, ioError, reasonOf } from './io-error.js';
 
 function leadsNowhere(error: unknown): boolean {
   const errno = errnoOf(error);
@@ -83,4 +83,24 @@ export function listNames(directory: string, role: FileRole): string[] {
   } catch (error) {
     throw ioError('list', role, directory, error);
   }
+}
+
+/**
+ * Bytes that an unprivileged process can still write below a directory, as statfs counts them now: without the blocks
+ * kept for root. Others write too, and a quota may stop a writer earlier.
+ * @returns undefined where the file system does not say: network and FUSE file systems may not count blocks.
+ * @throws what statfs throws, for instance when the directory does not exist.
+ */
+export function readFreeBytes(directory: string): number | undefined {
+  const { blocks, bavail, bsize } = fileCalls.statFileSystem(directory);
+  return blocks === 0 ? undefined : bavail * bsize;
+}
+
+/** Bytes that the files of a directory take on its device; 0 when there is no such directory. */
+export function readStoredBytes(directory: string, role: FileRole): number {
+  if (lstatPath(directory, role)?.isDirectory() !== true) return 0;
+  return listNames(directory, role).reduce((sum, name) => {
+    const stat = statPath(join(directory, name), role);
+    return stat?.isFile() === true ? sum + 512 * Number(stat.blocks) : sum;
+  }, 0);
 }

@@ -1,17 +1,35 @@
 /**
- * The format of all that a job or a store writes down about itself as JSON. One line, then exactly the bytes it tells of:
+ * The format of everything that a job or a store notes about itself as JSON, and the error for a file that is damaged.
+ * One line, then exactly the bytes that it describes:
  *
  *     pileshuf KIND VERSION BYTELENGTH SHA256\n
  *     {"json": ...}
  *
- * KIND says what it is (`manifest`), VERSION is the format of that kind, BYTELENGTH counts the bytes of the
- * JSON, and SHA256 (in lower-case hex) is of all of the file but itself and the end of the line. So any
- * changed byte is detected, and a changed version is told from another version. The first line stays as it
- * is in all versions.
+ * KIND says what it is (`manifest`), VERSION is the format of that kind, BYTELENGTH counts the bytes of the JSON, and
+ * SHA256 (in lower-case hex) is of the whole file except itself and the end of the line. So every changed byte is
+ * detected, and a damaged file is not mistaken for one of another version. The first line is the same in all versions.
  */
 import { createHash } from 'node:crypto';
-import { UsageError } from '../errors.js';
-import { damagedFile, JOB_REMEDY, type Remedy } from './damaged-file.js';
+import { UsageError, VerificationError } from '../errors.js';
+
+/** What can be done about a file that cannot be used, behind a semicolon. */
+export interface Remedy {
+  readonly ifDamaged: string;
+  readonly ifOtherVersion: string;
+  readonly otherVersionCode: 'ERR_JOB_VERSION' | 'ERR_STORE_VERSION' | 'ERR_INDEX_VERSION';
+}
+
+/** For files of a job directory. */
+export const JOB_REMEDY: Remedy = {
+  ifDamaged: 'give --force to discard the job',
+  ifOtherVersion: 'finish the job with that version or give --force to discard it',
+  otherVersionCode: 'ERR_JOB_VERSION',
+};
+
+/** @param problem what is wrong, in one line: `expected ..., got ...`. */
+export function damagedFile(path: string, problem: string, remedy: Remedy = JOB_REMEDY): VerificationError {
+  return new VerificationError(`${path} is damaged: ${problem}; ${remedy.ifDamaged}`);
+}
 
 const FIRST_LINE = new RegExp(
   '^(?<told>pileshuf (?<kind>[a-z][a-z-]{0,31}) (?<version>[1-9]\\d{0,8}) (?<byteLength>0|[1-9]\\d{0,14}) )' +

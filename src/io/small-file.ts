@@ -8,9 +8,8 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { thenAlwaysAsync } from '../then-always.js';
+import { thenAlwaysAsync } from '../cleanup.js';
 import { linkToNewName, publishName, syncDirectory, syncOpenFile } from './durable.js';
-import { errnoOf } from './errno.js';
 import { fileCalls } from './file-calls.js';
 import {
   closeFile,
@@ -22,7 +21,7 @@ import {
   withFile,
   writeAt,
 } from './files.js';
-import { type FileRole, ioError } from './io-error.js';
+import { errnoOf, type FileRole, ioError } from './io-error.js';
 
 /** A name for one attempt at making a file of this name. */
 export function nameOfAttempt(name: string): string {

@@ -1,18 +1,14 @@
 /**
- * Records of the ranges of piles whose part of the output is durable: their piles need not be ordered
- * again, and what they were made from may be deleted. Each record is a file of its own, numbered from 1,
- * never changed.
+ * Records of the finished ranges of piles: their part of the output is durable, so no attempt orders these piles again,
+ * and the pile sets they came from may be deleted. Each record is a file of its own, numbered from 1, that never changes.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
-import { checksumText, list, object, readShape, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { checksumText, list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
-import { seal, unseal } from '../io/sealed-file.js';
-import { createDurably, readSmallFile } from '../io/small-file.js';
+import { damagedFile } from '../io/sealed-file.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably } from '../io/small-file.js';
 
-const KIND = 'ranges';
-const VERSION = 4;
-const MOST_BYTES = 2 ** 28;
 const NAME = /^done-(\d{6,})$/;
 
 const shape = object({
@@ -21,7 +17,7 @@ const shape = object({
       /** Piles [first, end). */
       first: wholeNumber(),
       end: wholeNumber(),
-      /** Where their records were written, in order, what they decode to, and the checksum of the bytes written. */
+      /** Where their records were written, in order, how many bytes these decode to, and the checksum of what was written. */
       regions: list(
         object({
           shard: wholeNumber(),
@@ -35,6 +31,8 @@ const shape = object({
   ),
 });
 
+const format = new SealedFormat({ kind: 'ranges', version: 4, mostBytes: 2 ** 28, role: 'temp', shape });
+
 export type FinishedRange = ValueOf<typeof shape>['ranges'][number];
 
 function recordName(number: number): string {
@@ -47,10 +45,10 @@ export async function writeFinishedRanges(
   number: number,
   ranges: readonly FinishedRange[],
 ): Promise<void> {
-  await createDurably(jobDirectory, recordName(number), seal(KIND, VERSION, { ranges }));
+  await createDurably(jobDirectory, recordName(number), format.seal({ ranges }));
 }
 
-/** What records must not go beyond. */
+/** The limits of the numbers in a record. */
 export interface RangeLimits {
   readonly pileCount: number;
   readonly mostShards: number;
@@ -61,15 +59,14 @@ export interface FinishedRanges {
   readonly recordCount: number;
 }
 
-/** All records of a job. @throws VerificationError when one is damaged or missing, or they contradict each other. */
+/** Reads all records of a job. @throws VerificationError when one is damaged or missing, or two contradict each other. */
 export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): FinishedRanges {
-  const recordCount = listNames(jobDirectory, 'temp').filter((name) => NAME.test(name)).length;
+  const recordCount = finishedRangeNames(jobDirectory).length;
   const ranges: FinishedRange[] = [];
   for (let number = 1; number <= recordCount; number++) {
     const path = join(jobDirectory, recordName(number));
-    const bytes = readSmallFile(path, 'temp', MOST_BYTES);
-    if (bytes === undefined) throw damagedFile(path, `it is missing, expected ${recordCount} records`);
-    const record = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
+    const record = format.read(path);
+    if (record === undefined) throw damagedFile(path, `it is missing, expected ${recordCount} records`);
     for (const range of record.ranges) {
       requireWithin(range, limits, path);
       ranges.push(range);
@@ -93,7 +90,7 @@ function requireWithin(
   }
 }
 
-/** No pile is finished twice, and no byte of a shard written twice. */
+/** Refuses a pile that is finished twice, and a byte of a shard that is written twice. */
 function requireDisjoint(ranges: readonly FinishedRange[], jobDirectory: string): void {
   const damaged = (what: string) => damagedFile(join(jobDirectory, recordName(1)), `${what}, by it and those after it`);
   let pile = 0;

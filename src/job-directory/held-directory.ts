@@ -1,17 +1,28 @@
 /**
- * A private directory that one job at a time may use, as this job holds it.
+ * Private directories that one job at a time may use, held by a lock (job-lock.ts): directories of a known name, which
+ * outlive a job that can be resumed, and temp directories of a unique name, which do not. A temp directory whose lock is
+ * left over belonged to a killed job; the next job there removes it.
  */
-import { UsageError } from '../errors.js';
-import { nameExists } from '../io/paths.js';
-import { type DirectoryPurpose, makeOwnDirectory, removeIfEmpty, requirePrivate } from '../io/private-directory.js';
-import { acquireJobLock, type JobLock } from './job-lock.js';
+import { join } from 'node:path';
+import type { Release } from '../cleanup.js';
+import { PileshufError, UsageError } from '../errors.js';
+import {
+  type DirectoryPurpose,
+  makeOwnDirectory,
+  makePrivateDirectory,
+  removeDirectory,
+  removeIfEmpty,
+  requirePrivate,
+} from '../io/directories.js';
+import { listNames, nameExists } from '../io/paths.js';
+import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from './job-lock.js';
 
 export class HeldDirectory {
   readonly path: string;
   readonly #readers: 'owner' | 'anyone';
   #lock: JobLock | undefined;
 
-  /** @param readers who may look into it. */
+  /** @param readers the users who may look into it. */
   constructor(path: string, readers: 'owner' | 'anyone') {
     this.path = path;
     this.#readers = readers;
@@ -22,9 +33,9 @@ export class HeldDirectory {
   }
 
   /**
-   * Takes hold of it when it is there.
-   * @throws UsageError ERR_JOB_LOCKED when another job holds it; SystemError ERR_TEMP_DIR when others than
-   *   this user could have put something into it.
+   * Takes hold of the directory if it exists.
+   * @throws UsageError ERR_JOB_LOCKED when another job holds it; SystemError ERR_TEMP_DIR when another user could have
+   *   put something into it.
    */
   holdIfThere(): void {
     if (!nameExists(this.path, 'temp')) return;
@@ -32,7 +43,7 @@ export class HeldDirectory {
     this.#lock = acquireJobLock(this.path);
   }
 
-  /** Makes it, and takes hold of it, unless it is held. @returns whether it was made. @throws UsageError ERR_JOB_LOCKED */
+  /** Makes the directory and takes hold of it, unless it is held. @returns whether it was made. @throws UsageError ERR_JOB_LOCKED */
   makeIfMissing(purpose: DirectoryPurpose): boolean {
     if (this.isHeld) return false;
     if (!makeOwnDirectory(this.path, purpose)) {
@@ -50,12 +61,43 @@ export class HeldDirectory {
     return true;
   }
 
-  /** Lets go of it, and removes it when nothing is in it. Safe to call twice. */
+  /** Gives the directory up, and removes it when it is empty. A second call does nothing. */
   release(staysWhenEmpty = false): void {
     const lock = this.#lock;
     if (lock === undefined) return;
     this.#lock = undefined;
     lock.release();
     if (!staysWhenEmpty) removeIfEmpty(this.path);
+  }
+}
+
+const TEMP_NAME_START = '.pileshuf-';
+const TEMP_NAME = /^\.pileshuf-[A-Za-z0-9]{6}$/;
+
+/** Makes a temp directory of a unique name in `parent`. @param releases gets its removal. */
+export function makePrivateTempDirectory(parent: string, releases: Release[]): string {
+  const directory = makePrivateDirectory(parent, TEMP_NAME_START, 'temp');
+  releases.push(() => removeDirectory(directory));
+  const lock = acquireJobLock(directory);
+  releases.push(() => lock.release());
+  return directory;
+}
+
+/**
+ * Removes from `parent` the temp directories of this user whose jobs were killed. A directory that cannot be judged or
+ * removed stays: it must not stop the job that begins.
+ */
+export function removeLeftOverTempDirectories(parent: string): void {
+  for (const name of listNames(parent, 'temp')) {
+    if (!TEMP_NAME.test(name)) continue;
+    const directory = join(parent, name);
+    try {
+      requirePrivate(directory);
+      // A directory without a lock may have been made a moment ago.
+      const isLeftOver = listNames(directory, 'temp').some(looksLikeLock) && findJobHolder(directory) === undefined;
+      if (isLeftOver) removeDirectory(directory);
+    } catch (error) {
+      if (!(error instanceof PileshufError)) throw error;
+    }
   }
 }

@@ -1,41 +1,64 @@
 /**
- * The directories of a job whose outputs lie on disk, held by this process: made, found again, cleared and
- * removed. `job-paths.ts` says what lies where.
+ * The directories of a job whose outputs are on disk, held by this process: it makes them, finds them again, clears them
+ * and removes them. `job-paths.ts` says which file is where; `end` decides what becomes of all of it.
  */
 import { dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
+import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/directories.js';
 import { syncDirectory, syncFile } from '../io/durable.js';
 import { isSameEntry, listNames, nameExists } from '../io/paths.js';
-import { ensurePrivateDirectory, removeContents, removeDirectory } from '../io/private-directory.js';
 import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
-import { ASIDE_NAME, JOURNAL_NAME, type JobPaths } from './job-paths.js';
-import { looksLikeLock } from './lock-name.js';
-import { MANIFEST_NAME } from './manifest.js';
-import { isNameOfDataDirectory, isOwnName, requireNothingForeign } from './own-names.js';
+import { looksLikeLock } from './job-lock.js';
+import {
+  type JobManifest,
+  MANIFEST_NAME,
+  noteStagingOwner,
+  readStagingOwner,
+  STAGING_OWNER_NAME,
+  type StagingOwner,
+} from './job-manifest.js';
+import {
+  ASIDE_NAME,
+  isNameOfDataDirectory,
+  isOwnName,
+  JOURNAL_NAME,
+  type JobPaths,
+  requireNothingForeign,
+} from './job-paths.js';
 import { Removal } from './removal.js';
-import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from './staging-owner.js';
+
+/**
+ * What becomes of the directories of a job when it ends:
+ *
+ *     kept        everything stays for a later attempt, which resumes the job (or for the user who asked to keep it)
+ *     discarded   everything is removed; if former files that made way for outputs were not put back, they stay, and
+ *                 `end` throws
+ *     completed   the outputs have their final names: everything is removed, the former files too
+ *
+ * A job that may fail at any moment has a fate from its beginning: `kept` as soon as there is the work of an earlier
+ * attempt (`wasThere`), since no error may lose that; else `discarded`.
+ */
+export type JobFate = 'kept' | 'discarded' | 'completed';
 
 export class JobDirectory {
   readonly paths: JobPaths;
   readonly #job: HeldDirectory;
   readonly #staging: HeldDirectory;
-  /** Whether there was a job directory or outputs staged, when it was looked for. */
+  /** Whether an earlier attempt had left a job directory or a staging directory. */
   readonly wasThere: boolean;
-  /** Of what is found nothing is known. */
+  /** Whether the directories may survive a power failure; nothing is known of existing ones. */
   #isDurable = true;
-  #isKept = false;
-  #dropsFormerFiles = false;
-  /** Whether a job directory that is empty in the end goes, too. */
+  /** Whether an empty job directory goes too, at the end. */
   #removesJobDirectory: boolean;
-  /** A data directory in which others could do something while it is being removed. */
+  /** A data directory that other users could change while it is removed. */
   #refused: string | undefined;
 
   /**
-   * Takes hold of what is there of a job: its directory, and where its outputs are staged. Jobs of one output
-   * meet at the second, wherever their directories are.
-   * @throws UsageError ERR_JOB_LOCKED when another job holds one of them; SystemError ERR_TEMP_DIR when
-   *   one is not for this job alone.
+   * Takes hold of the existing directories of a job: its job directory and its staging directory. All jobs of one output
+   * share the second, wherever their job directories are.
+   * @throws UsageError ERR_JOB_LOCKED when another job holds one of them; SystemError ERR_TEMP_DIR when one of them is not
+   *   private to this job.
    */
   constructor(paths: JobPaths) {
     this.paths = paths;
@@ -53,41 +76,42 @@ export class JobDirectory {
     this.wasThere = this.#job.isHeld || this.#staging.isHeld;
   }
 
-  /** Whether there is a job directory. */
+  /** Whether a job directory exists. */
   get hasJobDirectory(): boolean {
     return this.#job.isHeld;
   }
 
-  /** The job whose outputs are staged where those of this one would be: this one, or one with other directories. */
+  /** The job that staged the outputs in the staging directory: this one, or one with another job directory. */
   readStagingOwner(): StagingOwner | undefined {
     return this.#staging.isHeld ? readStagingOwner(this.paths.stagingDirectory) : undefined;
   }
 
-  /** Whether something is staged. */
+  /** Whether outputs are staged. */
   get hasStagedOutputs(): boolean {
     if (!this.#staging.isHeld) return false;
     const { stagingDirectory } = this.paths;
-    return listNames(stagingDirectory, 'output').some((name) => !looksLikeLock(name) && name !== OWNER_NAME);
+    return listNames(stagingDirectory, 'output').some((name) => !looksLikeLock(name) && name !== STAGING_OWNER_NAME);
   }
 
-  /** Whether it was a job, this run or an earlier one, that made the job directory, and that removes it. */
+  /** Whether a job made the job directory, and so removes it at the end; false for a directory that the user had made. */
   get removesJobDirectory(): boolean {
     return this.#removesJobDirectory;
   }
 
-  set removesJobDirectory(removesJobDirectory: boolean) {
+  /** Takes over what the manifest of an earlier attempt says of the job directory. */
+  inherit({ removesJobDirectory }: Pick<JobManifest, 'removesJobDirectory'>): void {
     this.#removesJobDirectory = removesJobDirectory;
   }
 
   /**
-   * Makes its directories where they are missing, and refuses those that are not for it alone.
-   * @param isDurable whether they, and their removal, are to survive a power failure.
+   * Makes the directories that are missing, and refuses existing ones that are not private to this job.
+   * @param isDurable whether the directories, and their removal, survive a power failure.
    */
   async makeDirectories(isDurable: boolean): Promise<void> {
     this.#isDurable = isDurable;
     const { jobDirectory, isNamed, dataDirectories, stagingDirectory } = this.paths;
     if (this.#job.makeIfMissing(isNamed ? 'job' : 'temp')) this.#removesJobDirectory = true;
-    // Outputs that are staged for a job directory that is not there would be taken for those of another job.
+    // Before the outputs: outputs staged for a job directory that does not exist look like those of another job.
     if (isDurable) await syncDirectory(dirname(jobDirectory), 'temp');
     this.#staging.makeIfMissing('output');
     noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: isDurable });
@@ -104,59 +128,61 @@ export class JobDirectory {
     }
   }
 
-  /** @throws SystemError ERR_TEMP_DIR when one of them is gone, as when its disk is not mounted. */
+  /** @throws SystemError ERR_TEMP_DIR when a data directory is gone, for instance because its disk is not mounted. */
   requireDataDirectories(): void {
     const missing = this.paths.dataDirectories.find((directory) => !nameExists(directory, 'temp'));
     if (missing === undefined) return;
     throw new SystemError(
       'ERR_TEMP_DIR',
-      `the directory ${missing} of the unfinished job is not there; check that its disk is mounted, or give --force without --resume to begin anew`,
+      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or give --force without --resume to begin anew`,
     );
   }
 
-  /** Waits until the names of all its directories, and what is in them, would survive a power failure. */
+  /** Waits until the directories, and the names in them, would survive a power failure. */
   async syncNames(): Promise<void> {
     const { jobDirectory, dataDirectories, stagingDirectory } = this.paths;
     const parents = [jobDirectory, ...dataDirectories].map((path) => dirname(path));
     for (const directory of new Set([jobDirectory, ...parents])) await syncDirectory(directory, 'temp');
-    // Behind that: outputs that say that they can be gone on with are looked for in a job directory that is there.
+    // After that: a note that says `isResumable` must not outlive its job directory.
     noteStagingOwner(stagingDirectory, { jobDirectory, isResumable: true });
-    await syncFile(join(stagingDirectory, OWNER_NAME), 'output');
+    await syncFile(join(stagingDirectory, STAGING_OWNER_NAME), 'output');
     for (const directory of [stagingDirectory, dirname(stagingDirectory)]) await syncDirectory(directory, 'output');
     this.#isDurable = true;
   }
 
-  /** Says whether `end` is to leave everything where it is, for a run that goes on; at first it is not. */
-  set isKept(isKept: boolean) {
-    this.#isKept = isKept;
-  }
-
-  /** Says that the outputs are complete, so that former files that made way may be removed. */
-  set dropsFormerFiles(dropsFormerFiles: boolean) {
-    this.#dropsFormerFiles = dropsFormerFiles;
-  }
-
-  /** Removes all of it, unless it is to be kept, and lets go of it. */
-  async end(): Promise<void> {
+  /**
+   * Ends the job's use of its directories, in the one way that `fate` says, and gives them up. The job calls it once, after
+   * everything else that it has open is closed. Another call does nothing.
+   */
+  async end(fate: JobFate): Promise<void> {
+    const isKept = fate === 'kept';
     try {
-      if (!this.#isKept) await this.clear();
+      if (!isKept) await this.#removeAll(fate === 'completed');
     } finally {
       this.#staging.release();
-      this.#job.release(this.#isKept || !this.#removesJobDirectory);
+      this.#job.release(isKept || !this.#removesJobDirectory);
     }
   }
 
   /**
-   * Removes all that is in it but the locks, as much as can be removed, and nothing where another job came
-   * first. The manifest goes last, and of a job that can be gone on with only when all else is gone, so that a run
-   * that is killed here, or fails, leaves what the next one knows how to remove.
-   * @throws SystemError for the first thing that cannot be removed, the others attached; or when a killed
-   *   run left former shards there, which are nobody's to remove.
+   * Removes what an earlier attempt left, so that the job can begin anew in the same directories, which stay held.
+   * @throws as `end` of a discarded job.
    */
-  async clear(): Promise<void> {
-    if (this.#staging.isHeld && !this.#dropsFormerFiles) requireNoFormerFiles(this.paths);
+  clear(): Promise<void> {
+    return this.#removeAll(false);
+  }
+
+  /**
+   * Removes all but the locks, as much as can be removed, and nothing in a directory that another job holds. The manifest
+   * goes last, and that of a resumable job only when all else is gone: if the process is killed here, or a step fails, the
+   * next job knows what to remove.
+   * @throws SystemError for the first thing that cannot be removed, with the others attached; or when a killed attempt left
+   *   former shards there, which no job may remove.
+   */
+  async #removeAll(isComplete: boolean): Promise<void> {
+    if (this.#staging.isHeld && !isComplete) requireNoFormerFiles(this.paths);
     const removal = new Removal(this.#isDurable);
-    // What tells of outputs and pile sets that are no longer there would be believed.
+    // Records first: a later attempt would believe those of outputs and pile sets that are gone.
     const steps = [
       () => this.#removeRecords(removal),
       () => this.#removeStaged(removal),
@@ -164,7 +190,7 @@ export class JobDirectory {
     ];
     for (const step of steps) {
       await step();
-      // A job that can be gone on with is left as if it had been killed here, so that it still can be.
+      // A resumable job stays as if it had been killed here, so that it can still be resumed.
       if (removal.hasFailed && this.#isDurable) break;
     }
     if (removal.hasFailed && this.#isDurable) this.#tellOfRest(removal);
@@ -173,14 +199,14 @@ export class JobDirectory {
 
   #tellOfRest(removal: Removal): void {
     const { jobDirectory, stagingDirectory, dataDirectories } = this.paths;
-    // Of those that are held, empty ones go when they are released.
+    // An empty held directory goes when it is released.
     const isLeft = (directory: string) =>
       nameExists(directory, 'temp') &&
       (dataDirectories.includes(directory) || !listNames(directory, 'temp').every(looksLikeLock));
     for (const directory of new Set([jobDirectory, stagingDirectory, ...dataDirectories])) {
       removal.attempt(() => {
         if (!isLeft(directory)) return;
-        throw new SystemError('ERR_IO', `${directory} is left, since not all of the job could be removed`);
+        throw new SystemError('ERR_IO', `${directory} remains, because not all of the job could be removed`);
       });
     }
   }
@@ -195,7 +221,7 @@ export class JobDirectory {
   async #removeRecords(removal: Removal): Promise<void> {
     if (!this.#job.isHeld) return;
     const { jobDirectory } = this.paths;
-    // The last goes first: there is no gap.
+    // The last goes first, so that the rest has no gap.
     removal.files(jobDirectory, removal.attempt(() => finishedRangeNames(jobDirectory).reverse()) ?? []);
     const isLast = (name: string) => name === MANIFEST_NAME || name === JOURNAL_NAME;
     const isOther = (name: string) => !looksLikeLock(name) && !isNameOfDataDirectory(name) && !isLast(name);
@@ -207,13 +233,13 @@ export class JobDirectory {
     if (!this.#job.isHeld) return;
     const { jobDirectory } = this.paths;
     const dataDirectories = this.paths.dataDirectories.filter((path) => path !== this.#refused);
-    // Also where an earlier run put its data in here, and this one would not.
+    // An earlier attempt may have kept its data in here, where this one does not.
     const inside = this.#ownNames(removal).filter(isNameOfDataDirectory);
     for (const directory of new Set([...dataDirectories, ...inside.map((name) => join(jobDirectory, name))])) {
       removal.attempt(() => removeDirectory(directory));
     }
     await removal.sync(dataDirectories.map((path) => dirname(path)).filter((path) => path !== jobDirectory));
-    // They tell of what could not be removed.
+    // These two name what could not be removed.
     if (removal.hasFailed && this.#isDurable) return;
     removal.files(jobDirectory, [MANIFEST_NAME, JOURNAL_NAME]);
     await removal.sync([jobDirectory]);
@@ -223,7 +249,7 @@ export class JobDirectory {
     return removal.attempt(() => listNames(this.paths.jobDirectory, 'temp').filter(isOwnName)) ?? [];
   }
 
-  /** Lets go of it, whatever is there. Safe to call twice. */
+  /** Gives the directories up and removes nothing but empty ones: for a job that has not begun. A second call does nothing. */
   release(): void {
     this.#staging.release();
     this.#job.release(!this.#removesJobDirectory);
@@ -237,6 +263,6 @@ function requireNoFormerFiles({ stagingDirectory, outputPath }: JobPaths): void 
   if (listNames(aside, 'output').every(wasPutBack)) return;
   throw new SystemError(
     'ERR_IO',
-    `${aside} holds files that a job had moved out of the way before it was killed; move them back or remove them`,
+    `${aside} holds former files that a killed job had moved out of the way; move them back or remove them`,
   );
 }

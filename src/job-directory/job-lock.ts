@@ -1,36 +1,32 @@
 /**
- * Who holds a job directory: one job at a time, of all processes on all hosts that see the directory.
+ * Gives a directory to one job at a time, of all processes on all hosts that see the directory.
  *
- * Node has no `flock`, so each job makes a lock file of its own, whose name says who made it, and then looks:
- * if there is another lock whose job may still run, it takes its own away and gives up. Of two jobs, the one
- * that looks last has both locks before its eyes, because each makes its lock before it looks, and neither
- * takes its lock away while it holds the directory. So at most one of them holds it. Both may give up; then
- * nobody holds it, and whoever tries again gets it. (On a network file system too: making a file there makes
- * the host forget what it remembered of the directory.)
+ * Node has no `flock`, so each job makes a lock file whose name says who made it (../machine/file-owner.ts), and then
+ * lists the directory. If it finds another lock whose job may still run, it removes its own and gives up. Each job makes
+ * its lock before it looks and keeps the lock while it holds the directory, so of two jobs the one that looks last sees
+ * both locks: at most one holds the directory. Both may give up; then nobody holds it, and the next try succeeds. (This
+ * is true on a network file system too: making a file there makes the host forget what it cached of the directory.)
  *
- * A lock is left over when its process is gone. That is decided from its name, and nobody can get this name
- * again, since part of it is random: removing it hits no other lock, however late it is done. So there is no
- * moment at which two jobs could both take over from a third.
- *
- * Told to be gone is only what is known to be (../io/file-owner.ts). A process on another host or in another
- * container may run or not, so its lock counts, and the message says which file to remove.
+ * A lock is left over when its process is known to be gone. Its name shows that, and no other lock can ever get the same
+ * name, because a part of it is random: however late a job removes a left-over lock, it hits no other. So at no moment
+ * can two jobs both take over from a third. The process of a lock from another host or container may still run: the lock
+ * counts, and the message says which file to remove.
  */
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
-import { errnoOf } from '../io/errno.js';
 import { fileCalls } from '../io/file-calls.js';
 import { closeFile, createTempFile, removeFile } from '../io/files.js';
-import { ioError } from '../io/io-error.js';
+import { errnoOf, ioError } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
-import { holdOn, identifyOwner, judgeOwner, letGoOf, type OwnerState } from '../machine/file-owner.js';
-import type { FileOwner } from '../machine/owner-name.js';
-import { formatLockName, looksLikeLock, parseLockName } from './lock-name.js';
+import { formatOwnerName, holdOn, identifyOwner, judgeNames, letGoOf, type OwnerState } from '../machine/file-owner.js';
+
+const KIND = 'lock';
 
 export interface JobLock {
-  /** Those whose locks were left over and have been removed: each ended before its job did. */
+  /** The makers of the left-over locks that were removed. */
   readonly takenOver: readonly LockHolder[];
-  /** Lets others have the directory; once more does nothing. A lock that cannot be removed counts as left over. */
+  /** Gives the directory up. A second call does nothing; a lock that cannot be removed counts as left over. */
   release(): void;
 }
 
@@ -49,13 +45,18 @@ interface JudgedLock {
   readonly state: OwnerState;
 }
 
+/** Whether a name is that of a lock, or may be that of another version. */
+export function looksLikeLock(name: string): boolean {
+  return name.startsWith(KIND);
+}
+
 /**
  * Makes this job the one that holds the directory.
- * @throws UsageError (ERR_JOB_LOCKED) when another one may hold it.
+ * @throws UsageError ERR_JOB_LOCKED when another job may hold it.
  */
 export function acquireJobLock(directory: string): JobLock {
   const own = identifyOwner();
-  const ownName = formatLockName(own);
+  const ownName = formatOwnerName(KIND, own);
   const release = () => {
     letGoOf(own);
     removeFile(join(directory, ownName), 'temp');
@@ -63,17 +64,16 @@ export function acquireJobLock(directory: string): JobLock {
   holdOn(own);
   try {
     createLockFile(directory, ownName);
-    return { takenOver: takeOver(directory, own, ownName), release };
+    return { takenOver: takeOver(directory, ownName), release };
   } catch (error) {
     releaseIfPossible(release);
     throw error;
   }
 }
 
-/** Who holds a directory that exists; undefined when a job could have it. Changes nothing. */
+/** The job that holds a directory; undefined when a job could have it. Changes nothing. */
 export function findJobHolder(directory: string): LockHolder | undefined {
-  return judgeLocks(directory, lockNamesIn(directory), identifyOwner()).find(({ state }) => state !== 'left over')
-    ?.holder;
+  return judgeLocks(directory, lockNamesIn(directory)).find(({ state }) => state !== 'left over')?.holder;
 }
 
 function createLockFile(directory: string, name: string): void {
@@ -95,18 +95,20 @@ function releaseIfPossible(release: () => void): void {
   try {
     release();
   } catch {
-    // Why the lock was not to be had says more, and what is left of it is known not to be held.
+    // The first error says more, and the lock that stays counts as left over.
   }
 }
 
-/** Removes the locks that are left over. @throws when any other lock is not. */
-function takeOver(directory: string, own: FileOwner, ownName: string): readonly LockHolder[] {
+/** Removes the locks that are left over. @throws UsageError when another lock is not. */
+function takeOver(directory: string, ownName: string): readonly LockHolder[] {
   const names = lockNamesIn(directory);
   if (!names.includes(ownName)) throw vanished(directory);
-  const others = names.filter((name) => name !== ownName);
-  const locks = judgeLocks(directory, others, own);
+  const locks = judgeLocks(
+    directory,
+    names.filter((name) => name !== ownName),
+  );
   for (const { state, holder } of locks) if (state !== 'left over') throw heldBy(holder, state, directory);
-  // A job that released its lock and ended while we looked leaves none to remove.
+  // A job that released its lock meanwhile leaves none to remove.
   return locks.map(({ holder }) => holder).filter(({ path }) => removeFile(path, 'temp'));
 }
 
@@ -123,26 +125,25 @@ function lockNamesIn(directory: string): string[] {
   return listNames(directory, 'temp').filter(looksLikeLock);
 }
 
-/** @param own the lock of whoever asks. */
-function judgeLocks(directory: string, names: readonly string[], own: FileOwner): readonly JudgedLock[] {
-  return names.flatMap((name): readonly JudgedLock[] => {
+function judgeLocks(directory: string, names: readonly string[]): readonly JudgedLock[] {
+  const locks = judgeNames(KIND, names);
+  const strange = names.find((name) => !locks.some((lock) => lock.name === name));
+  if (strange !== undefined) {
+    throw new UsageError(
+      `${join(directory, strange)} may be the lock of a job, but this version of pileshuf gives no such name; ` +
+        'remove it if no job uses the directory',
+      'ERR_JOB_LOCKED',
+    );
+  }
+  return locks.flatMap(({ name, owner: { host, pid }, state }) => {
     const path = join(directory, name);
-    const owner = parseLockName(name);
-    if (owner === undefined) {
-      throw new UsageError(
-        `${path} may be the lock of a job, but its name is none that this version of pileshuf gives; ` +
-          'remove it if no job uses the directory',
-        'ERR_JOB_LOCKED',
-      );
-    }
     const since = readTime(path);
-    // Taken away since the names were listed: its job has ended, or given up.
-    if (since === undefined) return [];
-    return [{ holder: { host: owner.host, pid: owner.pid, since, path }, state: judgeOwner(owner, own) }];
+    // It was removed since the names were listed: its job has ended, or given up.
+    return since === undefined ? [] : [{ holder: { host, pid, since, path }, state }];
   });
 }
 
-/** When a file was last written to; undefined when there is none. */
+/** When a file was last written; undefined when there is none. */
 function readTime(path: string): string | undefined {
   let stat: BigIntStats;
   try {

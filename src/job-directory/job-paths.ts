@@ -1,24 +1,30 @@
 /**
- * Where a job with outputs on disk keeps what it needs to go on after it was killed. The names are
- * derived from the output, so that the next run of the same command finds them.
+ * Where a job with outputs on disk keeps what a later attempt needs, what its files are called, and whether a directory
+ * holds only such files. The names are derived from the output, so the same command finds them again.
  *
  *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, records of finished ranges    or --job-dir DIR
- *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                             or DIR/disk-0
+ *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                               or DIR/disk-0
  *     OUTPUT/../.pileshuf-ID.out/   staged outputs, locks, and a note of the job directory
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { SystemError } from '../errors.js';
+import { listNames, lstatPath } from '../io/paths.js';
+import { FIRST_BYTES_OF_SEALED_FILES } from '../io/sealed-file.js';
+import { isNameOfAttempt, readHead } from '../io/small-file.js';
+import { FIRST_BYTES_OF_INDEXES } from '../pile-sets/pile-set-index.js';
+import { looksLikeLock } from './job-lock.js';
 
-/** In the job directory: what the outputs' moves are to be, while they move. */
+/** In the job directory: the planned moves of the outputs, while they move. */
 export const JOURNAL_NAME = 'commit';
-/** In the staging directory: former files that make way, while outputs move. */
+/** In the staging directory: the former files that the outputs replace, while they move. */
 export const ASIDE_NAME = 'replaced';
 
 export interface JobPaths {
-  /** Part of all names that are derived. */
+  /** Part of all derived names. */
   readonly id: string;
   readonly jobDirectory: string;
-  /** Whether the user named it; else its name is derived. */
+  /** Whether the user named the job directory; else its name is derived. */
   readonly isNamed: boolean;
   /** One a temp disk. */
   readonly dataDirectories: readonly string[];
@@ -28,7 +34,7 @@ export interface JobPaths {
 }
 
 export interface JobPlacement {
-  /** What tells this job from others: the real path of its output, and the prefix of its shards. */
+  /** Differs from that of any other job: the real path of its output, and the prefix of its shards. */
   readonly outputIdentity: string;
   readonly outputPath: string;
   /** Existing directory in which the output appears. */
@@ -51,22 +57,78 @@ export function deriveJobPaths(placement: JobPlacement): JobPaths {
     dataDirectories: tempDirs.map((directory, disk) =>
       placement.keepsDataInJobDir ? join(jobDirectory, `disk-${disk}`) : dataDirectoryIn(directory, { id }, disk),
     ),
-    // After the output alone: jobs of one output meet here, wherever their job directories are.
+    // Named after the output alone: jobs of one output meet here, wherever their job directories are.
     stagingDirectory: stagingDirectoryIn(outputDirectory, outputIdentity),
     outputPath,
   };
 }
 
-/** Where a job keeps the data of a temp disk, in a temp directory that others may use, too. */
+/** Where a job keeps the data of a temp disk, in a temp directory that other jobs may use too. */
 export function dataDirectoryIn(tempDir: string, { id }: Pick<JobPaths, 'id'>, disk: number): string {
   return join(tempDir, `.pileshuf-${id}.disk-${disk}`);
 }
 
-/** Where the outputs of all jobs of an output are staged. */
+/** Where every job of an output stages it. */
 export function stagingDirectoryIn(outputDirectory: string, outputIdentity: string): string {
   return join(outputDirectory, `.pileshuf-${idOf(outputIdentity)}.out`);
 }
 
 function idOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** The files of a job in its job directory, beside locks and attempts at files. */
+const OWN_NAME = /^(manifest|commit|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+/** A data directory in a job directory that the user named. */
+const DATA_DIRECTORY_NAME = /^disk-\d+$/;
+const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
+
+export function isOwnName(name: string): boolean {
+  return OWN_NAME.test(name) || looksLikeLock(name) || isNameOfAttempt(name);
+}
+
+export function isNameOfDataDirectory(name: string): boolean {
+  return DATA_DIRECTORY_NAME.test(name);
+}
+
+/**
+ * @param isNamed whether the user named the directory. It may have another use then, and a file in it that is called
+ *   `manifest`: names alone prove nothing.
+ * @throws SystemError ERR_TEMP_DIR when the directory holds something that perhaps no job has put there.
+ */
+export function requireNothingForeign(jobDirectory: string, isNamed: boolean): void {
+  const foreign = findForeignName(jobDirectory, isNamed);
+  if (foreign === undefined) return;
+  throw new SystemError(
+    'ERR_TEMP_DIR',
+    `cannot use the directory ${jobDirectory}: it holds ${foreign}, which is not from a job; name one that is empty or does not exist`,
+  );
+}
+
+function findForeignName(jobDirectory: string, isNamed: boolean): string | undefined {
+  const names = listNames(jobDirectory, 'temp');
+  const files: string[] = [];
+  for (const name of names) {
+    if (!isOwnName(name)) return name;
+    if (isNameOfDataDirectory(name)) {
+      const inside = listDirectory(join(jobDirectory, name));
+      const foreign = inside.find((file) => !DATA_FILE_NAME.test(file));
+      if (foreign !== undefined) return join(name, foreign);
+      files.push(...inside.map((file) => join(name, file)));
+    } else if (!looksLikeLock(name) && !isNameOfAttempt(name)) files.push(name);
+  }
+  // Before a job writes one of these, it puts only locks, attempts at files and empty directories there.
+  return !isNamed || names.some((name) => isFromAJob(join(jobDirectory, name))) ? undefined : files[0];
+}
+
+/** Empty when the path is no directory. */
+function listDirectory(path: string): string[] {
+  return lstatPath(path, 'temp')?.isDirectory() === true ? listNames(path, 'temp') : [];
+}
+
+function isFromAJob(path: string): boolean {
+  if (lstatPath(path, 'temp')?.isFile() !== true) return false;
+  return [FIRST_BYTES_OF_SEALED_FILES, FIRST_BYTES_OF_INDEXES].some((first) =>
+    readHead(path, 'temp', first.byteLength).equals(first),
+  );
 }

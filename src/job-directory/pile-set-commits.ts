@@ -1,7 +1,7 @@
 /**
- * The pile sets of a job that are sure to be there after a power failure: `set-000012.index`, with the
- * number of the slice. The name is given when data files and index are on their disks; data files that no
- * such index names are leftovers.
+ * The committed pile sets of a job, which survive a power failure: each has an index `set-000012.index`, with the number
+ * of its slice. The index gets this name when the data files and the index itself are durable; data files that no such
+ * index names are leftovers.
  */
 import { join } from 'node:path';
 import { linkToNewName, syncDirectory } from '../io/durable.js';
@@ -14,7 +14,7 @@ import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
 
 const COMMITTED_INDEX = /^set-(\d{6,})\.index$/;
 
-/** Begins the names of the files of a slice's pile set. @param attempt unlike that of any other attempt. */
+/** The start of the names of the files of a slice's pile set. @param attempt differs from that of any other attempt. */
 export function pileSetName(slice: number, attempt: string): string {
   return `set-${digitsOf(slice)}-${attempt}`;
 }
@@ -38,7 +38,7 @@ export function listCommittedSlices(jobDirectory: string): number[] {
   return listNames(jobDirectory, 'temp')
     .flatMap((name) => {
       const digits = COMMITTED_INDEX.exec(name)?.[1];
-      // The one name that a slice's index has.
+      // A slice's index has exactly one name.
       return digits !== undefined && digitsOf(Number(digits)) === digits ? Number(digits) : [];
     })
     .sort((a, b) => a - b);
@@ -49,7 +49,7 @@ export interface PileSetOfSlice {
   readonly pileSet: PileSet;
 }
 
-/** Commits pile sets, all together. Each must have its index in a file. */
+/** Commits several pile sets together. The index of each must be a file. */
 export async function commitPileSets(
   pileSets: readonly PileSetOfSlice[],
   layout: PileSetLayout,
@@ -66,7 +66,7 @@ export async function commitPileSets(
   await syncDirectory(layout.indexDirectory, 'temp');
 }
 
-/** Takes back the commit of a slice's pile set, which is damaged: the next run makes it again. */
+/** Takes back the commit of a damaged pile set: the next attempt makes it again. */
 export async function revokePileSet(jobDirectory: string, slice: number): Promise<void> {
   removeFile(committedIndexPath(jobDirectory, slice), 'temp');
   await syncDirectory(jobDirectory, 'temp');

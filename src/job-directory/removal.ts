@@ -1,5 +1,5 @@
 /**
- * Removing what a job has, as much as can be removed: what fails hinders nothing else, and is told in the end.
+ * Removes as much as can be removed of what a job has: a failure stops no other step, and is reported at the end.
  */
 import { join } from 'node:path';
 import { addCleanupErrors, PileshufError } from '../errors.js';
@@ -15,12 +15,12 @@ export class Removal {
     this.#isDurable = isDurable;
   }
 
-  /** Whether something could not be removed, or its removal not made durable. */
+  /** Whether a removal failed, or could not be made durable. */
   get hasFailed(): boolean {
     return this.#failures.length > 0;
   }
 
-  /** @returns what `step` gives; undefined when it failed. */
+  /** @returns what `step` returns; undefined when it failed. */
   attempt<T>(step: () => T): T | undefined {
     try {
       return step();
@@ -34,7 +34,7 @@ export class Removal {
     for (const name of names) this.attempt(() => removeFile(join(directory, name), 'temp'));
   }
 
-  /** Makes what was removed from these directories stay so after a power failure. */
+  /** Makes the removals from these directories survive a power failure. */
   async sync(directories: readonly string[]): Promise<void> {
     for (const directory of this.#isDurable ? new Set(directories) : []) {
       try {
@@ -45,7 +45,7 @@ export class Removal {
     }
   }
 
-  /** Throws what failed first, the others attached. */
+  /** Throws the first failure, with the others attached. */
   finish(): void {
     const [first, ...others] = this.#failures;
     if (first === undefined) return;

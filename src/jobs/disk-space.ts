@@ -3,8 +3,8 @@
  * gives a warning.
  */
 import { SystemError } from '../errors.js';
-import { readFreeBytes, readStoredBytes } from '../io/free-space.js';
 import { type FileRole, ioError } from '../io/io-error.js';
+import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';

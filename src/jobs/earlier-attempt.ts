@@ -4,12 +4,12 @@
  */
 import { join } from 'node:path';
 import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
 import { nameExists } from '../io/paths.js';
+import { damagedFile } from '../io/sealed-file.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
+import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { type JobManifest, MANIFEST_NAME, readManifest } from '../job-directory/manifest.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
@@ -32,6 +32,9 @@ export interface EarlierAttempt {
   readonly finished: FinishedRanges;
 }
 
+/** The site of a job with its output on disk, and how the job starts there. */
+export type StartedFiles = FilesSite & { readonly start: JobStart };
+
 /** What decides what becomes of an earlier attempt. */
 export type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'>;
 
@@ -53,7 +56,7 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
     const discards = request.force && !request.resume;
     requireWithinReach(directory, site, discards, request.onWarning);
     const { manifest, journal } = directory.hasJobDirectory ? readRecords(site, request, discards) : NO_RECORDS;
-    if (manifest !== undefined) directory.removesJobDirectory = manifest.removesJobDirectory;
+    if (manifest !== undefined) directory.inherit(manifest);
     if (discards) {
       warnOfLeftData(manifest, site, request.onWarning);
       return { kind: 'fresh', directory };
@@ -179,7 +182,7 @@ function readIfWhole<T>(read: () => T): T | undefined {
 function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobManifest | undefined {
   const hasWork = listCommittedSlices(jobDirectory).length > 0;
   try {
-    const manifest = readManifest(jobDirectory);
+    const manifest = readJobManifest(jobDirectory);
     // A journal alone is left by a job that is killed when all is done and removed.
     if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
     return manifest;

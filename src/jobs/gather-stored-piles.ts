@@ -3,15 +3,15 @@
  * their indexes and compared with what the manifest of the store says of its commits.
  */
 import { VerificationError } from '../errors.js';
-import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
 import type { JobControl } from '../job-control.js';
+import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from '../passes/scattered-piles.js';
 import { hearSignals } from '../pause.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { addTotals, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
 import { readPileTotals } from '../pile-sets/read-pile-set-index.js';
-import { explainingExpiry } from '../store/expired-meanwhile.js';
-import type { StoreCommit } from '../store/manifest.js';
+import type { StoreCommit } from '../store/store-manifest.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
+import { explainingExpiry } from '../store/store-snapshot.js';
 
 /** @throws VerificationError for a damaged index, or a commit that does not hold what the manifest says; AbortedError */
 export async function gatherStoredPiles(

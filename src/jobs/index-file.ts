@@ -11,8 +11,7 @@
 import type { ReadShare } from '../../workers/shares.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
 import { InputError, UsageError, VerificationError } from '../errors.js';
-import { type FramingSpec, framingOf } from '../formats/framing.js';
-import { nameOfFormat } from '../formats/record-format.js';
+import { type FramingSpec, framingOf, nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
@@ -21,7 +20,7 @@ import { RegularInput } from '../io/input-source.js';
 import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { readOpenFileLimit } from '../machine/limits.js';
 import { countBeforeRanges } from '../passes/count-before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -31,9 +30,10 @@ import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/record-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
+import { markOf } from '../record-index/file-mark.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
-import { HEADER_BYTES, INDEX_SUFFIX, type IndexDescription } from '../record-index/index-layout.js';
-import { markOf } from '../record-index/indexed-file.js';
+import { INDEX_SUFFIX, type IndexDescription } from '../record-index/index-description.js';
+import { HEADER_BYTES } from '../record-index/index-layout.js';
 import { CELL_ENTRY_BYTES } from '../record-index/member-cells.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
@@ -139,7 +139,10 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
     ...completeTalk(options),
   };
   if (statPath(file, 'input')?.isDirectory() === true) {
-    throw new InputError('ERR_INPUT_UNREADABLE', `${file} is a directory; expected one file, since each file has its own index`);
+    throw new InputError(
+      'ERR_INPUT_UNREADABLE',
+      `${file} is a directory; expected one file, since each file has its own index`,
+    );
   }
   const { inputs } = await listInputs(request.inputs, request.onWarning, undefined, request.signal);
   const [listed] = inputs;

@@ -2,10 +2,9 @@
  * What a store holds, in numbers, compared with what its indexes and files say.
  */
 import { listNames } from '../io/paths.js';
-import { ownerOfAttempt } from '../store/attempt.js';
-import { generationsOf } from '../store/expire.js';
-import { type GenerationSummary, summaryOf, sumOfChecksums } from '../store/generation-summary.js';
+import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { measurePiles } from '../store/measure-piles.js';
+import { findMarks } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 import { verifyStore } from './verify-store.js';
@@ -83,8 +82,7 @@ export async function inspectStore(storeDirectory: string, options: InspectOptio
       most: storedBytes.reduce((most, bytes) => Math.max(most, bytes), 0),
     },
     removedPileSets: manifest.removed.reduce((total, { pileSets }) => total + pileSets.length, 0),
-    writers: listNames(pileSetDirectoryOf(directory), 'store').filter((name) => ownerOfAttempt(name) !== undefined)
-      .length,
+    writers: findMarks(listNames(pileSetDirectoryOf(directory), 'store')).length,
     verified,
   };
 }

@@ -8,7 +8,7 @@ import { nameOfFormat } from '../formats/record-format.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { Input } from '../inputs/list-inputs.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { ShardRule } from './options.js';
 import type { ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
@@ -37,7 +37,10 @@ export async function describeJob(
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
   const { request, inputs } = job;
-  const { inputIds, framing, decompressProgram, shards, shardPrefix, compression, output, tempDirs } = describe(job, site);
+  const { inputIds, framing, decompressProgram, shards, shardPrefix, compression, output, tempDirs } = describe(
+    job,
+    site,
+  );
   // The order of the fields is the order in the file.
   return {
     isResumable,

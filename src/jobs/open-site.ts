@@ -46,11 +46,7 @@ export async function openStream(
  * Does the work of a job at its site, on threads that end with it. Threads end before it is decided what stays on disk:
  * they have files open, and may still write.
  */
-export async function workAt<T>(
-  site: OpenSite,
-  { warn }: JobScope,
-  work: (scope: JobScope) => Promise<T>,
-): Promise<T> {
+export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope: JobScope) => Promise<T>): Promise<T> {
   const result = await releasingAll((releases) => work({ releases, warn }), warn).catch(async (thrown: unknown) => {
     // A stream cannot be taken back.
     if (site.kind === 'stream') throw thrown instanceof AbortedError ? new AbortedError('incomplete') : thrown;

@@ -7,25 +7,24 @@ import { Arena } from '../../workers/arena.js';
 import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
-import type { SliceReport } from '../../workers/tasks/slice-report.js';
+import { afterFailure, thenAlways } from '../cleanup.js';
 import { UsageError } from '../errors.js';
+import type { SliceReport } from '../inputs/input-part.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
-import { DeviceGates } from '../passes/device-gates.js';
+import { DeviceGates } from '../machine/device-gates.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
-import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
 import { type PileSet, PileSetWriter } from '../pile-sets/pile-set-writer.js';
+import { checksumTextOf, sumTotals } from '../pile-sets/pile-totals.js';
 import { DEFAULT_STORE_PILES, pilesForBytes } from '../plan/store-piles.js';
 import { planWriterMemory, type WriterMemory } from '../plan/writer-memory.js';
-import { StoreAttempt } from '../store/attempt.js';
-import { commitToStore, type NewCommit } from '../store/commit-to-store.js';
+import { commitToStore, type NewCommit, requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore } from '../store/create-store.js';
-import { generationOfToday, requireGeneration } from '../store/generation.js';
-import { requireIdsFree } from '../store/input-ids.js';
+import { generationOfToday, requireGeneration } from '../store/generations.js';
+import { StoreAttempt } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
-import { afterFailure, thenAlways } from '../then-always.js';
 
 export interface PileWriterOptions {
   /**

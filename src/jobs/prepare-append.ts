@@ -15,9 +15,9 @@ import { requireOutside } from '../output/output-place.js';
 import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { pilesForBytes, pilesForFirstInputs } from '../plan/store-piles.js';
+import { requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
-import { generationOfToday, requireGeneration } from '../store/generation.js';
-import { requireIdsFree } from '../store/input-ids.js';
+import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
 import type { AppendOptions } from './options.js';
@@ -109,8 +109,7 @@ async function planWork(
   const storeGate = deviceGates.gateOf(directory, 'store');
   const gates = await gatesOf(inputs, deviceGates, signal);
   const plan = await planAppend(request, inputs, disk, { pileCount, stripeCount: 1 }, tuning);
-  const needsOf = ({ tempBytes }: DiskNeed) =>
-    [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
+  const needsOf = ({ tempBytes }: DiskNeed) => [{ directory, byteLength: tempBytes, what: 'the pile store' }] as const;
   requireSpace(plan.diskNeeds, needsOf, 1, deviceGates, onWarning);
   return { gates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
 }

@@ -13,12 +13,12 @@ import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/record-memory.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
-import { type EarlierAttempt, findStart, hasWorkOnDisk, type JobStart } from './earlier-attempt.js';
+import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
-import { chooseSite, type JobSite } from './site.js';
+import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
@@ -26,9 +26,7 @@ export interface PreparedShuffle extends ReadableInputs {
   /** With the seed of the attempt that is resumed, and the framing that headers tell. */
   readonly request: ShuffleRequest;
   readonly inputIds: InputIds;
-  readonly site: JobSite;
-  /** Undefined: the output is a stream. */
-  readonly start: JobStart | undefined;
+  readonly site: StreamSite | StartedFiles;
   /** Undefined: the job starts anew. */
   readonly earlier: EarlierAttempt | undefined;
   readonly disks: TempDisks;
@@ -48,13 +46,13 @@ export async function prepareShuffle(
   const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
-  const site = chooseSite(asked, listed);
+  const chosen = chooseSite(asked, listed);
   const deviceGates = new DeviceGates(asked.ioLimits);
-  const disks = new TempDisks(site.tempDirs, deviceGates);
+  const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
-  const start = site.kind === 'files' ? await findStart(asked, site) : undefined;
-  if (start !== undefined) releases.push(() => start.directory.release());
-  const found = start?.kind === 'resumed' ? start : undefined;
+  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(asked, chosen) } : chosen;
+  if (site.kind === 'files') releases.push(() => site.start.directory.release());
+  const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
   const earlier = found !== undefined && hasWorkOnDisk(found) ? found : undefined;
   const manifest = found?.manifest;
   if (manifest !== undefined && site.kind === 'files')
@@ -72,8 +70,7 @@ export async function prepareShuffle(
   requireWholeRecords(inputs, framing);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
   const gates = await gatesOf(inputs, deviceGates, signal);
-  const outputGate =
-    site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
+  const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const plan = await planShuffle(request, inputs, disks, nature, tuning);
   // Nobody knows how much a resumed job still needs; if a disk fills up, no work is lost.
@@ -84,7 +81,7 @@ export async function prepareShuffle(
   }
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
-  return { request, inputs, inputIds, firstHeader, gates, site, start, earlier, disks, outputGate, plan, control };
+  return { request, inputs, inputIds, firstHeader, gates, site, earlier, disks, outputGate, plan, control };
 }
 
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {

@@ -3,13 +3,16 @@
  * that the workers are told.
  */
 import { UsageError } from '../errors.js';
-import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
-import { MOST_FIXED_BYTES } from '../formats/framings/fixed-size.js';
-import { LENGTH_PREFIXES } from '../formats/framings/length-prefixed.js';
+import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
-import type { HeaderSpec } from '../formats/header-table.js';
-import type { LinesHeader } from '../formats/headers/lines-header.js';
-import type { RecordFormat } from '../formats/record-format.js';
+import type { LinesHeader } from '../formats/headers/leading-header.js';
+import {
+  type FramingSpec,
+  type HeaderSpec,
+  LINES,
+  NUL_TERMINATED,
+  type RecordFormat,
+} from '../formats/record-format.js';
 import type { RecordKind, ShuffleOptions } from './options.js';
 
 const MOST_DELIMITER_BYTES = 1024;
@@ -95,7 +98,9 @@ function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
     case 'csv':
       return { lineEnd: '0a', isQuoted: kind === 'csv' };
     default:
-      throw new UsageError('--header counts lines, and these records are not text; give --skip-bytes, or leave --header out');
+      throw new UsageError(
+        '--header counts lines, and these records are not text; give --skip-bytes, or leave --header out',
+      );
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
-import { openZstdPacker } from '../formats/codecs/zstd-packer.js';
+import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import {
   type Compression,
   codecOfName,
@@ -18,8 +18,7 @@ import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
-import { readCpuCount } from '../machine/cpu-count.js';
-import { readMemory } from '../machine/memory-limit.js';
+import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import type { ShardRule, ShuffleOptions } from './options.js';
@@ -184,7 +183,8 @@ export function completeOutput(
 ): OutputRequest {
   const { output, shards, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
   if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
-  if (!(Array.isArray(tempDirs) && tempDirs.every(isPath))) throw new UsageError('tempDirs: expected an array of paths');
+  if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
+    throw new UsageError('tempDirs: expected an array of paths');
   if (shards !== undefined) requireShards(shards);
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(

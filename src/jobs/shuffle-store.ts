@@ -7,9 +7,8 @@
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
-import { LINES } from '../formats/framing.js';
+import { LINES } from '../formats/record-format.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
-import type { JobDirectory } from '../job-directory/job-directory.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireReplaceable } from '../output/output-place.js';
 import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
@@ -18,11 +17,10 @@ import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { explainedByExpiry } from '../store/expired-meanwhile.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
-import { layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
+import { explainedByExpiry, layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
-import { findStart } from './earlier-attempt.js';
+import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
 import { describeJob } from './job-description.js';
@@ -39,7 +37,7 @@ import {
   type OutputRequest,
   type TalkRequest,
 } from './request.js';
-import { chooseSite, type JobSite } from './site.js';
+import { chooseSite, type StreamSite } from './site.js';
 import { shuffleShareOf } from './task-shares.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, type WorkPlan } from './work-plan.js';
@@ -81,9 +79,7 @@ interface PreparedStoreShuffle {
   readonly snapshot: StoreSnapshot;
   /** Where the piles of the store lie. */
   readonly layout: PileSetLayout;
-  readonly site: JobSite;
-  /** Undefined: the output is a stream. */
-  readonly directory: JobDirectory | undefined;
+  readonly site: StreamSite | StartedFiles;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly plan: WorkPlan;
@@ -105,12 +101,15 @@ async function prepareStoreShuffle(
   };
   const { settings, manifest } = snapshot;
   const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const site = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, directories: [snapshot.directory] });
+  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, directories: [snapshot.directory] });
   const gates = new DeviceGates(request.ioLimits);
-  const disks = new TempDisks(site.tempDirs, gates);
-  const start = site.kind === 'files' ? await findStart({ ...request, resume: false }, site) : undefined;
-  if (start !== undefined) releases.push(() => start.directory.release());
-  if (site.kind === 'files') requireReplaceable(site.output, request.output ?? '', []);
+  const disks = new TempDisks(chosen.tempDirs, gates);
+  const start = { ...request, resume: false };
+  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;
+  if (site.kind === 'files') {
+    releases.push(() => site.start.directory.release());
+    requireReplaceable(site.output, request.output ?? '', []);
+  }
   const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
   const layout = layoutOf(snapshot, gates.gateOf(pileSetDirectory, 'store'), rotates);
@@ -124,21 +123,21 @@ async function prepareStoreShuffle(
   const needsOf = (need: (typeof plan)['diskNeeds']['least']) => needsAtSite(need, site);
   requireSpace(plan.diskNeeds, needsOf, 1, gates, request.onWarning);
   const control = createControl(plan, gates);
-  return { request, snapshot, layout, site, directory: start?.directory, disks, outputGate, plan, control };
+  return { request, snapshot, layout, site, disks, outputGate, plan, control };
 }
 
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
-  const { request, snapshot, site, directory, disks, outputGate, control } = prepared;
-  if (site.kind === 'stream' || directory === undefined) return openStream(site, disks, control, scope);
+  const { request, snapshot, site, disks, outputGate, control } = prepared;
+  if (site.kind === 'stream') return openStream(site, disks, control, scope);
   const fixed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
   // The records of a store have no inputs and no framing; the manifest only says whose files these are.
   const asShuffle = {
-    ...{ ...request, ...NEVER_RESUMED, inputs: [], inputIds: 'ordinal', framing: LINES, header: undefined } as const,
+    ...({ ...request, ...NEVER_RESUMED, inputs: [], inputIds: 'ordinal', framing: LINES, header: undefined } as const),
     ...{ decompressProgram: undefined, maxRecordBytes: 0, seed: snapshot.settings.seed, isSeedDrawn: false },
   };
   const describe = (removesJobDirectory: boolean) =>
     describeJob({ request: asShuffle, inputs: [], inputIds: undefined }, fixed, site, removesJobDirectory);
-  return openFiles({ site, directory, disks, outputGate, ...fixed, describe }, scope);
+  return openFiles({ site, directory: site.start.directory, disks, outputGate, ...fixed, describe }, scope);
 }
 
 async function shuffleAt(

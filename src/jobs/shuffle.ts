@@ -59,11 +59,11 @@ export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> =
 }
 
 function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite> {
-  const { request, plan, site, start, earlier, disks, outputGate, control } = prepared;
-  if (site.kind === 'stream' || start === undefined) return openStream(site, disks, control, scope);
+  const { request, plan, site, earlier, disks, outputGate, control } = prepared;
+  if (site.kind === 'stream') return openStream(site, disks, control, scope);
   const describe = (removesJobDirectory: boolean) => describeJob(prepared, plan, site, removesJobDirectory);
   const { isResumable, layout } = plan;
-  const { directory } = start;
+  const { directory } = site.start;
   const { keepTemp } = request;
   return openFiles({ site, directory, earlier, disks, outputGate, isResumable, layout, keepTemp, describe }, scope);
 }

@@ -48,6 +48,14 @@ export function shuffleShareOf(
   rest: Pick<ShuffleShare, 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & { readonly rescatterTo: RescatterTarget },
 ): ShuffleShare {
   const { bufferBytes, readBytes, outputBytes } = memory;
-  const piles: PileShare = { jobName, control: control.buffer, arenaBytes, layout, ramPool, tempZstdLevel, bufferBytes };
+  const piles: PileShare = {
+    jobName,
+    control: control.buffer,
+    arenaBytes,
+    layout,
+    ramPool,
+    tempZstdLevel,
+    bufferBytes,
+  };
   return { ...piles, ...rest, readBytes, outputBytes };
 }

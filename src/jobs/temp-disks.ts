@@ -5,8 +5,8 @@
 import type { Release } from '../cleanup.js';
 import { SystemError } from '../errors.js';
 import { statPath } from '../io/paths.js';
-import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/private-temp-directory.js';
-import type { DeviceGates } from '../passes/device-gates.js';
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
+import type { DeviceGates } from '../machine/device-gates.js';
 import type { TempDisk } from '../pile-sets/pile-layout.js';
 
 export class TempDisks {

@@ -1,32 +1,31 @@
 /**
- * Reads every record of a store. The checksums of segments tell of what a disk changed; scattering the records once more,
- * to nowhere, tells whether each lies on its pile and all that the index counts are there.
+ * Reads every record of a store. The checksums of segments show what a disk changed; scattering the records once more, to
+ * nowhere, shows whether each lies on its pile and everything that the index counts is there.
  */
 import { Arena } from '../../workers/arena.js';
 import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { VerificationError } from '../errors.js';
-import { zstdExpander } from '../formats/codecs/zstd-packer.js';
+import { zstdExpander } from '../formats/codecs/zstd-writer.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { checksumTextOf } from '../output/output-target.js';
 import { hearSignals } from '../pause.js';
 import { eachMergedPile, MergedPileReader } from '../pile-sets/merged-pile.js';
 import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
-import type { PileTally } from '../pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { type PileTotals, readPileTotals } from '../pile-sets/read-pile-set-index.js';
+import type { PileTally } from '../pile-sets/pile-totals.js';
+import { checksumTextOf, isSameTally, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
+import { readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
-import { explainedByExpiry } from '../store/expired-meanwhile.js';
-import { layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
 
 const MIB = 2 ** 20;
 const WINDOW_BYTES = MIB;
-/** For the buffers of all piles together, of which only one is used at a time, and thrown away when it is full. */
+/** For the buffers of all piles together; a full buffer is thrown away. */
 const BUFFERS_BYTES = 32 * MIB;
 const LARGEST_BUFFER_BYTES = 64 * 1024;
 
 /**
- * @throws VerificationError for the first thing that is not as it was written; UsageError ERR_STORE when a pile set was
+ * @throws VerificationError for the first difference from what was written; UsageError ERR_STORE when a pile set was
  *   expired and deleted meanwhile; SystemError; AbortedError
  */
 export async function verifyStore(snapshot: StoreSnapshot, signal?: AbortSignal): Promise<void> {
@@ -75,7 +74,7 @@ async function verifyPileSet(
     await reader.read(merged, layout, {
       place: (byteLength) => {
         const room = window.makeRoom();
-        if (typeof room !== 'number') throw damaged(merged.pile, 'holds a longer record than any that was committed');
+        if (typeof room !== 'number') throw damaged(merged.pile, 'holds a longer record than any committed record');
         return { target: arena.kernel.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
       },
       receive: (byteLength) => {
@@ -85,7 +84,7 @@ async function verifyPileSet(
     });
     if (window.pendingBytes > 0) throw damaged(merged.pile, `ends inside a record, ${window.pendingBytes} bytes of it`);
   }
-  compareTallies(scatterArena.tallies(), readPileTotals(pileSet.index), damaged);
+  compareTotals(scatterArena.totals(), readPileTotals(pileSet.index), damaged);
 }
 
 const nowhere = {
@@ -95,16 +94,15 @@ const nowhere = {
   },
 };
 
-function compareTallies(
-  found: readonly PileTally[],
+function compareTotals(
+  found: PileTotals,
   told: PileTotals,
   damaged: (pile: number, problem: string) => VerificationError,
 ): void {
-  const inWords = (records = 0, bytes = 0, checksum = 0n) =>
-    `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
-  for (const [pile, { records, recordBytes, checksum }] of found.entries()) {
-    const holds = inWords(records, recordBytes, checksum);
-    const expected = inWords(told.records[pile], told.recordBytes[pile], told.checksums[pile]);
-    if (holds !== expected) throw damaged(pile, `holds ${holds}, expected ${expected}`);
+  const inWords = ({ records, recordBytes, checksum }: PileTally) =>
+    `${records} records of ${recordBytes} bytes, checksum ${checksumTextOf(checksum)}`;
+  for (let pile = 0; pile < found.records.length; pile++) {
+    const [holds, expected] = [tallyOf(found, pile), tallyOf(told, pile)];
+    if (!isSameTally(holds, expected)) throw damaged(pile, `holds ${inWords(holds)}, expected ${inWords(expected)}`);
   }
 }

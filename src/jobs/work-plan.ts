@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
-import { framingOf } from '../formats/framing-table.js';
+import { framingOf } from '../formats/record-format.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { FileInput, Input } from '../inputs/list-inputs.js';
 import { JobControl } from '../job-control.js';
-import type { JobManifest } from '../job-directory/manifest.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
-import { readOpenFileLimit } from '../machine/open-file-limit.js';
+import { readOpenFileLimit } from '../machine/limits.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';

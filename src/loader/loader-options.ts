@@ -2,8 +2,7 @@
  * What a caller says of a loader, checked and completed.
  */
 import { UsageError } from '../errors.js';
-import { readCpuCount } from '../machine/cpu-count.js';
-import { readMemory } from '../machine/memory-limit.js';
+import { readCpuCount, readMemory } from '../machine/limits.js';
 import type { LoaderSettings } from './loader-state.js';
 
 export interface OpenStoreOptions {

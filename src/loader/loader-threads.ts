@@ -3,11 +3,11 @@
  * state of a store is read on the calling thread: starting others takes longer.
  */
 import { randomUUID } from 'node:crypto';
-import type { LoadShare } from '../../workers/tasks/job-share.js';
+import type { LoadShare } from '../../workers/shares.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { DeviceGates } from '../passes/device-gates.js';
+import { DeviceGates } from '../machine/device-gates.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
@@ -67,7 +67,7 @@ export class LoaderThreads {
   async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
     const loading = this.#open().then((pool) => {
       if (this.#control.isAborted) throw new AbortedError('incomplete');
-      return pool.load({ ...task, job: this.#share });
+      return pool.run('load', { ...task, job: this.#share });
     });
     this.#underWay.add(loading);
     try {

@@ -2,7 +2,7 @@
  * A store that records are read from, lazily and in a random order: the loader's side of the library.
  */
 import { UsageError } from '../errors.js';
-import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/manifest.js';
+import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { Loader } from './loader.js';
 import {

@@ -4,7 +4,7 @@
  */
 import type { LoadResult } from '../../workers/tasks/load-portion.js';
 import { hearSignals } from '../pause.js';
-import { explainedByExpiry } from '../store/expired-meanwhile.js';
+import { explainedByExpiry } from '../store/store-snapshot.js';
 import { orderOfEpoch } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';
 import { type LoaderMemory, rangeCountOfPile, requireMemory } from './portion-memory.js';

@@ -8,8 +8,8 @@ import type { PileEntry } from '../pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals, totalsOf } from '../pile-sets/pile-totals.js';
 import { readPileEntries } from '../pile-sets/read-pile-set-index.js';
-import { explainingExpiry } from '../store/expired-meanwhile.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
+import { explainingExpiry } from '../store/store-snapshot.js';
 
 export interface StoreContents {
   readonly totals: PileTotals;

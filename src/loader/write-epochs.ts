@@ -3,8 +3,7 @@
  */
 import { AbortedError } from '../errors.js';
 import { JobControl } from '../job-control.js';
-import { standardOutput } from '../output/stream-output.js';
-import { writeToStream } from '../output/write-to-stream.js';
+import { standardOutput, writeToStream } from '../output/stream-output.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-batch.js';
 

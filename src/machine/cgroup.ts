@@ -9,8 +9,7 @@
  */
 
 import { posix } from 'node:path';
-import type { ReadText } from './kernel-text.js';
-import { isWithin, type Mount, parseMounts } from './mount-table.js';
+import { isWithin, type Mount, parseMounts, type ReadText } from './kernel-text.js';
 
 export interface CgroupDirectory {
   readonly path: string;

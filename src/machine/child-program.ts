@@ -1,12 +1,15 @@
 /**
- * A program that gets bytes on its standard input and writes others to its standard output: started without a
- * shell, with no other descriptor of this process, and ended and waited for when it is let go of.
+ * A program that reads bytes on its standard input and writes others to its standard output. It is started without a
+ * shell and with no other descriptor of this process; `stop` ends it and waits for it.
  *
- * It stays in the process group of this process, so that what ends or stops the group, such as Ctrl-C, reaches both.
- * What it has started itself ends when its pipes are closed.
+ * It stays in the process group of this process, so that a signal to the group, such as Ctrl-C, reaches both.
+ * Programs that it has started itself end when their pipes close.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileCalls } from '../io/file-calls.js';
 
 /** Of what it writes to standard error the end is kept. */
 const STANDARD_ERROR_BYTES = 4096;
@@ -93,5 +96,23 @@ export class ChildProgram {
     if (!this.#hasEnded) this.#child.kill('SIGKILL');
     for (const stream of this.#child.stdio) stream?.destroy();
     await this.ended;
+  }
+}
+
+/** What is searched where nothing is said. */
+const USUAL_PATH = '/bin:/usr/bin';
+
+/** @param name with a slash: a path. */
+export function isProgram(name: string, searchPath = process.env['PATH'] ?? USUAL_PATH): boolean {
+  if (name.includes('/')) return isExecutable(name);
+  return searchPath.split(delimiter).some((directory) => isExecutable(join(directory, name)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    fileCalls.access(path, constants.X_OK);
+    return fileCalls.stat(path).isFile();
+  } catch {
+    return false;
   }
 }

@@ -11,13 +11,10 @@
  */
 
 import { posix } from 'node:path';
-import { defaultIoLimits } from './device-class.js';
-import { type DeviceProbe, type StatDevice, systemProbe } from './device-probe.js';
-import { type Disk, describeDisk } from './disks.js';
-import { isWithin, type Mount, parseMounts } from './mount-table.js';
+import { type DeviceProbe, type Disk, defaultIoLimits, describeDisk, type StatDevice, systemProbe } from './disks.js';
+import { isWithin, type Mount, parseMounts } from './kernel-text.js';
 
-export type { DeviceClass } from './device-class.js';
-export type { DeviceProbe } from './device-probe.js';
+export type { DeviceClass, DeviceProbe } from './disks.js';
 
 export interface Device extends Disk {
   /** Of the path itself, like `overlay`, not of what lies under it; `unknown` when no mount fits. */

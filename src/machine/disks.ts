@@ -1,15 +1,78 @@
 /**
- * From a block device's directory in sysfs to the disk below it: a partition belongs to its disk,
- * and a mapped device (LVM, LUKS, md) to the one disk it lies on. A device spread over several
- * disks stays itself, because one call to it may keep any of them busy.
+ * Which disk holds a block device, and how many large reads and writes it serves well at one time. A partition belongs
+ * to its disk, and a mapped device (LVM, LUKS, md) to the one disk it lies on. A device spread over several disks stays
+ * itself, because one call to it may keep any of them busy.
  *
  * Trusts the layout of /sys/block (sysfs-block and block/queue-sysfs in the kernel's documentation).
  * Promises an answer for any directory; what sysfs does not say is class `unknown`.
  */
-
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
-import { type DeviceClass, defaultIoLimits } from './device-class.js';
-import type { DeviceProbe } from './device-probe.js';
+import { type ReadText, readKernelText } from './kernel-text.js';
+
+/** What kind of thing holds the bytes. */
+export type DeviceClass = 'rotating' | 'solid-state' | 'virtual' | 'memory' | 'network' | 'unknown';
+
+/** Large I/O calls at one time when the user says nothing. */
+export const defaultIoLimits: Readonly<Record<DeviceClass, number>> = {
+  /** One head: a second call makes it seek between the two, and the sum is slower than either. */
+  rotating: 1,
+  /** Many flash chips behind deep queues: several MB-sized calls are needed to keep all of them busy. */
+  'solid-state': 16,
+  /** Usually flash or a storage cluster that wants parallel calls, perhaps a lone disk that suffers from many. */
+  virtual: 8,
+  /** Calls in flight hide the round trip; more only fill the server's queue. */
+  network: 8,
+  /** Enough to overlap on flash, few enough not to ruin a rotating disk. */
+  unknown: 4,
+  /** A copy in RAM, bounded by the cores and not by the device. */
+  memory: Number.POSITIVE_INFINITY,
+};
+
+/**
+ * The questions to the system that finding a device takes; tests give a literal tree. Only `statDevice` throws, and only
+ * what stat throws: all else answers "nothing".
+ */
+export interface DeviceProbe {
+  /** Follows symbolic links. Throws what stat throws. */
+  statDevice(path: string): StatDevice;
+  readonly readText: ReadText;
+  /** The absolute path without symbolic links; undefined when there is nothing at `path`. */
+  realPath(path: string): string | undefined;
+  exists(path: string): boolean;
+  /** The names in a directory; none when it is missing. */
+  list(directory: string): readonly string[];
+}
+
+export interface StatDevice {
+  /** st_dev: the file system that holds the file. */
+  readonly holder: bigint;
+  /** st_rdev when the path is the special file of a block device, such as /dev/sda1. */
+  readonly block?: bigint;
+}
+
+export const systemProbe: DeviceProbe = {
+  statDevice(path) {
+    const stat = statSync(path, { bigint: true });
+    return stat.isBlockDevice() ? { holder: stat.dev, block: stat.rdev } : { holder: stat.dev };
+  },
+  readText: readKernelText,
+  realPath(path) {
+    try {
+      return realpathSync(path);
+    } catch {
+      return undefined;
+    }
+  },
+  exists: existsSync,
+  list(directory) {
+    try {
+      return readdirSync(directory);
+    } catch {
+      return [];
+    }
+  },
+};
 
 /** A disk, or what takes its place: a file system in memory or behind a network. */
 export interface Disk {

@@ -1,21 +1,50 @@
 /**
- * Whether those who made files with their name in it (owner-name.ts) still run.
+ * Files whose name says who made them, and whether their maker still runs:
  *
- * Told to be gone is only what is known to be: a process of this host that the system does not have any more
- * (or has under that number, but started at another time), or that ran before this host was started again.
- * Hosts that share a directory must therefore differ in their names, where an earlier start of this host cannot be told
- * from another host of its name (`judgeOwnerAmongHosts`). A process on another host or in another container may run or
- * not.
+ *     KIND+HOST+BOOT-ID+PID-NAMESPACE+PID+START-TICKS+THREAD+TOKEN
+ *
+ * It is all in the name, because a name appears in one step and bytes do not. A field that is not known is `unknown`.
+ *
+ * A file is called left over only when its owner is known to be gone: a process of this host that the system does not
+ * have any more (or has under that number, but started at another time), or that ran before this host was started again.
+ * A process on another host or in another container may run or not. Hosts that share a directory must therefore
+ * have different names; `judgeOwnerAmongHosts` is for directories where two of them may have the same one.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { type FileOwner, hostInName } from './owner-name.js';
-import { identifyThisProcess, isRunning } from './process-identity.js';
+import { PileshufError } from '../errors.js';
+import { removeFile } from '../io/files.js';
+import type { FileRole } from '../io/io-error.js';
+import { listNames } from '../io/paths.js';
+import { identifyThisProcess, isRunning, type ProcessIdentity } from './process-identity.js';
 
-/** Whether the owner still is at what the file is for. */
+/** The maker of such a file. The host is written as in the name. */
+export interface FileOwner extends ProcessIdentity {
+  /** A process can have several threads that run this program. */
+  readonly threadId: number;
+  /** 16 hex digits, another for each file. */
+  readonly token: string;
+}
+
+/** Whether the owner still works on what the file is for. */
 export type OwnerState = 'live' | 'left over' | 'unknowable';
 
-/** Of the files that this thread stands behind. Its others are left over, such as those it could not remove. */
+/** A name of a directory listing that says who made it. */
+export interface OwnedName {
+  readonly name: string;
+  readonly owner: FileOwner;
+  readonly state: OwnerState;
+}
+
+const OWNER = new RegExp(
+  '^(?<host>[A-Za-z0-9._%-]{1,64})\\+(?<bootId>[0-9a-f-]{36}|unknown)\\+(?<pidNamespace>\\d{1,20}|unknown)' +
+    '\\+(?<pid>[1-9]\\d{0,9})\\+(?<startTicks>\\d{1,20}|unknown)\\+(?<threadId>\\d{1,10})\\+(?<token>[0-9a-f]{16})$',
+);
+/** The largest process number that a system uses. */
+const LARGEST_PID = 2 ** 31 - 1;
+
+/** Tokens of the files that this thread stands behind. Its others are left over, such as those it could not remove. */
 const heldTokens = new Set<string>();
 
 /** This thread, as owner of one more file. */
@@ -32,7 +61,30 @@ export function letGoOf({ token }: FileOwner): void {
   heldTokens.delete(token);
 }
 
-/** @param own whoever asks. */
+/** @param kind lower-case letters and hyphens. */
+export function formatOwnerName(kind: string, owner: FileOwner): string {
+  const { bootId = 'unknown', pidNamespace = 'unknown', pid, startTicks = 'unknown', threadId, token } = owner;
+  return [kind, hostInName(owner.host), bootId, pidNamespace, pid, startTicks, threadId, token].join('+');
+}
+
+/** @returns undefined for a name that is not of this kind. */
+export function parseOwnerName(kind: string, name: string): FileOwner | undefined {
+  if (!name.startsWith(`${kind}+`)) return undefined;
+  const fields = OWNER.exec(name.slice(kind.length + 1))?.groups ?? {};
+  const { host, bootId, pidNamespace, pid, startTicks, threadId, token } = fields;
+  if (host === undefined || token === undefined || Number(pid) > LARGEST_PID) return undefined;
+  return {
+    host,
+    bootId: knownIn(bootId),
+    pidNamespace: knownIn(pidNamespace),
+    pid: Number(pid),
+    startTicks: knownIn(startTicks),
+    threadId: Number(threadId),
+    token,
+  };
+}
+
+/** @param own this thread. */
 export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   if (owner.host !== hostInName(own.host)) return 'unknowable';
   if (owner.bootId !== own.bootId) {
@@ -47,7 +99,43 @@ export function judgeOwner(owner: FileOwner, own: FileOwner): OwnerState {
   return isRunning(owner.pid, owner.startTicks) ? 'live' : 'left over';
 }
 
-/** The same where many hosts write, some of which may have one name: one that was started at another time may be another. */
+/** The same where two hosts may have one name: an owner with another boot id may be on another host. */
 export function judgeOwnerAmongHosts(owner: FileOwner, own: FileOwner): OwnerState {
   return owner.bootId === own.bootId ? judgeOwner(owner, own) : 'unknowable';
+}
+
+/** The names of this kind in a directory listing, each with its owner and whether that still runs. */
+export function judgeNames(kind: string, names: readonly string[], judge = judgeOwner): OwnedName[] {
+  const own = identifyOwner();
+  return names.flatMap((name) => {
+    const owner = parseOwnerName(kind, name);
+    return owner === undefined ? [] : [{ name, owner, state: judge(owner, own) }];
+  });
+}
+
+/** Removes the files of this kind that are left over in a directory. Files that cannot be judged or removed stay. */
+export function removeLeftOver(kind: string, directory: string, role: FileRole): void {
+  ifPossible(() => {
+    for (const { name, state } of judgeNames(kind, listNames(directory, role))) {
+      if (state === 'left over') ifPossible(() => removeFile(join(directory, name), role));
+    }
+  });
+}
+
+function ifPossible(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof PileshufError)) throw error;
+  }
+}
+
+/** A host name as it is, if a file name can hold it, else a hash of it. */
+export function hostInName(host: string): string {
+  if (/^[A-Za-z0-9._-]{1,64}$/.test(host)) return host;
+  return `%${createHash('sha256').update(host).digest('hex').slice(0, 32)}`;
+}
+
+function knownIn(field: string | undefined): string | undefined {
+  return field === 'unknown' ? undefined : field;
 }

@@ -6,7 +6,7 @@
  * Trusts /proc for more than host and number. Where there is none, as on macOS, the rest is undefined.
  */
 import { hostname } from 'node:os';
-import { errnoOf } from '../io/errno.js';
+import { errnoOf } from '../io/io-error.js';
 import { type ReadText, readKernelLink, readKernelText } from './kernel-text.js';
 
 export interface ProcessIdentity {

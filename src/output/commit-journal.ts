@@ -1,10 +1,9 @@
 /**
- * What is noted, durably, before outputs get their final names, so that a later run can finish what a
- * killed one began, or take it back: which shards there are, and which files they replace. It lies in
- * the job directory.
+ * The plan for giving outputs their final names, written durably before the first move, so that a later attempt can finish
+ * or take back the moves of a killed one: which shards there are, and which former files they replace. It is a file in the
+ * job directory.
  */
 import { join } from 'node:path';
-import { damagedFile } from '../io/damaged-file.js';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import {
@@ -14,36 +13,31 @@ import {
   list,
   object,
   oneOf,
-  readShape,
   text,
   type ValueOf,
   wholeNumber,
 } from '../io/json-shape.js';
-import { seal, unseal } from '../io/sealed-file.js';
-import { readSmallFile, replaceDurably } from '../io/small-file.js';
+import { damagedFile } from '../io/sealed-file.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { replaceDurably } from '../io/small-file.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import { isMadeWayFor, isNameOfShard } from './shard-names.js';
-
-const KIND = 'commit';
-const VERSION = 1;
-/** A hundred thousand shards take some 20 MB. */
-const MOST_BYTES = 2 ** 28;
 
 const shape = object({
   /** See `outputIdentityOf`. */
   outputIdentity: text,
   /**
-   * `move-aside`: former files may have been moved. `move-in`: all of them were, and outputs may have got their
-   * names. `moved`: all outputs have, and former files may have been removed.
+   * `move-aside`: some former files may have been moved aside. `move-in`: all are aside, and some outputs may have their
+   * final names. `moved`: all outputs have their final names, and former files may have been removed.
    */
   phase: oneOf('move-aside', 'move-in', 'moved'),
-  /** Whether shards get their names in a directory that was there before them. */
+  /** Whether shards get their names in a directory that existed before the job. */
   intoExisting: flag,
-  /** Of the one output, or of the shards in order. */
+  /** Of the shards, in order; empty for one output. */
   names: list(fileName),
   byteLengths: list(wholeNumber()),
-  /** Names of the files that make way. */
+  /** Names of the former files that the shards replace. */
   replaced: list(fileName),
   records: wholeNumber(),
   /** Of all records. */
@@ -53,8 +47,11 @@ const shape = object({
 
 export type CommitJournal = ValueOf<typeof shape>;
 
+/** A hundred thousand shards take some 20 MB. */
+const format = new SealedFormat({ kind: 'commit', version: 1, mostBytes: 2 ** 28, role: 'temp', shape });
+
 export async function writeJournal(jobDirectory: string, journal: CommitJournal): Promise<void> {
-  await replaceDurably(jobDirectory, JOURNAL_NAME, seal(KIND, VERSION, journal));
+  await replaceDurably(jobDirectory, JOURNAL_NAME, format.seal(journal));
 }
 
 export async function removeJournal(jobDirectory: string): Promise<void> {
@@ -62,17 +59,15 @@ export async function removeJournal(jobDirectory: string): Promise<void> {
   await syncDirectory(jobDirectory, 'temp');
 }
 
-/** @returns undefined when no output has begun to move. @throws VerificationError when it is damaged. */
+/** @returns undefined when no output has begun to move. @throws VerificationError when the journal is damaged. */
 export function readJournal(jobDirectory: string): CommitJournal | undefined {
   const path = join(jobDirectory, JOURNAL_NAME);
-  const bytes = readSmallFile(path, 'temp', MOST_BYTES);
-  if (bytes === undefined) return undefined;
-  const journal = readShape(shape, unseal(bytes, KIND, VERSION, path), path);
-  requireConsistent(journal, path);
+  const journal = format.read(path);
+  if (journal !== undefined) requireConsistent(journal, path);
   return journal;
 }
 
-/** One file without a name, or shards with theirs; and nothing makes way but what could be of former shards. */
+/** A journal names no shard (one file) or all of them, and replaces only files with the names of former shards. */
 function requireConsistent(journal: CommitJournal, path: string): void {
   const { names, byteLengths, replaced, intoExisting } = journal;
   const shardCount = names.length;
@@ -80,13 +75,13 @@ function requireConsistent(journal: CommitJournal, path: string): void {
     throw damagedFile(path, `expected as many lengths as outputs, got ${byteLengths.length} and ${shardCount} names`);
   }
   if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
-    throw damagedFile(path, 'expected files that make way only in a directory of shards that was there before');
+    throw damagedFile(path, 'expected replaced files only in a directory of shards that existed before');
   }
   const wrong = names.findIndex((name, shard) => !isNameOfShard(name, shard, shardCount));
   if (wrong !== -1) throw damagedFile(path, `names[${wrong}]: expected the name of shard ${wrong} of ${shardCount}`);
   const stranger = replaced.findIndex((name) => !isMadeWayFor(name));
   if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
   for (const list of [names, replaced]) {
-    if (new Set(list).size !== list.length) throw damagedFile(path, 'a name stands in it twice');
+    if (new Set(list).size !== list.length) throw damagedFile(path, 'it has a name twice');
   }
 }

@@ -1,42 +1,50 @@
 /**
- * A sink that compresses. Records are gathered in the sink's buffers, all of them together as one, and what they
- * hold becomes one member whenever they are full, so that a file is a sequence of members of a few MiB that others
- * can read in parallel. Nobody knows where a member will lie before those before it are written: tasks compress
- * ahead, hold what they have in spare memory, and append it when it is their turn. A task that finds no more spare
- * memory waits for its turn, and from then on appends at once.
+ * A sink that compresses. It gathers records in its buffers, used together as one; each time they are full, their bytes
+ * become one member, so that a file is a sequence of members of a few MiB that others can read in parallel. Where a member
+ * lies is known only when those before it are written: a task compresses ahead, holds its members in spare memory, and
+ * appends them when it is its turn. A task that finds no spare memory left waits for its turn, and from then on appends at
+ * once.
  *
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
  */
+
+import type { MemberEncoder } from '../formats/codec.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { freeBytes } from '../formats/free-bytes.js';
-import type { MemberEncoder } from '../formats/member-encoder.js';
+import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
-import { cutAt, type ShardCuts } from '../plan/shard-cuts.js';
-import type { MemberAppender } from './member-appender.js';
-import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
-import type { WrittenRegion } from './output-target.js';
+import { cutAt } from '../plan/shard-cuts.js';
+import {
+  type AppendedTarget,
+  type OutputHasher,
+  type OutputSink,
+  type SinkBuffer,
+  type SinkStart,
+  type StreamTarget,
+  stagedPath,
+  type WrittenRegion,
+} from './output-target.js';
+import { writeToStream } from './stream-output.js';
 
 interface CompressedSinkParts {
+  readonly target: AppendedTarget | StreamTarget;
   readonly compression: Compression;
   readonly start: SinkStart;
-  /** Undefined: one output that is not cut. */
-  readonly cuts: ShardCuts | undefined;
   readonly buffer: SinkBuffer;
-  readonly appender: MemberAppender;
   readonly control: JobControl;
   readonly hasher: OutputHasher | undefined;
 }
 
-/** Members one behind the other in one shard. */
+/** Consecutive members in one shard. */
 interface Region {
   readonly shard: number;
   recordBytes: number;
   storedBytes: number;
   checksum: string;
-  /** Where it lies; undefined until its first member is appended. */
+  /** Where the region begins; undefined until its first member is appended. */
   start: number | undefined;
 }
 
@@ -57,6 +65,10 @@ export class CompressedSink implements OutputSink {
   readonly #waiting: WaitingMember[] = [];
   readonly #regions: Region[] = [];
   #region: Region;
+  /** The staged file of the shard that was appended to last. */
+  #file: { readonly shard: number; readonly file: OpenFile } | undefined;
+  /** Where that file ends; of a stream, the bytes that this sink wrote. */
+  #end = 0;
   fillAddress: number;
 
   constructor(parts: CompressedSinkParts) {
@@ -70,9 +82,9 @@ export class CompressedSink implements OutputSink {
   }
 
   get nextCut(): { by: 'rank' | 'byte'; at: number } {
-    const { cuts } = this.#parts;
-    if (cuts === undefined) return { by: 'byte', at: Number.POSITIVE_INFINITY };
-    return { by: cuts.by, at: cutAt(cuts, this.#region.shard + 1) };
+    const { target } = this.#parts;
+    if (target.kind === 'stream') return { by: 'byte', at: Number.POSITIVE_INFINITY };
+    return { by: target.cuts.by, at: cutAt(target.cuts, this.#region.shard + 1) };
   }
 
   get roomBytes(): number {
@@ -119,7 +131,7 @@ export class CompressedSink implements OutputSink {
   }
 
   async abandon(): Promise<void> {
-    this.#parts.appender.close();
+    this.#closeFile();
   }
 
   #beginRegion(shard: number): Region {
@@ -134,7 +146,7 @@ export class CompressedSink implements OutputSink {
     if (hasher !== undefined) this.#region.checksum = checksumTextOf(hasher.checksum());
   }
 
-  /** The hasher works on linear memory: the buffers are free by now. */
+  /** The hasher works on linear memory; the buffers are free now. */
   #hash(bytes: Uint8Array): void {
     const { hasher, buffer } = this.#parts;
     if (hasher === undefined) return;
@@ -147,13 +159,43 @@ export class CompressedSink implements OutputSink {
   }
 
   async #appendWaiting(): Promise<void> {
-    const { appender, control, start } = this.#parts;
+    const { control, start } = this.#parts;
     control.waitForTurn(start.turn);
     for (const { region, bytes, spareBytes } of this.#waiting.splice(0)) {
-      const position = await inPhaseAsync('write', () => appender.append(region.shard, bytes));
+      const position = await inPhaseAsync('write', () => this.#append(region.shard, bytes));
       region.start ??= position;
       freeBytes(bytes);
       control.giveSpare(spareBytes);
     }
+  }
+
+  /** @returns where the member begins in its shard, counted from the end of the header. */
+  async #append(shard: number, member: Uint8Array): Promise<number> {
+    const { target, control } = this.#parts;
+    if (target.kind === 'stream') {
+      await writeToStream({ fd: target.fd, path: target.path, role: 'output' }, member, control);
+    } else {
+      const file = this.#openFile(shard, target);
+      await control.duringAsync(target.gate, () => writeAt(file, member, 0, member.byteLength, this.#end));
+    }
+    const position = this.#end;
+    this.#end += member.byteLength;
+    return target.kind === 'stream' ? position : position - target.headerBytes;
+  }
+
+  #openFile(shard: number, { stagingDirectory, headerBytes }: AppendedTarget): OpenFile {
+    if (this.#file?.shard === shard) return this.#file.file;
+    this.#closeFile();
+    const file = openStagedOutput(stagedPath(stagingDirectory, shard));
+    this.#file = { shard, file };
+    // A new file leaves room for its header.
+    this.#end = Math.max(headerBytes, versionOf(file).byteLength);
+    return file;
+  }
+
+  #closeFile(): void {
+    const open = this.#file;
+    this.#file = undefined;
+    if (open !== undefined) closeFile(open.file);
   }
 }

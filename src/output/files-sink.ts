@@ -1,11 +1,10 @@
 /**
- * A sink into staged files in which each record has its place.
+ * A sink into staged files in which each record has a known place.
  *
- * Large files are written around the page cache where that is possible: the output is not read again,
- * and it has to reach the device before the job ends anyway. Such writes must be aligned in memory and
- * in the file, so the buffer is filled in step with the file, and what is not aligned, at the ends of a
- * region, goes through the page cache. The buffers take turns: while the device takes some, another is
- * filled, and the device is still busy while the next pile is loaded.
+ * Large files are written around the page cache where possible: the output is not read again, and must reach the device
+ * before the job ends anyway. Such writes must be aligned in memory and in the file, so the buffer is filled in step with
+ * the file, and the unaligned ends of a region go through the page cache. The buffers take turns: while the device takes
+ * one, another is filled, and the device is still busy while the next pile is loaded.
  *
  *     file      | header ... 4096 | 4096 | 4096 | ...     region begins at byte p of the file
  *     buffer    |  p % 4096 ^ first record
@@ -21,10 +20,17 @@ import {
 } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
-import { cutAt } from '../plan/shard-cuts.js';
-import type { OutputHasher, OutputSink, SinkBuffer, SinkStart } from './output-sink.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
-import { type PlacedTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import { cutAt } from '../plan/shard-cuts.js';
+import {
+  type OutputHasher,
+  type OutputSink,
+  type PlacedTarget,
+  type SinkBuffer,
+  type SinkStart,
+  stagedPath,
+  type WrittenRegion,
+} from './output-target.js';
 
 export class FilesSink implements OutputSink {
   readonly #target: PlacedTarget;
@@ -38,10 +44,10 @@ export class FilesSink implements OutputSink {
   #directFile: OpenFile | undefined;
   /** Whether this shard is written directly. */
   #direct = false;
-  /** The last direct write from each buffer; it may be under way. */
+  /** The last direct write from each buffer; it may not have ended. */
   readonly #writes: Promise<void>[];
   #regionStart = 0;
-  /** Byte of the file that lies at #pendingAddress. */
+  /** Byte of the file that is at #pendingAddress. */
   #position = 0;
   /** Address of the buffer that is being filled, and which one it is. */
   #address: number;
@@ -107,7 +113,7 @@ export class FilesSink implements OutputSink {
   }
 
   async abandon(): Promise<void> {
-    // A failure was or will be reported where it is awaited; here they must only be over.
+    // A failure is reported where the write is awaited; here the writes must only have ended.
     await Promise.allSettled(this.#writes);
     const files = [this.#file, this.#directFile].filter((file) => file !== undefined);
     this.#file = undefined;
@@ -142,7 +148,7 @@ export class FilesSink implements OutputSink {
     await this.abandon();
   }
 
-  /** Begins to write all whole blocks, and goes on in the next buffer with what is left. */
+  /** Begins to write all whole blocks, and moves the rest to the next buffer. */
   async #flushBlocks(): Promise<void> {
     const end = roundDown(this.fillAddress);
     await this.#writeBuffered(Math.min(end, roundUp(this.#pendingAddress)));
@@ -154,7 +160,7 @@ export class FilesSink implements OutputSink {
     }
     const byteLength = end - this.#pendingAddress;
     const write = this.#writeDirect(this.#directFile, this.#pendingAddress, byteLength, this.#position);
-    // A failure is seen where it is awaited; until then it must not count as unhandled.
+    // A failure shows where the write is awaited; until then it must not count as unhandled.
     write.catch(() => {});
     this.#writes[this.#turn] = write;
     this.#position += byteLength;

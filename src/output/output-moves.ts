@@ -1,34 +1,31 @@
 /**
- * Giving outputs their final names, step by step. Each step may have been done already by a run that was
- * killed there. Nothing loses a name before the name that it gets instead is durable: outputs keep their
- * staged names until the staging directory goes.
+ * Gives outputs their final names, step by step. A killed attempt may have done any of the steps already. No file loses a
+ * name before its next name is durable: outputs keep their staged names until the staging directory goes.
  *
  *     one file        one link, or one rename in place of the former file
- *     new directory   shards are gathered under their names in a directory, which appears by one rename
+ *     new directory   shards get their names in a directory beside it, which appears by one rename
  *     existing one    former shards are moved aside, then the new ones get their names, then the marker
- *                     appears that says that they are complete; the journal tells how far it came
+ *                     appears that says that they are complete; the journal says which of these steps is next
  */
 import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
+import { makeOwnDirectory, removeDirectory } from '../io/directories.js';
 import { addName, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncParent, syncPath } from '../io/durable.js';
-import { removeFile } from '../io/files.js';
+import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
 import { isSameEntry, nameExists, statPath } from '../io/paths.js';
-import { makeOwnDirectory, removeDirectory } from '../io/private-directory.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
-import { writeCompletionMarker } from './completion-marker.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
 import { completionMarkerName } from './shard-names.js';
 
-/** Where things lie while outputs get their names. */
+/** The directories that hold the staged outputs and the journal while outputs get their names. */
 export interface MoveDirectories {
   readonly stagingDirectory: string;
-  /** Holds the journal. */
   readonly jobDirectory: string;
 }
 
-/** Does what is left to do; done twice, the second does nothing. */
+/** Makes all moves that are not made yet; a second call makes none. */
 export async function moveOutputs(
   place: FilesPlace,
   directories: MoveDirectories,
@@ -74,7 +71,7 @@ async function moveIntoExisting(
     await syncPath(stagingDirectory);
     for (const name of journal.replaced) {
       const [from, to] = [join(place.path, name), join(aside, name)];
-      // Both: a run was killed while it put it back.
+      // Both names exist: an attempt was killed while it put the file back.
       if (isSameEntry(from, to, 'output')) removeFile(from, 'output');
       else if (nameExists(from, 'output') && !nameExists(to, 'output')) moveIntoPlace(from, to);
     }
@@ -92,8 +89,28 @@ async function moveIntoExisting(
 }
 
 /**
- * Takes back what was done in an existing directory: afterwards it holds what it held before, the outputs
- * are staged, and there is no journal. But outputs that all have their names keep them.
+ * Writes `PREFIX.complete.json`, the last file to appear in a directory that existed before its shards: while it is missing,
+ * the shards of this prefix are not complete, or not all of one job.
+ */
+export async function writeCompletionMarker(
+  place: ShardsPlace,
+  stagingDirectory: string,
+  { names, records, bytes, checksum }: CommitJournal,
+): Promise<void> {
+  const staged = join(stagingDirectory, 'marker');
+  const marker = { shards: names.length, records, bytes, checksum };
+  removeFile(staged, 'output');
+  const text = Buffer.from(`${JSON.stringify(marker)}\n`);
+  withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
+  await syncPath(staged);
+  // The former marker was moved aside: an existing one is this one, from a killed attempt.
+  moveIntoPlace(staged, join(place.path, completionMarkerName(place.naming)));
+  await syncPath(place.path);
+}
+
+/**
+ * Takes back the moves into an existing directory: it holds the former files again, the outputs are staged, and there is no
+ * journal. But if all outputs have their final names, they keep them.
  * @param journal as it is on disk.
  */
 export async function takeBack(
@@ -125,10 +142,7 @@ export async function takeBack(
   await removeJournal(jobDirectory);
 }
 
-/**
- * What the journal tells of belongs to this output, and can be where it was.
- * @throws VerificationError, SystemError
- */
+/** @throws VerificationError when the journal is of another output; SystemError when the output directory is gone. */
 function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: CommitJournal): void {
   if (outputIdentity !== outputIdentityOf(place)) {
     throw new VerificationError(`the journal of the job is of another output, ${outputIdentity}`);
@@ -136,11 +150,11 @@ function requireJournalOf(place: FilesPlace, { outputIdentity, intoExisting }: C
   if (place.kind !== 'shards' || !intoExisting || nameExists(place.path, 'output')) return;
   throw new SystemError(
     'ERR_IO',
-    `the output directory ${place.path}, into which shards had begun to move, is gone; make it again (mkdir) and run the same command`,
+    `the output directory ${place.path} is gone, and shards had begun to move into it; make it again (mkdir) and run the same command`,
   );
 }
 
-/** Holds former files while they make way. */
+/** Holds the former files while the outputs replace them. */
 export function asideDirectory(stagingDirectory: string): string {
   return join(stagingDirectory, ASIDE_NAME);
 }
@@ -153,12 +167,12 @@ function shardsOf({ names, byteLengths }: CommitJournal, stagingDirectory: strin
   }));
 }
 
-/** Whether what was staged has its final name already: beside the staged one, or instead of it. */
+/** Whether a staged file has its final name already, beside its staged name or in place of it. */
 function isNamed(staged: string, final: string): boolean {
   return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
-/** @param byteLength that `final` must have when it has its name already. */
+/** @param byteLength of `final`, checked when it has its name already. */
 function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
   if (nameExists(staged, 'output') && !isSameEntry(staged, final, 'output')) {
     give(staged, final);
@@ -167,6 +181,6 @@ function nameOnce(staged: string, final: string, byteLength: number, give: (from
   const stat = statPath(final, 'output');
   if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
   throw new VerificationError(
-    `the output ${final} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with --force`,
+    `the output ${final} had its final name already, and is gone or no longer has ${byteLength} bytes; make it again with --force`,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Where the output is to appear, resolved against what is there now, and every reason why it must
- * not appear there. Nothing is written yet.
+ * Where the output will appear, resolved against what exists now, and every reason why it must not appear there. Nothing
+ * is written yet.
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
@@ -11,7 +11,7 @@ import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-na
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
 
-/** What appears only when it is complete. Paths are absolute, without symbolic links. */
+/** Output that appears only when it is complete. Paths are absolute, without symbolic links. */
 export type FilesPlace = FilePlace | ShardsPlace;
 
 export interface FilePlace {
@@ -29,7 +29,7 @@ export interface ShardsPlace {
   readonly mayReplace: boolean;
 }
 
-/** What tells jobs of this output from others. */
+/** Differs from that of any other output. */
 export function outputIdentityOf(place: FilesPlace): string {
   return formatOutputIdentity(place.kind, place.path, place.kind === 'shards' ? place.naming.prefix : '');
 }
@@ -41,8 +41,7 @@ export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, pre
 const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 /**
- * What `output` names, as things are now; whether something of it may be replaced is asked by
- * `requireReplaceable`.
+ * Finds out what `output` names now. `requireReplaceable` checks whether the job may replace what exists there.
  * @param naming how shards are named; undefined for one output.
  */
 export function resolveOutput(
@@ -103,9 +102,9 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
 }
 
 /**
- * @param output as it was named, for messages.
- * @param inputPaths the regular files that are read, for a message of its own.
- * @throws UsageError when something is there that the job would replace without being allowed to.
+ * @param output as the user named it, for messages.
+ * @param inputPaths the regular files that the job reads; an output that is one of them gets its own message.
+ * @throws UsageError when the job would replace something that it may not replace.
  */
 export function requireReplaceable(place: FilesPlace, output: string, inputPaths: readonly string[]): void {
   if (place.kind === 'file') {
@@ -151,17 +150,17 @@ function requireWritable(directory: string): void {
   );
 }
 
-/** A directory is opened to make the names in it durable, which is done last of all. */
+/** The last step of a job opens the directory to make the names in it durable. */
 function requireReadable(directory: string): void {
   const obstacle = findObstacle(directory, 'read', 'output');
   if (obstacle === undefined) return;
   throw new SystemError(
     'ERR_IO',
-    `cannot make the output in ${directory} durable, since that directory cannot be read: ${obstacle}; expected one that can be read and written`,
+    `cannot make the output in ${directory} durable, because that directory cannot be read: ${obstacle}; expected one that can be read and written`,
   );
 }
 
-/** The path, without symbolic links, that something new will have. */
+/** The path that a new file will have, without symbolic links. */
 function realPathOfNew(path: string): string {
   const absolute = resolve(path);
   return join(realPathOf(dirname(absolute), 'output'), basename(absolute));
@@ -184,14 +183,13 @@ function requireNoDanglingLink(output: string): void {
 }
 
 /**
- * The existing directory in which the output is staged: beside it, so that the place is the same before and
- * after it appears; inside of a directory of shards when that lies on a file system of its own, or beside it
- * nothing can be written.
+ * The existing directory in which the output is staged: the parent of the output, so that it is the same before and after
+ * the output appears; or the directory of shards itself, when that is a mount point or its parent cannot be written.
  */
 export function stagingParentOf(place: FilesPlace): string {
   const parent = dirname(place.path);
   if (place.kind === 'file' || !place.exists) return parent;
-  // Where they are staged, they are looked for.
+  // An earlier attempt may have staged its outputs in either.
   const there = [parent, place.path].find((path) =>
     nameExists(stagingDirectoryIn(path, outputIdentityOf(place)), 'output'),
   );

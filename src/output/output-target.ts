@@ -1,16 +1,19 @@
 /**
- * What the tasks of pass 2 write to, as plain data: staged files that are cut by arithmetic and written in parallel
- * at known places; or compressed ones, to which the tasks append in turns; or a stream, likewise.
+ * Where a task of pass 2 puts its part of the global order. The target is plain data: staged files that are cut by
+ * arithmetic and written in parallel at known places; compressed staged files, to which the tasks append in turns; or a
+ * stream, written in turns too. A sink writes to a target, from one place on without a gap; the task gathers records
+ * straight into the sink's buffers in linear memory.
  */
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
 import type { GateNumber } from '../job-control.js';
+import type { SegmentHasher } from '../pile-sets/segment-hasher.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;
 
 interface StagedTarget {
-  /** Where the files lie until all is verified. */
+  /** Holds the files until all is verified. */
   readonly stagingDirectory: string;
   readonly cuts: ShardCuts;
   /** Where the records of each shard begin. */
@@ -18,7 +21,7 @@ interface StagedTarget {
   readonly gate: GateNumber;
 }
 
-/** Files in which each record has its place. */
+/** Files in which each record has a known place. */
 export interface PlacedTarget extends StagedTarget {
   readonly kind: 'placed';
   /** Whether large writes may go around the page cache. */
@@ -43,7 +46,7 @@ export interface StreamTarget {
 /** Path that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
 
-/** Path of a shard (of the one output file: shard 0) until it gets its final name. */
+/** Path of a shard (of a single output file: shard 0) until it gets its final name. */
 export function stagedPath(stagingDirectory: string, shard: number): string {
   return join(stagingDirectory, `${shard}.part`);
 }
@@ -53,13 +56,55 @@ export interface WrittenRegion {
   readonly shard: number;
   readonly start: number;
   readonly end: number;
-  /** That these bytes decode to. */
+  /** Bytes of the records in it, decompressed. */
   readonly recordBytes: number;
-  /** Of these bytes, as `checksumTextOf` gives it; empty where no later run reads them back. */
+  /** Of the stored bytes, as `checksumTextOf` returns it; empty when no later attempt reads them back. */
   readonly checksum: string;
 }
 
-/** Bytes of all records that regions hold. */
+/** Bytes of all records in several regions. */
 export function recordBytesOf(regions: readonly WrittenRegion[]): number {
   return regions.reduce((sum, { recordBytes }) => sum + recordBytes, 0);
+}
+
+export interface OutputSink {
+  /** The rank, or the byte of the whole, at which the next shard begins; Infinity: no more cuts. */
+  readonly nextCut: { readonly by: 'rank' | 'byte'; readonly at: number };
+  /** Where the next bytes go, and how many fit. */
+  readonly fillAddress: number;
+  readonly roomBytes: number;
+  /** Takes over `byteLength` bytes that were put at `fillAddress`. */
+  filled(byteLength: number): void;
+  /** Begins to write all that can be written now. @returns whether there is more room than before. */
+  flush(): Promise<boolean>;
+  /** Waits for the writes that were begun. */
+  settle(): Promise<void>;
+  /** Ends the shard; the next bytes begin the next shard. */
+  cut(): Promise<void>;
+  /** Writes the rest. @returns all regions that this sink wrote. */
+  close(): Promise<readonly WrittenRegion[]>;
+  /** Closes the files, also when the task failed. */
+  abandon(): Promise<void>;
+}
+
+/** Linear memory for a sink: several buffers, with slack behind each. */
+export interface SinkBuffer {
+  /** Multiples of the alignment of direct writes. */
+  readonly addresses: readonly [number, ...number[]];
+  /** Of each. */
+  readonly capacityBytes: number;
+  /** The memory as it is now: it is replaced when it grows. */
+  readonly memory: () => Uint8Array;
+}
+
+/** Computes the checksum of what a sink writes, in the memory of its buffers. */
+export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
+
+/** Where a task begins. */
+export interface SinkStart {
+  readonly shard: number;
+  /** Byte of that shard, counted from the end of its header, when each record has a known place. */
+  readonly shardByte: number;
+  /** The task's place among the tasks, when they take turns. */
+  readonly turn: number;
 }

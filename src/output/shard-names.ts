@@ -29,21 +29,21 @@ export function isNameOfShard(name: string, shard: number, shardCount: number): 
   return name.includes(numberPart(shard, shardCount));
 }
 
-/** Whether shards of some prefix replace what has such a name. */
+/** Whether shards of some prefix replace a file of this name. */
 export function isMadeWayFor(name: string): boolean {
   return /-\d{5,}-of-\d{5,}(\.|$)/.test(name) || name.endsWith(MARKER_ENDING);
 }
 
-/** The longest name of a file that file systems take, in bytes. */
+/** The longest file name that file systems allow, in bytes. */
 const LONGEST_NAME_BYTES = 255;
 
-/** @throws UsageError when the names of shards may be longer than file systems take. */
+/** @throws UsageError when the names of shards may be longer than file systems allow. */
 export function requireShortNames(naming: ShardNaming): void {
-  // How many shards there will be is not always known before.
+  // The number of shards is not always known before.
   const byteLength = Buffer.byteLength(shardName(naming, MOST_SHARDS - 1, MOST_SHARDS));
   if (byteLength <= LONGEST_NAME_BYTES) return;
   throw new UsageError(
-    `the shards may have names of ${byteLength} bytes, and file systems take ${LONGEST_NAME_BYTES}; give a shorter --prefix`,
+    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give a shorter --prefix`,
   );
 }
 
@@ -54,19 +54,19 @@ export function findShards(directory: string, prefix: string): string[] {
     .sort();
 }
 
-/** Of the file that says that the shards of a prefix are complete. */
+/** Name of the file that says that the shards of a prefix are complete. */
 export function completionMarkerName({ prefix }: ShardNaming): string {
   return `${prefix}${MARKER_ENDING}`;
 }
 
-/** The names of all files in a directory that new shards of this prefix replace. */
+/** Names of all files in a directory that new shards of this prefix replace. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
   const marker = completionMarkerName(naming);
   const shards = findShards(path, naming.prefix);
   return nameExists(join(path, marker), 'output') ? [...shards, marker] : shards;
 }
 
-/** The extension that all inputs share once their codec's ending is left out; empty when they differ. */
+/** The extension that all inputs share, without the ending of their codec; empty when their extensions differ. */
 export function commonExtension(inputPaths: readonly string[]): string {
   const extensions = new Set(
     inputPaths.map((path) => {

@@ -1,20 +1,27 @@
 /**
- * The output between its first byte and its appearance: staged in a private directory on the file
- * system where it will appear, verified, made durable, and moved into place.
+ * The output from its first byte until it appears: staged in a private directory on the file system where it will appear,
+ * verified, made durable, and moved into place. A commit has three steps, which the job calls in this order:
+ *
+ *     prepareCommit   bytes are durable, moves are planned        until here the job can be stopped
+ *     noteMoves       moves are in the journal                    if the job is resumable, or the moves are several
+ *     commitMoves     outputs have their final names              or a failure took all of it back
+ *
+ * Between the first and the second the job makes its directory durable, if it is not resumable: a later attempt needs it to
+ * read the journal.
  */
 import { join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { StagedOutputError, SystemError, VerificationError } from '../errors.js';
-import { damagedFile } from '../io/damaged-file.js';
+import { removeDirectory } from '../io/directories.js';
 import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/durable.js';
 import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import { removeDirectory } from '../io/private-directory.js';
+import { damagedFile } from '../io/sealed-file.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
-import type { JobOutput, OutputLayout, OutputSummary } from './job-output.js';
+import type { OutputLayout } from './output-layout.js';
 import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
@@ -23,33 +30,46 @@ import { findFormerFiles, shardName } from './shard-names.js';
 /** Smaller outputs are written through the page cache, which costs less for a few pieces. */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
-/** What is on disk for a run that goes on. */
-export interface OutputSafety {
-  /** Whether all that the job keeps would survive a power failure. */
-  readonly isResumable: boolean;
-  /** Makes that so for what finishing the moves takes. */
-  readonly beforeMoves: () => Promise<void>;
+/** The totals of a complete output. */
+export interface OutputSummary {
+  readonly shardCount: number;
+  readonly records: number;
+  /** Of all records; shards may have headers besides. */
+  readonly bytes: number;
+  /** Multiset checksum, 16 hex digits. */
+  readonly checksum: string;
 }
 
-export class StagedOutput implements JobOutput {
+/** The moves of a commit, before the first one. */
+export interface PlannedMoves {
+  readonly journal: CommitJournal;
+  /** Whether one move makes the whole output appear. If there are more, a later attempt must finish them or take them back. */
+  readonly isOneMove: boolean;
+}
+
+export class StagedOutput {
+  readonly kind = 'staged';
   readonly #place: FilesPlace;
   readonly #directories: MoveDirectories;
   readonly #gate: GateNumber;
-  readonly #safety: OutputSafety;
 
-  /** @param directories private ones of this job; that for staging on the file system of the output. */
-  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber, safety: OutputSafety) {
+  /** @param directories private to this job; the staging directory is on the file system of the output. */
+  constructor(place: FilesPlace, directories: MoveDirectories, gate: GateNumber) {
     this.#place = place;
     this.#directories = directories;
     this.#gate = gate;
-    this.#safety = safety;
   }
 
   get #stagingDirectory(): string {
     return this.#directories.stagingDirectory;
   }
 
-  async begin(layout: OutputLayout, finished: readonly WrittenRegion[]): Promise<OutputTarget> {
+  /**
+   * Prepares for the records that are not written yet.
+   * @param finished the durable regions that an earlier attempt wrote.
+   * @returns what the tasks of pass 2 write to.
+   */
+  begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
     const { cuts, ends, recordBytes, compression } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
@@ -60,7 +80,7 @@ export class StagedOutput implements JobOutput {
     return { kind: 'appended', ...staged, compression };
   }
 
-  /** Drops what lies behind the regions that an earlier run has finished: nobody knows how much of it is there. */
+  /** Cuts off the bytes behind the finished regions of an earlier attempt: it is not known how many of them are whole. */
   #shortenTo(finished: readonly WrittenRegion[], { cuts, ends }: OutputLayout): void {
     const endOf = endsOfShards(finished);
     for (let shard = 0; shard < cuts.shardCount; shard++) {
@@ -73,8 +93,8 @@ export class StagedOutput implements JobOutput {
   }
 
   /**
-   * Asked before the length of headers is known: what is missing of less than one is found when it is read back.
-   * @throws StagedOutputError when what an earlier run wrote there is there no more.
+   * Checks the staged files before the length of headers is known. If less than a header is missing, reading back finds it.
+   * @throws StagedOutputError when bytes that an earlier attempt wrote are missing.
    */
   requireStaged(regions: readonly WrittenRegion[]): void {
     for (const [shard, end] of endsOfShards(regions)) {
@@ -87,12 +107,13 @@ export class StagedOutput implements JobOutput {
     }
   }
 
+  /** Waits until the regions would survive a power failure. */
   async makeDurable(regions: readonly WrittenRegion[]): Promise<void> {
     await this.#syncShards(new Set(regions.map((region) => region.shard)), () => {});
     await syncPath(this.#stagingDirectory);
   }
 
-  /** Also makes the shards that no record went into. */
+  /** Writes headers and trailers, when all regions are written, and makes the shards without a record. May be repeated. */
   async complete({ cuts, ends }: OutputLayout, regions: readonly WrittenRegion[], control: JobControl): Promise<void> {
     const regionsOf = regionsOfShards(regions);
     const endOf = endsOfShards(regions);
@@ -115,8 +136,8 @@ export class StagedOutput implements JobOutput {
   }
 
   /**
-   * Checks that the regions tile the records of each shard and hold all records together, and that the file
-   * system agrees about the sizes of the shards.
+   * Checks that the regions tile the records of each shard and together hold all records, and that the sizes of the files
+   * agree.
    * @throws VerificationError
    */
   verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
@@ -145,36 +166,51 @@ export class StagedOutput implements JobOutput {
     if (written !== recordBytes) throw new VerificationError(`${written} bytes were written, expected ${recordBytes}`);
   }
 
-  async commit(summary: OutputSummary, control: JobControl): Promise<readonly string[]> {
+  /**
+   * The first step of a commit: waits until the bytes of all shards are durable, and plans their moves.
+   * @throws AbortedError when the job is stopped until then; from here on it can no longer be stopped. UsageError
+   *   ERR_OUTPUT_EXISTS when shards appeared that the job may not replace.
+   */
+  async prepareCommit(summary: OutputSummary, control: JobControl): Promise<PlannedMoves> {
     const shards = Array.from({ length: summary.shardCount }, (_, shard) => shard);
     await this.#syncShards(shards, () => control.throwIfAborted());
-    // A signal that came meanwhile is heard only now, behind what else came with it.
+    // The event loop delivers a signal that came meanwhile.
     await eventLoopTurn();
     control.throwIfAborted();
-    const journal = this.#describeMoves(summary, shards);
-    const isOneMove = this.#place.kind === 'file' || !this.#place.exists;
-    // What takes several moves must be finished, or taken back, by whoever comes next.
-    const { isResumable, beforeMoves } = this.#safety;
-    if (isResumable || !isOneMove) {
-      if (!isResumable) await beforeMoves();
-      await syncPath(this.#stagingDirectory);
-      await writeJournal(this.#directories.jobDirectory, journal);
-    }
-    if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
-    else await this.#moveOrTakeBack(this.#place, journal);
-    this.#dropFormerFiles();
-    return this.#pathsOf(journal);
+    return {
+      journal: this.#describeMoves(summary, shards),
+      isOneMove: this.#place.kind === 'file' || !this.#place.exists,
+    };
   }
 
   /**
-   * Goes on with what a run that was killed had begun to move. @returns as `commit`.
-   * @throws VerificationError when something that it had moved is not there any more.
+   * The second step, of a job that is resumable or whose moves are several: writes down the moves, durably, for a later
+   * attempt. The job directory and the names in it must be durable before (JobDirectory.syncNames).
+   */
+  async noteMoves({ journal }: PlannedMoves): Promise<void> {
+    await syncPath(this.#stagingDirectory);
+    await writeJournal(this.#directories.jobDirectory, journal);
+  }
+
+  /**
+   * The last step: gives the outputs their final names, durably. If one of several moves fails, the earlier ones are taken
+   * back.
+   * @returns the final paths of the shards; none for one output.
+   */
+  async commitMoves({ journal, isOneMove }: PlannedMoves): Promise<readonly string[]> {
+    if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
+    else await this.#moveOrTakeBack(this.#place, journal);
+    return this.#afterMoves(journal);
+  }
+
+  /**
+   * Finishes the moves that a killed attempt had begun. @returns as `commitMoves`.
+   * @throws VerificationError when an output that had its final name is gone.
    */
   async finish(journal: CommitJournal): Promise<readonly string[]> {
     this.#requireOwn(journal);
     await moveOutputs(this.#place, this.#directories, journal);
-    this.#dropFormerFiles();
-    return this.#pathsOf(journal);
+    return this.#afterMoves(journal);
   }
 
   #describeMoves({ records, bytes, checksum }: OutputSummary, shards: readonly number[]): CommitJournal {
@@ -190,7 +226,7 @@ export class StagedOutput implements JobOutput {
     return { ...common, intoExisting: place.exists, names, replaced };
   }
 
-  /** @throws VerificationError when the journal is whole and tells of other outputs than these. */
+  /** @throws VerificationError when the journal, though undamaged, is of other outputs. */
   #requireOwn({ names }: CommitJournal): void {
     const place = this.#place;
     const isOwn =
@@ -202,7 +238,7 @@ export class StagedOutput implements JobOutput {
     throw damagedFile(path, `expected the outputs of ${place.path}, got others`);
   }
 
-  /** When a step fails, all are undone: the output is there as a whole, or what was there before is. */
+  /** If a step fails, undoes the earlier ones: afterwards there is the whole output, or all former files. */
   async #moveOrTakeBack(place: FilesPlace, journal: CommitJournal): Promise<void> {
     const { stagingDirectory, jobDirectory } = this.#directories;
     try {
@@ -210,7 +246,7 @@ export class StagedOutput implements JobOutput {
     } catch (error) {
       try {
         const soFar = readJournal(jobDirectory) ?? journal;
-        // Else all of the output is there, and a run that goes on finds that.
+        // In phase `moved` the whole output is there, and a later attempt finds that.
         if (soFar.phase !== 'moved') await takeBack(place, this.#directories, soFar);
       } catch (failure) {
         throw new SystemError(
@@ -223,8 +259,14 @@ export class StagedOutput implements JobOutput {
     }
   }
 
-  #pathsOf(journal: CommitJournal): readonly string[] {
-    return journal.names.map((name) => join(this.#place.path, name));
+  /** @returns the final paths. */
+  #afterMoves({ names }: CommitJournal): readonly string[] {
+    try {
+      removeDirectory(asideDirectory(this.#stagingDirectory));
+    } catch {
+      // The output is complete without that. If the former files still cannot be removed, the end of the job reports it.
+    }
+    return names.map((name) => join(this.#place.path, name));
   }
 
   async #syncShards(shards: Iterable<number>, beforeEach: () => void): Promise<void> {
@@ -232,15 +274,6 @@ export class StagedOutput implements JobOutput {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
     });
-  }
-
-  /** What cannot be removed is told when the directory is. */
-  #dropFormerFiles(): void {
-    try {
-      removeDirectory(asideDirectory(this.#stagingDirectory));
-    } catch {
-      // The output is complete, whatever is left of the former one.
-    }
   }
 }
 

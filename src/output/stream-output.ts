@@ -1,25 +1,51 @@
 /**
- * Opens, once for all threads, what is written in place and in order: standard output, a pipe or a
- * device.
+ * Output that is written in place and in order: to standard output, or to a pipe or device given by name. The coordinator
+ * opens it once for all threads. Tasks take turns: each loads and sorts when it likes, and writes after the tasks before
+ * it. A write keeps to the pace of the reader, so a job can be stopped while its reader takes nothing. What was written
+ * cannot be taken back, so a stream has nothing to make durable and nothing to commit.
  */
 import { VerificationError } from '../errors.js';
-import { closeFile, type OpenFile, openStreamOutput } from '../io/files.js';
+import { closeFile, type OpenFile, openStreamOutput, writeSome } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
-import type { JobOutput, OutputLayout } from './job-output.js';
-import { type OutputTarget, recordBytesOf, STANDARD_OUTPUT, type WrittenRegion } from './output-target.js';
-import { writeToStream } from './write-to-stream.js';
+import { Backoff } from '../pause.js';
+import { inPhaseAsync } from '../phase-clock.js';
+import type { OutputLayout } from './output-layout.js';
+import {
+  type OutputSink,
+  recordBytesOf,
+  type SinkBuffer,
+  STANDARD_OUTPUT,
+  type StreamTarget,
+  type WrittenRegion,
+} from './output-target.js';
 
 const STANDARD_OUTPUT_FD = 1;
-/** How often a pipe without a reader is tried again. */
+/** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
 
 export function standardOutput(): OpenFile {
-  // Asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
+  // If asked for its stream, Node makes a pipe non-blocking: a write that blocks could not be stopped.
   const fd = process.stdout.fd ?? STANDARD_OUTPUT_FD;
   return { fd, path: 'standard output', role: 'output' };
 }
 
-export class StreamOutput implements JobOutput {
+/** Writes all of `bytes`. @throws AbortedError when the job is stopped while the reader takes nothing. */
+export async function writeToStream(file: OpenFile, bytes: Uint8Array, control: JobControl): Promise<void> {
+  const backoff = new Backoff();
+  for (let done = 0; done < bytes.byteLength; ) {
+    const count = writeSome(file, bytes, done, bytes.byteLength - done);
+    done += count;
+    if (count > 0) {
+      backoff.reset();
+      continue;
+    }
+    control.throwIfAborted();
+    await backoff.pause();
+  }
+}
+
+export class StreamOutput {
+  readonly kind = 'stream';
   readonly #file: OpenFile;
 
   private constructor(file: OpenFile) {
@@ -28,9 +54,7 @@ export class StreamOutput implements JobOutput {
 
   /** Waits for the reader of a pipe. @throws AbortedError when the job is stopped meanwhile. */
   static async open(path: string, control: JobControl): Promise<StreamOutput> {
-    if (path === STANDARD_OUTPUT) {
-      return new StreamOutput(standardOutput());
-    }
+    if (path === STANDARD_OUTPUT) return new StreamOutput(standardOutput());
     for (;;) {
       const file = openStreamOutput(path);
       if (file !== undefined) return new StreamOutput(file);
@@ -39,33 +63,79 @@ export class StreamOutput implements JobOutput {
     }
   }
 
-  async begin(layout: OutputLayout, _: readonly WrittenRegion[], control: JobControl): Promise<OutputTarget> {
-    const { ends, recordBytes, compression } = layout;
+  /** Writes the header. @returns what the tasks of pass 2 write to. */
+  async begin({ ends, recordBytes, compression }: OutputLayout, control: JobControl): Promise<StreamTarget> {
     await writeToStream(this.#file, ends.headerOf(recordBytes), control);
     return { kind: 'stream', fd: this.#file.fd, path: this.#file.path, compression };
   }
 
-  /** What was written is out of our hands. */
-  async makeDurable(): Promise<void> {}
-
-  async complete({ ends, recordBytes }: OutputLayout, _: readonly WrittenRegion[], control: JobControl): Promise<void> {
+  /** Writes the trailer, when all tasks are done. */
+  async complete({ ends, recordBytes }: OutputLayout, control: JobControl): Promise<void> {
     await writeToStream(this.#file, ends.trailerOf(recordBytes), control);
   }
 
   /** @throws VerificationError when the tasks together did not write all records. */
   verify({ recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
     const written = recordBytesOf(regions);
-    if (written !== recordBytes) {
-      throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${recordBytes}`);
-    }
-  }
-
-  /** What was written to a stream cannot be held back. */
-  async commit(): Promise<readonly string[]> {
-    return [];
+    if (written === recordBytes) return;
+    throw new VerificationError(`${written} bytes were written to ${this.#file.path}, expected ${recordBytes}`);
   }
 
   release(): void {
     if (this.#file.fd !== STANDARD_OUTPUT_FD) closeFile(this.#file);
   }
+}
+
+export class StreamSink implements OutputSink {
+  readonly nextCut = { by: 'byte', at: Number.POSITIVE_INFINITY } as const;
+  readonly #file: OpenFile;
+  readonly #turn: number;
+  readonly #buffer: SinkBuffer;
+  readonly #control: JobControl;
+  #byteLength = 0;
+  fillAddress: number;
+
+  constructor(target: StreamTarget, turn: number, buffer: SinkBuffer, control: JobControl) {
+    this.#file = { fd: target.fd, path: target.path, role: 'output' };
+    this.#turn = turn;
+    this.#buffer = buffer;
+    this.#control = control;
+    this.fillAddress = buffer.addresses[0];
+  }
+
+  get roomBytes(): number {
+    return this.#buffer.addresses[0] + this.#buffer.capacityBytes - this.fillAddress;
+  }
+
+  filled(byteLength: number): void {
+    this.fillAddress += byteLength;
+  }
+
+  async flush(): Promise<boolean> {
+    const [address] = this.#buffer.addresses;
+    const byteLength = this.fillAddress - address;
+    if (byteLength === 0) return false;
+    this.#control.waitForTurn(this.#turn);
+    const bytes = this.#buffer.memory().subarray(address, this.fillAddress);
+    await inPhaseAsync('write', () => writeToStream(this.#file, bytes, this.#control));
+    this.#byteLength += byteLength;
+    this.fillAddress = address;
+    return true;
+  }
+
+  async settle(): Promise<void> {}
+
+  async cut(): Promise<void> {
+    throw new RangeError('a stream is not cut into shards');
+  }
+
+  async close(): Promise<readonly WrittenRegion[]> {
+    await this.flush();
+    this.#control.waitForTurn(this.#turn);
+    this.#control.passTurn();
+    const recordBytes = this.#byteLength;
+    return [{ shard: 0, start: 0, end: recordBytes, recordBytes, checksum: '' }];
+  }
+
+  async abandon(): Promise<void> {}
 }

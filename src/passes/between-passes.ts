@@ -6,7 +6,7 @@ import type { Release } from '../cleanup.js';
 import { InputError } from '../errors.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import type { Header } from '../formats/header.js';
-import { type HeaderSpec, headerRuleOf } from '../formats/header-table.js';
+import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import type { JobControl } from '../job-control.js';
 import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
 import { type RamPoolShare, takenBytes } from '../pile-sets/ram-pool.js';

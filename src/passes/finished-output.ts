@@ -61,7 +61,9 @@ function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileT
   let pile = 0;
   let last = { shard: 0, end: 0 };
   const otherwise = (what: string) =>
-    new StagedOutputError(`the records of the unfinished job put ${what} in ${stagingDirectory} behind output that is missing`);
+    new StagedOutputError(
+      `the records of the unfinished job put ${what} in ${stagingDirectory} behind output that is missing`,
+    );
   for (const { first, end, regions } of ranges.toSorted((a, b) => a.first - b.first)) {
     if (regions.length === 0) continue;
     if (totals.recordBytes.subarray(pile, first).some((bytes) => bytes > 0)) throw otherwise(`pile ${first}`);

@@ -6,10 +6,15 @@
 import type { ScatterShare } from '../../workers/shares.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
-import { headerRuleOf } from '../formats/header-table.js';
+import { headerRuleOf } from '../formats/record-format.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
-import { commitPileSets, committedIndexPath, type PileSetOfSlice, pileSetName } from '../job-directory/pile-set-commits.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  type PileSetOfSlice,
+  pileSetName,
+} from '../job-directory/pile-set-commits.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
 import { readCommittedSlices, removeLeftovers } from './committed-slices.js';

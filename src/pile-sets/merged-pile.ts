@@ -3,12 +3,13 @@
  * it; reading its segments one behind the other gives its stored records, and among records of equal
  * key the order of the inputs.
  */
+
+import { thenAlwaysAsync } from '../cleanup.js';
 import { PileshufError, VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, type OwnRole, readAt } from '../io/files.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
-import { thenAlwaysAsync } from '../then-always.js';
-import { dataFilePath, diskOfPile, roleOf, type PileSetLayout, stripeOfPile, diskAt } from './pile-layout.js';
+import { dataFilePath, diskAt, diskOfPile, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
 import type { PileEntry } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';

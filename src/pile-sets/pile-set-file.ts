@@ -4,8 +4,8 @@
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
-import { errnoOf } from '../io/errno.js';
 import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
+import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
 
 const ADVICE: Record<OwnRole, string> = {

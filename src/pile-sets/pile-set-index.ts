@@ -64,11 +64,7 @@ export interface PileSetDescription {
 /** Where an index lies: in a file, a temp file unless said otherwise, or in memory. */
 export type IndexSource = { readonly path: string; readonly role?: OwnRole } | { readonly bytes: Uint8Array };
 
-export function encodePileSetIndex(
-  totals: PileTotals,
-  log: SegmentLog,
-  description: PileSetDescription,
-): Uint8Array {
+export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, description: PileSetDescription): Uint8Array {
   const { name, stripeCount, diskCount, dataFiles, report } = description;
   if (!PILE_SET_NAME.test(name)) throw new RangeError(`${name} is no name for a pile set`);
   const text = Buffer.from(JSON.stringify({ name, report }));

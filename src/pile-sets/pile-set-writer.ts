@@ -9,12 +9,12 @@ import type { JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import {
   dataFilePath,
+  diskAt,
   diskOfPile,
   indexFilePath,
-  roleOf,
   type PileSetLayout,
+  roleOf,
   stripeOfPile,
-  diskAt,
 } from './pile-layout.js';
 import {
   type DataFileSize,

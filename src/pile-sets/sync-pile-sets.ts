@@ -4,7 +4,7 @@
 import { syncDirectory, syncFile } from '../io/durable.js';
 import type { JobControl } from '../job-control.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { dataFilePath, indexFilePath, roleOf, type PileSetLayout, diskAt } from './pile-layout.js';
+import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
 import type { PileSet } from './pile-set-writer.js';
 
 /** Under way at one time; on many disks more, so that most of them have something to write. */

@@ -3,7 +3,7 @@
  * that keeps the time is, like the file itself under another name.
  */
 import { InputError } from '../errors.js';
-import { hashFileEnds } from '../io/file-ends.js';
+import { hashFileEnds } from '../io/file-window.js';
 import type { FileVersion } from '../io/files.js';
 import type { FileMark } from './index-description.js';
 

@@ -1,16 +1,23 @@
 /**
  * An index that is being made: a file of a name that no other attempt has, until all of it is there and durable.
+ * The name says who makes it, so that the next attempt in the directory can remove the files of killed ones.
  */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
 import { moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
-import { holdOn, identifyOwner, letGoOf } from '../machine/file-owner.js';
-import type { FileOwner } from '../machine/owner-name.js';
-import { afterFailure, thenAlways, thenAlwaysAsync } from '../then-always.js';
+import {
+  type FileOwner,
+  formatOwnerName,
+  holdOn,
+  identifyOwner,
+  letGoOf,
+  removeLeftOver,
+} from '../machine/file-owner.js';
 import type { WrittenBlocks } from './block-writer.js';
 import type { IndexDescription } from './index-description.js';
 import {
@@ -21,8 +28,9 @@ import {
   type StretchEntry,
   sealBlockEntries,
 } from './index-layout.js';
-import { indexAttemptPath, removeLeftOverAttempts } from './left-over-attempts.js';
 import { CELL_BYTES } from './member-cells.js';
+
+const KIND = 'pileshuf-index';
 
 /** What goes behind the blocks. */
 export interface IndexTables {
@@ -44,7 +52,8 @@ export class IndexAttempt {
   private constructor(target: string, owner: FileOwner) {
     this.#target = target;
     this.#owner = owner;
-    this.path = indexAttemptPath(dirname(target), owner);
+    // In the directory of the index, so that it can be renamed.
+    this.path = join(dirname(target), formatOwnerName(KIND, owner));
     this.file = openStagedOutput(this.path);
   }
 
@@ -54,7 +63,7 @@ export class IndexAttempt {
    */
   static begin(target: string): IndexAttempt {
     requireReplaceable(target);
-    removeLeftOverAttempts(dirname(target));
+    removeLeftOver(KIND, dirname(target), 'output');
     const owner = identifyOwner();
     holdOn(owner);
     try {

@@ -2,8 +2,8 @@
  * What an index says of its file, as JSON: how the records lie in it, and by what it is known again.
  */
 
-import type { Remedy } from '../io/damaged-file.js';
 import { nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import type { Remedy } from '../io/sealed-file.js';
 
 /** Shape of what `describeFile` gives; the size, the time of the last change and the ends of the file. */
 const fileMark = object({

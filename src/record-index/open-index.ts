@@ -5,9 +5,9 @@
  */
 import { crc32 } from 'node:zlib';
 import { UsageError, type VerificationError } from '../errors.js';
-import { damagedFile, type Remedy } from '../io/damaged-file.js';
 import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
+import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import { type IndexDescription, indexDescription, indexRemedy } from './index-description.js';
 import {
   BLOCK_ENTRY_BYTES,

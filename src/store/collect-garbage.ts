@@ -1,14 +1,13 @@
 /**
- * Deletes what a store does not need any more: pile sets that were removed from it, what attempts left that did not come
- * to their end, and old manifests.
+ * Deletes what a store no longer needs: pile sets that were removed from it, files of attempts that did not end with a
+ * commit, and old manifests.
  *
- * What is deleted is given up first, in a manifest that says so, and struck out there when it is gone. So an attempt
- * whose owner could not be seen from here, and that comes back, finds in the state that it commits on that its pile sets
- * are given up, or that they are gone (`commitToStore`). And whoever is killed in the middle leaves what the next one
- * goes on with.
+ * It first writes into a manifest that it gives the pile sets up, deletes them, and then strikes them out there. An attempt
+ * whose owner cannot be seen from here may still run: when it commits, it finds in the state that its pile sets are given
+ * up or gone (`commitToStore`). If the collector is killed in the middle, the next one does the rest.
  *
- * The owners of attempts are judged before the manifest is read: one that had ended by then will not commit any more, so
- * what the manifest does not name of it was left over.
+ * It judges the owners of attempts before it reads the manifest. An attempt that had ended by then commits no more, so those
+ * of its pile sets that the manifest does not name are left over.
  */
 import { join } from 'node:path';
 import { AbortedError } from '../errors.js';
@@ -16,18 +15,18 @@ import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { UNGATED } from '../job-control.js';
-import { identifyOwner, judgeOwnerAmongHosts, type OwnerState } from '../machine/file-owner.js';
+import type { OwnerState } from '../machine/file-owner.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { pileSetFiles } from '../pile-sets/pile-layout.js';
-import { ownerOfAttempt, pileSetOfFile } from './attempt.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
-import { listManifests, pileSetsNamedBy, readNewestManifest, type StoreManifest } from './manifest.js';
+import { findMarks, pileSetOfFile } from './store-attempt.js';
 import { manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf } from './store-files.js';
+import { listManifests, pileSetsNamedBy, readNewestManifest, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
-/** What was removed is kept for so long, for those who read a former state; what nobody can judge, too. */
+/** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */
 export const DEFAULT_GRACE_MILLISECONDS = 24 * 3600 * 1000;
-/** Whoever makes a manifest, or the settings, has made it by then. */
+/** By then, whoever makes a manifest or the settings has made it. */
 const ATTEMPT_MILLISECONDS = 3600 * 1000;
 
 export interface CollectedGarbage {
@@ -39,7 +38,7 @@ export interface CollectedGarbage {
 
 /**
  * @param snapshot of the store, however old.
- * @param graceMilliseconds how long what was removed is kept, and attempts that nobody can judge.
+ * @param graceMilliseconds how long removed pile sets are kept, and attempts that cannot be judged.
  * @throws AbortedError when the signal stops it.
  */
 export async function collectGarbage(
@@ -83,18 +82,17 @@ async function collect(
   return { pileSets: deleted.length, bytes, manifests };
 }
 
-/** An attempt of which there are files. */
+/** An attempt that has files in the directory of the pile sets. */
 interface SeenAttempt {
-  /** Of the pile sets that it made, by their names. */
+  /** By the names of its pile sets. */
   readonly files: Map<string, string[]>;
-  /** Files that say who is at it. */
+  /** The files that say who makes it. */
   readonly marks: string[];
   owner: OwnerState;
 }
 
-/** All attempts that left a file, those that were committed long ago included, which have no mark. */
+/** All attempts that have files there, also those that were committed long ago, which have no mark. */
 async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
-  const own = identifyOwner();
   const attempts = new Map<string, SeenAttempt>();
   const attemptOf = (name: string): SeenAttempt => {
     const attempt = attempts.get(name) ?? { files: new Map(), marks: [], owner: 'unknowable' };
@@ -108,33 +106,30 @@ async function listAttempts(directory: string, signal: AbortSignal | undefined):
     const { files } = attemptOf(file.attempt);
     files.set(file.pileSet, [...(files.get(file.pileSet) ?? []), join(directory, name)]);
   }
-  // Listed once more: a mark is made before the files that it stands for, so none that still counts is missed.
-  for (const [i, name] of listNames(directory, 'store').entries()) {
-    await hearSignalsAt(i, signal);
-    const owner = ownerOfAttempt(name);
-    if (owner === undefined) continue;
+  // The directory is listed again: a mark is made before the files of its attempt, so the mark of no such file is missed.
+  for (const { name, owner, state } of findMarks(listNames(directory, 'store'))) {
     const attempt = attemptOf(owner.token);
     attempt.marks.push(join(directory, name));
-    attempt.owner = judgeOwnerAmongHosts(owner, own);
+    attempt.owner = state;
   }
   return [...attempts.values()];
 }
 
-/** @param before what was written then, by nobody knows whom, was left over. */
+/** @param before files of unknown owners that were last written before then are left over. */
 function isLeftOver({ files, marks, owner }: SeenAttempt, named: ReadonlySet<string>, before: number): boolean {
   if (owner !== 'unknowable') return owner === 'left over';
   const unnamed = [...files].flatMap(([pileSet, paths]) => (named.has(pileSet) ? [] : paths));
   return [...unnamed, ...marks].length > 0 && [...unnamed, ...marks].every((path) => changedAt(path) <= before);
 }
 
-/** When a file was last written to; one that is gone, long ago. */
+/** When a file was last written; 0 when it is gone. */
 function changedAt(path: string): number {
   return Number(statPath(path, 'store')?.mtimeMs ?? 0);
 }
 
 /**
- * Writes down that these pile sets are given up, those among them that the store does not have.
- * @returns what is to be deleted: they, and what was removed long enough ago.
+ * Writes down that those of these pile sets that the store does not have are given up.
+ * @returns the pile sets to delete: these, and those that were removed long enough ago.
  */
 async function giveUp(snapshot: StoreSnapshot, pileSets: readonly string[], before: number): Promise<string[]> {
   let given: readonly string[] = [];
@@ -152,7 +147,7 @@ function changeless({ commits, removed, oldest }: StoreManifest): StateChange {
   return { commits, removed, oldest };
 }
 
-/** @returns bytes that are free now. */
+/** @returns the bytes that this frees. */
 function deletePileSet(snapshot: StoreSnapshot, name: string): number {
   return pileSetFiles(layoutOf(snapshot, UNGATED, false), name).reduce((sum, path) => {
     const byteLength = Number(statPath(path, 'store')?.size ?? 0);
@@ -160,26 +155,26 @@ function deletePileSet(snapshot: StoreSnapshot, name: string): number {
   }, 0);
 }
 
-/** Writes down that these pile sets are deleted, and which manifests nobody needs. */
+/** Writes down that these pile sets are deleted, and which manifests nobody needs any more. */
 async function strikeOut(snapshot: StoreSnapshot, deleted: ReadonlySet<string>, before: number): Promise<void> {
   await commitManifest(snapshot, (state) => {
     const removed = state.removed
       .map(({ time, pileSets }) => ({ time, pileSets: pileSets.filter((name) => !deleted.has(name)) }))
       .filter(({ pileSets }) => pileSets.length > 0);
     const oldest = oldestNeeded(snapshot.directory, state.oldest, before);
-    // That of the last collection alone is not worth another one.
+    // The manifest of the last collection alone is not worth another one.
     return deleted.size === 0 && oldest - state.oldest < 2 ? undefined : { ...changeless(state), removed, oldest };
   });
 }
 
-/** The last manifest that was the state before then: whoever began to read later reads this one, or one after it. */
+/** The last manifest that was made before then: whoever began to read later reads this one, or a later one. */
 function oldestNeeded(storeDirectory: string, oldest: number, before: number): number {
   const isOldEnough = (number: number) =>
     changedAt(join(manifestDirectoryOf(storeDirectory), nameOfManifest(number))) <= before;
   return listManifests(storeDirectory).findLast((number) => number > oldest && isOldEnough(number)) ?? oldest;
 }
 
-/** @returns how many. */
+/** @returns how many it deleted. */
 async function deleteManifests(storeDirectory: string, signal: AbortSignal | undefined): Promise<number> {
   const { oldest } = readNewestManifest(storeDirectory);
   const old = listManifests(storeDirectory).filter((number) => number < oldest);
@@ -190,7 +185,7 @@ async function deleteManifests(storeDirectory: string, signal: AbortSignal | und
   return old.length;
 }
 
-/** What is left of manifests and settings that were not made. */
+/** Deletes the remains of manifests and settings that were never finished. */
 function deleteAttemptsAtFiles(storeDirectory: string, before: number): void {
   for (const directory of [storeDirectory, manifestDirectoryOf(storeDirectory)]) {
     for (const name of listNames(directory, 'store')) {

@@ -1,25 +1,25 @@
 /**
- * Gives a store its next state, whoever else does so at the same time.
+ * Gives a store its next state, also when others do so at the same time.
  */
 import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
-import { encodeManifest, readNewestManifest, type StoreManifest } from './manifest.js';
 import { manifestDirectoryOf, nameOfManifest } from './store-files.js';
+import { encodeManifest, readNewestManifest, type StoreManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
-/** What a commit decides of the next state. */
+/** The part of the next state that a commit decides. */
 export type StateChange = Pick<StoreManifest, 'commits' | 'removed' | 'oldest'>;
 
 /**
  * @param snapshot of the store, however old.
- * @param change makes the next state from the present one; called again when another commit was faster. What it throws
- *   ends the commit, with nothing changed; undefined: there is nothing to change.
+ * @param change makes the next state from the present one; it is called again when another commit was faster. An error of
+ *   it ends the commit, with nothing changed; undefined: there is nothing to change.
  * @returns the new state, or the present one when there was nothing to change; durable.
- * @throws UsageError ERR_STORE when another store was put in the place of this one; SystemError that says so when the
- *   new state is there, and may not stay.
+ * @throws UsageError ERR_STORE when the store was replaced by another; SystemError that says so when the new state exists but
+ *   may not survive a power failure.
  */
 export async function commitManifest(
   { directory: storeDirectory, settings }: StoreSnapshot,
@@ -31,7 +31,7 @@ export async function commitManifest(
     if (state.storeId !== settings.id) throw replacedByAnother(storeDirectory);
     const changed = change(state);
     if (changed === undefined) {
-      // Whoever made it may have been killed before it was durable, or have failed to make it so.
+      // Its maker may have been killed, or have failed, before the state was durable.
       await syncDirectory(directory, 'store');
       return state;
     }
@@ -40,7 +40,7 @@ export async function commitManifest(
     const bytes = encodeManifest(next);
     try {
       await publishDurably(directory, nameOfManifest(next.number), bytes);
-      // Had this thread slept since it read the state, the number could have been given before, and been deleted.
+      // If this thread slept since it read the state, the number may have been used and its manifest deleted meanwhile.
       if (readNewestManifest(storeDirectory).oldest <= next.number) return next;
     } catch (error) {
       if (error instanceof NameTakenError) continue;
@@ -50,7 +50,7 @@ export async function commitManifest(
   }
 }
 
-/** False also when that cannot be seen. */
+/** False also when the file cannot be read. */
 function holds(path: string, bytes: Uint8Array): boolean {
   try {
     const found = readSmallFile(path, 'store', bytes.byteLength);
@@ -60,11 +60,11 @@ function holds(path: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** What others see is not taken back: they may rely on it already. */
+/** A state that others can see is not taken back: they may rely on it already. */
 function inDoubt(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
   return new SystemError(
     'ERR_IO',
-    `the commit is there, as state ${number} of the pile store ${storeDirectory}, but it is not known whether it would survive a power failure: ${cause.message}; check the disk, then do the same once more, with --replace where inputs are added`,
+    `the commit is state ${number} of the pile store ${storeDirectory}, but it may not survive a power failure: ${cause.message}; check the disk, then run the same command again, with --replace if it adds inputs`,
     { cause },
   );
 }

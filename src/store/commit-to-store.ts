@@ -1,37 +1,38 @@
 /**
- * Makes pile sets part of a store: their files are made durable, then the next manifest names them.
+ * Makes pile sets part of a store: their files become durable, then the next manifest names them. Input ids decide what a
+ * commit may add: a producer names each input, the keys of its records are derived from that id, and a store has each id
+ * once. A commit that replaces takes the place of whole former commits.
  */
-import { SystemError } from '../errors.js';
+import { SystemError, UsageError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { statPath } from '../io/paths.js';
 import { type JobControl, UNGATED } from '../job-control.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
-import { generationOfToday, requireGeneration, timeOfDate } from './generation.js';
-import { findReplaced, requireInputIds } from './input-ids.js';
-import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManifest } from './manifest.js';
+import { generationOfToday, requireGeneration, timeOfDate } from './generations.js';
 import { pileSetDirectoryOf } from './store-files.js';
+import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
-/** A commit as its maker knows it. */
+/** A commit as its maker gives it. */
 export type NewCommit = Omit<StoreCommit, 'since' | 'time' | 'generation'> & {
-  /** Undefined: that of today. */
+  /** Undefined: named after today. */
   readonly generation: string | undefined;
 };
 
 export interface CommitOptions {
-  /** Whether former commits with the same input ids are replaced. */
+  /** Whether the commit replaces former commits with the same input ids. */
   readonly replace: boolean;
   readonly control: JobControl;
 }
 
 /**
- * Syncs the files of the pile sets, then commits. Their indexes must be files.
+ * Makes the files of the pile sets durable, then commits. Their indexes must be files.
  * @param snapshot of the store, however old.
  * @returns a state that has the commit.
- * @throws UsageError ERR_INPUT_ID_TAKEN; SystemError also when the pile sets are gone. Nothing was committed, unless the
- *   error says so: see `commitManifest` and `StoreAttempt.abandon`.
+ * @throws UsageError ERR_INPUT_ID_TAKEN; SystemError, also when the pile sets are gone. Nothing is committed, unless the
+ *   error says so (`commitManifest`, `StoreAttempt.abandon`).
  */
 export async function commitToStore(
   snapshot: StoreSnapshot,
@@ -47,13 +48,13 @@ export async function commitToStore(
     name,
     dataFiles: diskBytes > 0 ? [{ stripe: 0, disk: 0, byteLength: diskBytes }] : [],
   }));
-  // Else files that are gone would only be told to be missing.
+  // Here the message can say why files are gone; a sync would only say that they are missing.
   requireThere(commit, readNewestManifest(snapshot.directory), layout);
   await syncPileSets(pileSets, layout, control);
   await syncDirectory(pileSetDirectoryOf(snapshot.directory), 'store');
   control.throwIfAborted();
   return commitManifest(snapshot, (state) => {
-    // A call that failed may have done its work: what is committed is not to be replaced by itself.
+    // An earlier call that failed may have committed this; the commit must not replace itself.
     if (state.commits.some(({ name }) => name === commit.name)) return undefined;
     requireThere(commit, state, layout);
     return withCommit(
@@ -81,8 +82,8 @@ function withCommit(
 }
 
 /**
- * Somebody who could not tell whether we are still at it may have given our pile sets up. That is in the state before
- * they are deleted, so this finds out in time, and a commit after that finds another state.
+ * Refuses a commit whose pile sets a collector has given up, because it could not see whether their attempt still runs. The
+ * collector writes that into the state before it deletes files, so this finds out in time; a later commit finds a new state.
  */
 function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: PileSetLayout): void {
   const givenUp = pileSetsNamedBy({ ...state, commits: [] });
@@ -98,7 +99,71 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Pil
     }
     throw new SystemError(
       'ERR_IO',
-      `${data} was given up by a pileshuf gc before it was committed; begin again, and give gc a longer --grace`,
+      `pileshuf gc gave ${data} up before it was committed; begin again, and give gc a longer --grace`,
     );
   }
+}
+
+const MOST_ID_CHARACTERS = 4096;
+
+/** @throws UsageError for an id that could be confused with another, ERR_INPUT_ID_TAKEN when one is given twice. */
+export function requireInputIds(inputIds: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const id of inputIds) {
+    // Keys are derived from the bytes of the id in UTF-8, so it must have such bytes of its own.
+    if (id === '' || id.length > MOST_ID_CHARACTERS || Buffer.from(id).toString() !== id) {
+      throw new UsageError(`the input id ${JSON.stringify(id)} is no text of 1 to ${MOST_ID_CHARACTERS} characters`);
+    }
+    if (seen.has(id)) {
+      throw new UsageError(
+        `the input id ${JSON.stringify(id)} is given twice; give each input an id of its own`,
+        'ERR_INPUT_ID_TAKEN',
+      );
+    }
+    seen.add(id);
+  }
+}
+
+/**
+ * Refuses early the ids that a commit would refuse: the store has them, or they cannot be replaced.
+ * @param snapshot undefined: the store is not made yet.
+ * @throws UsageError as `requireInputIds` and `findReplaced`
+ */
+export function requireIdsFree(
+  snapshot: StoreSnapshot | undefined,
+  inputIds: readonly string[],
+  replace: boolean,
+): void {
+  requireInputIds(inputIds);
+  if (snapshot !== undefined) findReplaced(snapshot.manifest, inputIds, replace, snapshot.directory);
+}
+
+/**
+ * The commits of a state that a commit with these ids replaces: none, unless `replace`.
+ * @throws UsageError ERR_INPUT_ID_TAKEN when an id is taken, or only a part of a commit would be replaced.
+ */
+export function findReplaced(
+  { commits }: StoreManifest,
+  inputIds: readonly string[],
+  replace: boolean,
+  storeDirectory: string,
+): readonly StoreCommit[] {
+  const ids = new Set(inputIds);
+  return commits.filter((commit) => {
+    const taken = commit.inputIds.find((id) => ids.has(id));
+    if (taken === undefined) return false;
+    const named = JSON.stringify(taken);
+    if (!replace) {
+      throw new UsageError(
+        `the pile store ${storeDirectory} has an input of the id ${named} already, in generation ${commit.generation}; give --replace to replace it, or another id`,
+        'ERR_INPUT_ID_TAKEN',
+      );
+    }
+    const missing = commit.inputIds.find((id) => !ids.has(id));
+    if (missing === undefined) return true;
+    throw new UsageError(
+      `the pile store ${storeDirectory} cannot replace the input ${named} alone: it was committed with ${commit.inputIds.length} inputs, and ${JSON.stringify(missing)} is not given; give all of them`,
+      'ERR_INPUT_ID_TAKEN',
+    );
+  });
 }

@@ -1,51 +1,53 @@
 /**
- * Makes a store, or finds it made. The file `store` comes last, by `link`, so what has it has all else, and of two that
- * make the same store at the same time one wins and the other uses what it made. A creator that is killed leaves what
- * the next one goes on with.
+ * Makes a store, or finds it made. The file `store` comes last, by `link`: a directory that has it has everything else, and
+ * of two creators of the same store one wins and the other uses what the first made. If a creator is killed, the next one
+ * continues with what it left.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
+import { ensureSharedDirectory } from '../io/directories.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
-import { ensureSharedDirectory } from '../io/shared-directory.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
-import { encodeManifest, listManifests, readManifest } from './manifest.js';
 import {
+  encodeStoreSettings,
   isNameInStore,
   manifestDirectoryOf,
   nameOfManifest,
   pileSetDirectoryOf,
+  readStoreSettings,
   SETTINGS_NAME,
+  type StoreSettings,
 } from './store-files.js';
-import { encodeStoreSettings, readStoreSettings, type StoreSettings } from './store-settings.js';
+import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 
-/** What the caller says that the store has, or is to have. */
+/** The settings that the caller asks for, of an existing or a new store. */
 export interface AskedSettings {
   readonly seed?: string | undefined;
   readonly pileCount?: number | undefined;
 }
 
-/** What is known of a store before anything is done in it. */
+/** What a plan may know of a store before the job changes anything in it. */
 export interface StoreInSight {
   readonly pileCount: number;
-  /** Undefined: there is no store yet, so it has nothing. */
+  /** Undefined: the store is not made yet. */
   readonly snapshot: StoreSnapshot | undefined;
-  /** An existing directory on the device that its piles lie on, or will. */
+  /** An existing directory on the device that holds, or will hold, its piles. */
   readonly place: string;
 }
 
 /**
- * Opens the store at `path`, or makes one where nothing is, or an empty directory, when all else is known to be right:
- * what is refused leaves no store behind.
- * @param otherwise the number of piles of a new store, where none is asked for; a seed is drawn then.
- * @param plan decides and checks what the caller will do in the store. What it throws ends it all. It is called once
- *   more when somebody else has made the store meanwhile, with another number of piles.
- * @throws UsageError ERR_STORE_DIFFERS when the store has something else than what is asked for; ERR_STORE when
- *   something else lies there; VerificationError
+ * Opens the store at `path`, or makes one, in a new or empty directory, when `plan` has found everything else to be right: a
+ * call that is refused makes no store.
+ * @param otherwise the number of piles of a new store, if none is asked for; a seed is drawn if none is asked for.
+ * @param plan decides and checks what the caller will do in the store; its errors end the call. It is called again when
+ *   somebody else has made the store meanwhile, with another number of piles.
+ * @throws UsageError ERR_STORE_DIFFERS when the store has other settings than those asked for; ERR_STORE when the directory
+ *   holds something else; VerificationError
  */
 export async function openOrCreateStore<Plan>(
   path: string,
@@ -57,7 +59,7 @@ export async function openOrCreateStore<Plan>(
     const { seed = drawSeed(), pileCount = otherwise.pileCount } = asked;
     const directory = resolve(path);
     const planned = await plan({ pileCount, snapshot: undefined, place: placeOfNewStore(directory) });
-    // Planning may take long, and a store that others use already is not to be begun once more.
+    // Planning may take long: others may have made the store meanwhile.
     if (readSettingsIfAny(path) === undefined) await createStore(directory, seed, pileCount);
     const snapshot = openAsked(path, asked);
     if (snapshot.settings.pileCount === pileCount) return { snapshot, plan: planned };
@@ -81,11 +83,11 @@ function readSettingsIfAny(path: string): StoreSettings | undefined {
   throw new UsageError(`the pile store ${path} is not a directory; name another place`, 'ERR_STORE');
 }
 
-/** @throws UsageError ERR_STORE when something else lies there; SystemError when there is no directory to make it in. */
+/** @throws UsageError ERR_STORE when the directory holds something else; SystemError when its parent does not exist. */
 function placeOfNewStore(directory: string): string {
   const isDirectory = (path: string) => statPath(path, 'store')?.isDirectory() === true;
   if (isDirectory(directory)) requireNothingForeign(directory);
-  // A creator that was killed may have left a part of it.
+  // A killed creator may have left a part of the store.
   const place = [pileSetDirectoryOf(directory), directory, dirname(directory)].find(isDirectory);
   if (place !== undefined) return place;
   const reason = Object.assign(new Error('there is no directory to make it in'), { code: 'ENOENT' });
@@ -99,12 +101,12 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   ensureSharedDirectory(pileSetDirectoryOf(directory), 'store');
   requireUnfinished(directory);
   const id = await createFirstManifest(directory);
-  // Also when somebody else made the directory, who may not have come to this.
+  // Also when somebody else made the directory: that creator may not have got this far.
   await syncDirectory(dirname(directory), 'store');
   await unlessTaken(publishDurably(directory, SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
 }
 
-/** @returns the id of the store: that of whoever came first. */
+/** @returns the id of the store, from the manifest of the first creator. */
 async function createFirstManifest(directory: string): Promise<string> {
   const manifest = {
     storeId: randomBytes(8).toString('hex'),
@@ -116,10 +118,10 @@ async function createFirstManifest(directory: string): Promise<string> {
   };
   const name = nameOfManifest(manifest.number);
   await unlessTaken(publishDurably(manifestDirectoryOf(directory), name, encodeManifest(manifest)));
-  return readManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
+  return readStoreManifest(directory, manifest.number)?.storeId ?? manifest.storeId;
 }
 
-/** @throws UsageError ERR_STORE unless what is there, if anything, is a store that nobody has finished making. */
+/** @throws UsageError ERR_STORE when the directory holds anything but a part of a store. */
 function requireNothingForeign(directory: string): void {
   const foreign = listNames(directory, 'store').find((name) => !isNameInStore(name));
   if (foreign === undefined) return;
@@ -129,7 +131,7 @@ function requireNothingForeign(directory: string): void {
   );
 }
 
-/** @throws UsageError ERR_STORE when the store has a later state, and so was finished once. */
+/** @throws UsageError ERR_STORE when the store has a later state: then it was finished once. */
 function requireUnfinished(directory: string): void {
   const newest = listManifests(directory).at(-1) ?? 0;
   if (newest <= 1 || readStoreSettings(directory) !== undefined) return;

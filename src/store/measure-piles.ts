@@ -1,6 +1,6 @@
 /**
- * Compares what a store says of its commits with what their indexes say, and with the sizes of their files: all that can
- * be found out without reading records.
+ * Compares each commit of a store with its indexes and the sizes of their files: all that can be checked without reading
+ * records.
  */
 import { VerificationError } from '../errors.js';
 import { statPath } from '../io/paths.js';
@@ -10,14 +10,13 @@ import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pi
 import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
 import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
-import { explainingExpiry } from './expired-meanwhile.js';
-import type { StoreCommit } from './manifest.js';
-import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
+import type { StoreCommit } from './store-manifest.js';
+import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 const ADVICE = 'check the disk, and restore the store from a copy, or replace what was written there';
 
 /**
- * @returns of each pile, the bytes that loading it takes.
+ * @returns the memory that each pile needs when it is loaded, in bytes.
  * @throws VerificationError, AbortedError; UsageError ERR_STORE when a pile set was expired and deleted meanwhile
  */
 export async function measurePiles(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<Float64Array> {
@@ -26,7 +25,7 @@ export async function measurePiles(snapshot: StoreSnapshot, signal: AbortSignal 
   return storedBytes;
 }
 
-/** @throws VerificationError when the pile sets of a commit are not what it says. */
+/** @throws VerificationError when the pile sets of a commit differ from what it says. */
 async function addTallies(
   commit: StoreCommit,
   snapshot: StoreSnapshot,
@@ -52,7 +51,7 @@ async function addTallies(
   const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;
   if (found === told) return;
   throw new VerificationError(
-    `the indexes of commit ${commit.name} (generation ${commit.generation}) tell of ${found}, expected ${told}; ${ADVICE}`,
+    `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}; ${ADVICE}`,
   );
 }
 

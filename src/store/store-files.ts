@@ -1,15 +1,19 @@
 /**
- * What lies in the directory of a pile store:
+ * The files in the directory of a pile store, and its settings, which are decided when the store is made and never change:
  *
- *     store                     what never changes: seed, number of piles       store-settings.ts
- *     manifests/000000000012    which pile sets the store is made of, numbered; the last one counts  manifest.ts
- *     pile-sets/NAME.index      a pile set, as ../pile-store writes it
+ *     store                     the settings: seed, number of piles
+ *     manifests/000000000012    the pile sets of a state of the store; the highest number is the present state  store-manifest.ts
+ *     pile-sets/NAME.index      a pile set (../pile-sets)
  *     pile-sets/NAME.0.pile
- *     pile-sets/writing+...     who writes pile sets that are not part of the store yet     attempt.ts
+ *     pile-sets/writing+...     who writes pile sets that are not part of the store yet                         store-attempt.ts
  */
 import { join } from 'node:path';
-import type { Remedy } from '../io/damaged-file.js';
+import { UsageError } from '../errors.js';
+import { checksumText, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import type { Remedy } from '../io/sealed-file.js';
+import { SealedFormat } from '../io/sealed-format.js';
 import { isNameOfAttempt } from '../io/small-file.js';
+import { MOST_PILES } from '../pile-sets/pile-layout.js';
 
 export const SETTINGS_NAME = 'store';
 const MANIFESTS_NAME = 'manifests';
@@ -23,7 +27,7 @@ export function pileSetDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, PILE_SETS_NAME);
 }
 
-/** Whether a store has something of this name in its directory, when it is done or while it is made. */
+/** Whether the directory of a store holds such a name, in a finished store or while it is made. */
 export function isNameInStore(name: string): boolean {
   return name === SETTINGS_NAME || name === MANIFESTS_NAME || name === PILE_SETS_NAME || isNameOfAttempt(name);
 }
@@ -44,3 +48,41 @@ export const STORE_REMEDY: Remedy = {
   ifOtherVersion: 'use that version for this store',
   otherVersionCode: 'ERR_STORE_VERSION',
 };
+
+const shape = object({
+  /** 16 hex digits, different in each store. */
+  id: checksumText,
+  /** The keys of all records are derived from it. */
+  seed: text,
+  pileCount: wholeNumber(1, MOST_PILES),
+});
+
+export type StoreSettings = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'store',
+  version: 1,
+  mostBytes: 2 ** 20,
+  role: 'store',
+  shape,
+  remedy: STORE_REMEDY,
+});
+
+export function encodeStoreSettings(settings: StoreSettings): Uint8Array {
+  return format.seal(settings);
+}
+
+/** @returns undefined when the directory is no store, or does not exist. @throws VerificationError, UsageError ERR_STORE_VERSION */
+export function readStoreSettings(storeDirectory: string): StoreSettings | undefined {
+  return format.read(join(storeDirectory, SETTINGS_NAME));
+}
+
+/** @throws UsageError ERR_STORE when the directory is no store. */
+export function requireStoreSettings(storeDirectory: string): StoreSettings {
+  const settings = readStoreSettings(storeDirectory);
+  if (settings !== undefined) return settings;
+  throw new UsageError(
+    `${storeDirectory} is no pile store: it has no file ${SETTINGS_NAME}; make one with pileshuf pile or pileshuf append`,
+    'ERR_STORE',
+  );
+}

@@ -1,14 +1,14 @@
 /**
- * A store as it was at one moment: what its readers work on, whatever is appended or expired meanwhile.
+ * A store as it was at one moment: its readers work on that, whatever is appended or expired meanwhile. A pile set of a
+ * snapshot may be expired, and deleted after the grace, while it is read; the reader's error then says so.
  */
-import { UsageError, VerificationError } from '../errors.js';
+import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
-import type { GateNumber } from '../job-control.js';
+import { type GateNumber, UNGATED } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { readManifest, readNewestManifest, type StoreManifest } from './manifest.js';
-import { pileSetDirectoryOf } from './store-files.js';
-import { requireStoreSettings, type StoreSettings } from './store-settings.js';
+import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings } from './store-files.js';
+import { readNewestManifest, readStoreManifest, type StoreManifest } from './store-manifest.js';
 
 export interface StoreSnapshot {
   /** Absolute, without symbolic links. */
@@ -19,7 +19,7 @@ export interface StoreSnapshot {
 
 /**
  * @param manifestNumber of a former state; undefined: the present one.
- * @throws UsageError ERR_STORE when it is no store, or does not have that state any more; VerificationError
+ * @throws UsageError ERR_STORE when the path is no store, or the store no longer has that state; VerificationError
  */
 export function openSnapshot(path: string, manifestNumber?: number): StoreSnapshot {
   if (statPath(path, 'store')?.isDirectory() !== true) {
@@ -29,10 +29,10 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
   const directory = realPathOf(path, 'store');
   const settings = requireStoreSettings(directory);
   const manifest =
-    manifestNumber === undefined ? readNewestManifest(directory) : readManifest(directory, manifestNumber);
+    manifestNumber === undefined ? readNewestManifest(directory) : readStoreManifest(directory, manifestNumber);
   if (manifest === undefined) {
     throw new UsageError(
-      `the pile store ${path} does not have its state ${manifestNumber} any more: it was expired; begin with the present one`,
+      `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; begin with the present one`,
       'ERR_STORE',
     );
   }
@@ -54,9 +54,50 @@ export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumbe
   };
 }
 
-/** All pile sets, in an order that means nothing: records of equal keys are ordered by their bytes. */
+/** All pile sets, in any order: records of equal keys are ordered by their bytes. */
 export function pileSetsOf({ manifest }: StoreSnapshot, layout: PileSetLayout): StoredPileSet[] {
   return manifest.commits.flatMap(({ pileSets }) =>
     pileSets.map(({ name }) => ({ name, index: { path: indexFilePath(layout, name), role: 'store' as const } })),
   );
+}
+
+/**
+ * Explains an error that ended the reading of a pile set.
+ * @returns the error to throw: that the pile set was expired and deleted, if it was; else `error`.
+ * @param pileSetName undefined: the pile set that the error names, if any.
+ */
+export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileSetName?: string): unknown {
+  if (!(error instanceof PileshufError) || error.kind === 'aborted') return error;
+  const name = pileSetName ?? error.pileSetName;
+  if (name === undefined || isKept(snapshot, name)) return error;
+  const { directory, manifest } = snapshot;
+  const explained = new UsageError(
+    `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; begin with the present state, and give pileshuf gc a longer --grace`,
+    'ERR_STORE',
+  );
+  addCleanupErrors(explained, error.cleanupErrors);
+  return explained;
+}
+
+/** Reads a pile set, and explains its errors. */
+export function explainingExpiry<T>(snapshot: StoreSnapshot, pileSetName: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw explainedByExpiry(error, snapshot, pileSetName);
+  }
+}
+
+/** Whether the store still has the pile set, or has taken it out but not begun to delete it. */
+function isKept(snapshot: StoreSnapshot, name: string): boolean {
+  try {
+    const { commits, removed } = readNewestManifest(snapshot.directory);
+    if (commits.some(({ pileSets }) => pileSets.some((pileSet) => pileSet.name === name))) return true;
+    if (!removed.some(({ pileSets }) => pileSets.includes(name))) return false;
+    // The manifest names it until its files are gone, and the index goes first.
+    return statPath(indexFilePath(layoutOf(snapshot, UNGATED, false), name), 'store') !== undefined;
+  } catch {
+    // The error of the reader says what is wrong with the store.
+    return true;
+  }
 }

@@ -13,8 +13,8 @@ const directory = useTestDirectory();
 
 /** What every removal of a directory ends with, done or not. */
 const stuck = new SystemError('ERR_IO', 'cannot remove it: made up; remove it by hand');
-vi.mock('#src/io/private-directory.js', async (importOriginal) => {
-  const original = await importOriginal<typeof import('#src/io/private-directory.js')>();
+vi.mock('#src/io/directories.js', async (importOriginal) => {
+  const original = await importOriginal<typeof import('#src/io/directories.js')>();
   return {
     ...original,
     removeDirectory: (path: string) => {

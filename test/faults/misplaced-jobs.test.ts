@@ -234,7 +234,7 @@ describe('the output directory', () => {
       expect(await run(output, [...words, ...more])).toMatchObject({
         exitCode: 1,
         failure: {
-          message: `the output directory ${output}, into which shards had begun to move, is gone; make it again (mkdir) and run the same command`,
+          message: `the output directory ${output} is gone, and shards had begun to move into it; make it again (mkdir) and run the same command`,
         },
       });
     }
@@ -258,7 +258,7 @@ describe('the output directory', () => {
     expect((await run(output, [...words, '--resume'])).exitCode).toBe(2);
     expect(await run(output, words)).toMatchObject({
       exitCode: 1,
-      failure: { message: expect.stringContaining('holds files that a job had moved out of the way') },
+      failure: { message: expect.stringContaining('holds former files that a killed job had moved out of the way') },
     });
     expect(namesBelow(join(staging, 'replaced'))).toEqual(former);
     rmSync(staging, { recursive: true });

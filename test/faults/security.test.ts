@@ -275,7 +275,7 @@ describe('a name that leads out of the directory', () => {
       { tempDirs: [victim] },
       { shardPrefix: '../victim/' },
     ]) {
-      writeFileSync(path, seal('job', 4, { ...manifest, ...differs }));
+      writeFileSync(path, seal('job', 5, { ...manifest, ...differs }));
       const code = expect.stringMatching(/^ERR_JOB_(DIFFERS|UNFINISHED)$/);
       expect(await run(['--resume'])).toMatchObject({ exitCode: 2, failure: { code } });
       expectVictimUntouched();

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { readStagingOwner } from '#src/job-directory/staging-owner.js';
+import { readStagingOwner } from '#src/job-directory/job-manifest.js';
 import type { TinyJob } from './tiny-job.js';
 
 /** Else another job of the same output would be told to go on with one that is nowhere. */

@@ -5,7 +5,7 @@
 import { openPileWriter, openStore } from '#src/index.js';
 import { verifyStore } from '#src/jobs/verify-store.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
-import { expireGenerations } from '#src/store/expire.js';
+import { expireGenerations } from '#src/store/generations.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,8 @@
-/** Memory that is given back at once, and memory that is not ours alone. */
+/**
+ * Memory is given back at once, and what waits holds no more than it counts.
+ */
 import { describe, expect, it } from 'vitest';
-import { freeBytes } from '#src/formats/free-bytes.js';
+import { freeBytes, inOwnBuffer } from '#src/formats/free-bytes.js';
 
 describe('freeBytes', () => {
   it('empties every view of the buffer', () => {
@@ -16,5 +18,25 @@ describe('freeBytes', () => {
     freeBytes(piece);
     expect(piece.toString()).toBe('abcd');
     freeBytes(new Uint8Array(new SharedArrayBuffer(8)));
+  });
+});
+
+describe('inOwnBuffer', () => {
+  const room = () => new Uint8Array([1, 2, 3, 4, 5, 6]).buffer;
+
+  it.each([
+    ['an array', new Uint8Array(room(), 1, 3)],
+    // As zlib hands over what does not fill a piece; its `slice` copies nothing.
+    ['a Buffer', Buffer.from(room(), 1, 3)],
+    ['a Buffer among others', Buffer.concat([Buffer.from([2, 3, 4])])],
+  ])('keeps the bytes of %s, and no others', (_, bytes) => {
+    const own = inOwnBuffer(bytes);
+    expect([...own]).toEqual([2, 3, 4]);
+    expect(own.buffer.byteLength).toBe(3);
+  });
+
+  it('leaves bytes where they are that fill their buffer', () => {
+    const bytes = new Uint8Array(3);
+    expect(inOwnBuffer(bytes)).toBe(bytes);
   });
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError } from '#src/errors.js';
-import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
+import { type FramingSpec, framingOf, LINES } from '#src/formats/record-format.js';
 import { findCutPoints, mayCutAtMembers } from '#src/inputs/cut-points.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { describeInputs } from '#src/inputs/planned-inputs.js';

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { AbortedError, InputError } from '#src/errors.js';
-import type { HeaderSpec } from '#src/formats/header-table.js';
+import type { HeaderSpec } from '#src/formats/record-format.js';
 import { readInputHeaders, requireWholeRecords } from '#src/inputs/headers.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
 import { systemFileCalls } from '#src/io/file-calls.js';

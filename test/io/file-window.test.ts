@@ -1,9 +1,11 @@
-/** A few bytes here and there: the right ones, and few calls. */
+/**
+ * Small parts of a file: a few bytes here and there, and the hash of both ends.
+ */
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { FileWindow } from '#src/io/file-window.js';
+import { FileWindow, hashFileEnds } from '#src/io/file-window.js';
 import { openForRead, withFile } from '#src/io/files.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -53,5 +55,35 @@ describe('FileWindow', () => {
       for (let position = 0; position < bytes.byteLength; position += 1000) window.read(position, 30);
     });
     expect(reads).toBe(Math.ceil(bytes.byteLength / 2 ** 18));
+  });
+});
+
+describe('hashFileEnds', () => {
+  const directory = useTestDirectory();
+
+  function hashOf(bytes: Uint8Array): string {
+    writeFileSync(directory.path('file'), bytes);
+    return hashFileEnds(directory.path('file'), bytes.byteLength, 'input').toString('hex');
+  }
+
+  it.each([1, 4095, 4096, 4097, 8191, 8192, 8193, 20_000])('sees each changed byte at the ends of %d bytes', (size) => {
+    const bytes = Buffer.alloc(size, 'x');
+    const hash = hashOf(bytes);
+    expect(hashOf(bytes)).toBe(hash);
+    for (const index of [0, 1, 4095, 4096, size - 4097, size - 4096, size - 1]) {
+      if (index < 0 || index >= size) continue;
+      const changed = Buffer.from(bytes);
+      changed[index] = 0;
+      const isAtEnd = index < 4096 || index >= size - 4096;
+      expect(hashOf(changed) !== hash, `byte ${index}`).toBe(isAtEnd);
+    }
+  });
+
+  it('tells files apart that are empty, short or missing', () => {
+    const hashes = [0, 1, 2, 4095, 4096].map((size) => hashOf(Buffer.alloc(size, 'x')));
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(() => hashFileEnds(directory.path('none'), 1, 'input')).toThrow(
+      expect.objectContaining({ code: 'ERR_INPUT_MISSING' }),
+    );
   });
 });

@@ -5,7 +5,8 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { InputError, SystemError } from '#src/errors.js';
+import { AbortedError, InputError, SystemError } from '#src/errors.js';
+import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { isPattern, listDirectory, listMatches } from '#src/io/list-files.js';
 import { statPath } from '#src/io/paths.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -92,6 +93,13 @@ describe('finding files', () => {
       ['p/!*', ['p/!not']],
       ['p/*.none', []],
       ['none/*', []],
+      ['p/9.txt/*', []],
+      ['p/**', ['p/!not', 'p/10.txt', 'p/9.txt', 'p/deep/er/1.txt', 'p/x.csv']],
+      ['{p/deep,q}/**/[!y]*', ['p/deep/er/1.txt', 'q/x.csv']],
+      ['{p,{q,{r,p}}}/*.{c,t}{xt,sv}', ['p/10.txt', 'p/9.txt', 'p/x.csv', 'q/x.csv']],
+      ['p//./*.csv/', ['p/x.csv']],
+      ['{p/*,{p,q}/x.csv,**/x.csv}', ['p/!not', 'p/10.txt', 'p/9.txt', 'p/x.csv', 'q/x.csv']],
+      ['**/deep/**/**/1.txt', ['p/deep/er/1.txt']],
     ])('gives for %s files alone, sorted by bytes', async (pattern, expected) => {
       makeFiles('p/9.txt', 'p/10.txt', 'p/x.csv', 'p/deep/er/1.txt', 'p/.hidden.txt', 'p/!not', 'q/x.csv');
       process.chdir(directory.path());
@@ -172,6 +180,42 @@ describe('finding files', () => {
         'p/loop.txt',
         'p/lost.txt',
       ]);
+    });
+
+    it('follows links to directories, and `**` none that leads back, so that a cycle ends', async () => {
+      makeFiles('p/x/a.txt', 'p/y/b.txt');
+      symlinkSync(directory.path('p'), directory.path('p/x/up'));
+      symlinkSync(directory.path('p/y'), directory.path('p/x/other'));
+      symlinkSync(directory.path('p/x'), directory.path('p/y/other'));
+      expect(namesOf(await listMatches(directory.path('p/**/a.txt')))).toEqual(['p/x/a.txt', 'p/y/other/a.txt']);
+      expect(namesOf(await listMatches(directory.path('p/*/up/x/a.txt')))).toEqual(['p/x/up/x/a.txt']);
+    });
+
+    it('refuses a match whose name is no UTF-8, and takes no notice of other such names', async () => {
+      makeFiles('p/a.txt');
+      writeFileSync(Buffer.concat([Buffer.from(directory.path('p/')), Buffer.of(0xff, 0xfe)]), '');
+      expect(namesOf(await listMatches(directory.path('p/*.txt')))).toEqual(['p/a.txt']);
+      await expect(listMatches(directory.path('p/*'))).rejects.toThrow('the name is not valid UTF-8');
+    });
+
+    it('lists each directory once, and stops when it is asked to', async () => {
+      makeFiles(...Array.from({ length: 300 }, (_, i) => `p/${i}/a.txt`));
+      let calls = 0;
+      const former = replaceFileCalls({
+        ...systemFileCalls,
+        list: (path) => {
+          calls += 1;
+          return systemFileCalls.list(path);
+        },
+      });
+      try {
+        expect(await listMatches(directory.path('{p,q}/**/{a,?}.txt'))).toHaveLength(300);
+        expect(calls).toBe(1 + 301);
+        const stopped = listMatches(directory.path('p/**/a.txt'), AbortSignal.abort());
+        await expect(stopped).rejects.toThrow(AbortedError);
+      } finally {
+        replaceFileCalls(former);
+      }
     });
 
     it('refuses a directory that may hold matches and cannot be listed', async () => {

@@ -8,12 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
 import { seal } from '#src/io/sealed-file.js';
-import {
-  type FinishedRange,
-  finishedRangeNames,
-  readFinishedRanges,
-  writeFinishedRanges,
-} from '#src/job-directory/finished-ranges.js';
+import { type FinishedRange, finishedRangeNames, readFinishedRanges, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -85,7 +80,7 @@ describe('finished ranges', () => {
   });
 
   it('of another version, or of another shape, are not taken', () => {
-    writeFileSync(path('done-000001'), seal('ranges', 4, { ranges: [] }));
+    writeFileSync(path('done-000001'), seal('ranges', 5, { ranges: [] }));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
     for (const [value, problem] of [
@@ -101,7 +96,7 @@ describe('finished ranges', () => {
         /checksum: expected 16 hex digits, got n/,
       ],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('ranges', 3, value));
+      writeFileSync(path('done-000001'), seal('ranges', 4, value));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
@@ -119,12 +114,12 @@ describe('finished ranges', () => {
       [[range(0, 3), range(2, 4)], /pile 2 is finished twice, by it and those after it;/],
       [[runWith(region, { ...region, start: 8, end: 12 })], /byte 8 of shard 1 is written twice, by it/],
     ] as const) {
-      writeFileSync(path('done-000001'), seal('ranges', 3, { ranges }));
+      writeFileSync(path('done-000001'), seal('ranges', 4, { ranges }));
       expect(read).toThrow(VerificationError);
       expect(read).toThrow(problem);
     }
     await writeFinishedRanges(path(), 2, [range(0, 1)]);
-    writeFileSync(path('done-000001'), seal('ranges', 3, { ranges: [range(0, 1)] }));
+    writeFileSync(path('done-000001'), seal('ranges', 4, { ranges: [range(0, 1)] }));
     expect(read).toThrow(/pile 0 is finished twice/);
   });
 
@@ -132,7 +127,7 @@ describe('finished ranges', () => {
     const ranges = [range(0, 2), { ...range(2, 3), regions: [] }, range(5, 9)];
     fc.assert(
       fc.property(mutationOf({ ranges }), (mutated) => {
-        writeFileSync(path('done-000001'), seal('ranges', 3, mutated));
+        writeFileSync(path('done-000001'), seal('ranges', 4, mutated));
         const piles = new Set<number>();
         for (const { first, end, regions } of readOrDamaged(read)?.ranges ?? []) {
           expect(end).toBeLessThanOrEqual(LIMITS.pileCount);

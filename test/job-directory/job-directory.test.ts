@@ -21,10 +21,9 @@ import { SystemError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { seal } from '#src/io/sealed-file.js';
 import { JobDirectory } from '#src/job-directory/job-directory.js';
-import { findJobHolder } from '#src/job-directory/job-lock.js';
+import { findJobHolder, looksLikeLock } from '#src/job-directory/job-lock.js';
+import { readStagingOwner } from '#src/job-directory/job-manifest.js';
 import { deriveJobPaths, type JobPaths } from '#src/job-directory/job-paths.js';
-import { looksLikeLock } from '#src/job-directory/lock-name.js';
-import { readStagingOwner } from '#src/job-directory/staging-owner.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -129,7 +128,7 @@ describe('a job directory', () => {
       expect(statSync(path).mode & 0o777).toBe(0o700);
     }
     fill(paths);
-    await made.end();
+    await made.end('discarded');
     expect(everything()).toEqual([]);
     made.release();
   });
@@ -154,7 +153,7 @@ describe('a job directory', () => {
     fill(paths);
     const before = { job: namesIn(paths.jobDirectory), staged: namesIn(paths.stagingDirectory) };
     await expect(second.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_JOB_LOCKED' });
-    await second.end();
+    await second.end('discarded');
     expect({ job: namesIn(paths.jobDirectory), staged: namesIn(paths.stagingDirectory) }).toEqual(before);
     for (const path of paths.dataDirectories) expect(readdirSync(path)).toEqual(['set-000001-ab.0.pile']);
   });
@@ -171,7 +170,7 @@ describe('a job directory', () => {
     mkdirSync(join(paths.stagingDirectory, 'replaced'));
     writeFileSync(join(paths.stagingDirectory, 'replaced', 'shard'), 'former');
     await expect(second.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_JOB_LOCKED' });
-    await second.end();
+    await second.end('discarded');
     expect(readdirSync(directory.path('t'))).toEqual([]);
     expect(readdirSync(join(paths.stagingDirectory, 'replaced'))).toEqual(['shard']);
     expect(() => new JobDirectory(paths)).toThrow(expect.objectContaining({ code: 'ERR_JOB_LOCKED' }));
@@ -182,14 +181,11 @@ describe('a job directory', () => {
     const made = await make(paths);
     fill(paths);
     const before = { job: namesIn(paths.jobDirectory), rest: everything() };
-    made.isKept = true;
-    await made.end();
+    await made.end('kept');
     expect({ job: namesIn(paths.jobDirectory), rest: everything() }).toEqual(before);
     expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
     const found = open(paths);
-    found.isKept = true;
-    found.isKept = false;
-    await found.end();
+    await found.end('discarded');
     expect(everything()).toEqual([]);
   });
 
@@ -241,7 +237,7 @@ describe('a job directory', () => {
       if (planted === 'open') chmodSync(target, 0o777);
       const made = open(paths);
       await expect(made.makeDirectories(false)).rejects.toMatchObject({ code: 'ERR_TEMP_DIR' });
-      await made.end();
+      await made.end('discarded');
       expect(readdirSync(directory.path('mine'))).toEqual(['file']);
       expect(readdirSync(directory.path('u')).map((name) => directory.path('u', name))).toEqual([target]);
       rmSync(target, { recursive: true });
@@ -278,7 +274,7 @@ describe('a named directory of another use', () => {
     const made = await make(paths);
     fill(paths);
     writeFileSync(join(paths.jobDirectory, 'notes'), 'mine');
-    await made.end();
+    await made.end('discarded');
     expect(readdirSync(paths.jobDirectory)).toEqual(['notes']);
     expect(existsSync(paths.stagingDirectory)).toBe(false);
   });
@@ -289,11 +285,10 @@ describe('a named directory of another use', () => {
     const made = await make(before);
     fill(before);
     writeFileSync(join(jobDir, 'manifest'), seal('job', 1, {}));
-    made.isKept = true;
-    await made.end();
+    await made.end('kept');
     const next = open(pathsOf(jobDir));
-    next.removesJobDirectory = true;
-    await next.end();
+    next.inherit({ removesJobDirectory: true });
+    await next.end('discarded');
     expect(existsSync(jobDir)).toBe(false);
     expect(everything()).toEqual([]);
   });
@@ -352,7 +347,7 @@ describe('clearing', () => {
       if (names.includes('done-000002')) expect(names).toContain('done-000001');
       if (names.some((name) => name.endsWith('.index'))) expect(names).toContain('manifest');
       made.release();
-      await open(paths).end();
+      await open(paths).end('discarded');
       expect(everything()).toEqual([]);
     }
   });
@@ -373,7 +368,7 @@ describe('clearing', () => {
     expect(namesIn(paths.jobDirectory)).toEqual([]);
     expect(namesIn(paths.stagingDirectory)).toEqual([]);
     fileCalls.replace({});
-    await made.end();
+    await made.end('discarded');
     expect(everything()).toEqual([]);
   });
 
@@ -393,14 +388,14 @@ describe('clearing', () => {
       });
       const failure: unknown = await made.clear().catch((error: unknown) => error);
       for (const path of [jobDirectory, stagingDirectory, ...dataDirectories]) {
-        expect(linesOf(failure)).toContain(`${path} is left, since not all of the job could be removed`);
+        expect(linesOf(failure)).toContain(`${path} remains, because not all of the job could be removed`);
       }
       expect(dataDirectories.map(namesIn)).toEqual(before.data);
       expect(namesIn(jobDirectory)).toEqual(expect.arrayContaining(['commit', 'manifest']));
       if (stuck === '0.part') expect(namesIn(stagingDirectory)).toContain(stuck);
       else expect(namesIn(stagingDirectory)).toEqual(before.staged);
       fileCalls.replace({});
-      await made.end();
+      await made.end('discarded');
       expect(everything()).toEqual([]);
     },
   );
@@ -413,15 +408,14 @@ describe('clearing', () => {
     mkdirSync(aside);
     writeFileSync(join(aside, 'shard-00000-of-00001'), 'former');
     const before = everything();
-    const message = new RegExp(`^${aside} holds files that a job had moved out of the way before it was killed; move `);
+    const message = new RegExp(`^${aside} holds former files that a killed job had moved out of the way; move `);
     await expect(made.clear()).rejects.toThrow(SystemError);
-    await expect(made.end()).rejects.toThrow(message);
+    await expect(made.end('discarded')).rejects.toThrow(message);
     expect(everything()).toEqual(before);
     expect(readFileSync(join(aside, 'shard-00000-of-00001'), 'utf8')).toBe('former');
     expect(findJobHolder(paths.jobDirectory)).toBeUndefined();
     const next = open(paths);
-    next.dropsFormerFiles = true;
-    await next.end();
+    await next.end('completed');
     expect(everything()).toEqual([]);
   });
 
@@ -440,7 +434,7 @@ describe('clearing', () => {
     mkdirSync(join(paths.stagingDirectory, 'replaced'));
     writeFileSync(directory.path('o', 'shard'), 'former');
     linkSync(directory.path('o', 'shard'), join(paths.stagingDirectory, 'replaced', 'shard'));
-    await made.end();
+    await made.end('discarded');
     expect(everything()).toEqual(['shard']);
   });
 });
@@ -492,7 +486,7 @@ describe('makeDirectories', () => {
       const parents = ['t', 'u', 'o'].map((name) => directory.path(name));
       const inside = [paths.jobDirectory, paths.stagingDirectory, join(paths.stagingDirectory, 'owner')];
       expect([...new Set(synced)].toSorted()).toEqual(isDurable ? [...inside, ...parents].toSorted() : []);
-      await made.end();
+      await made.end('discarded');
     }
   });
 });
@@ -508,7 +502,7 @@ describe('requireDataDirectories', () => {
       expect.objectContaining({
         code: 'ERR_TEMP_DIR',
         message: expect.stringMatching(
-          /\.disk-1 of the unfinished job is not there; check that its disk is mounted, or /,
+          /\.disk-1 of the unfinished job does not exist; check that its disk is mounted, or /,
         ),
       }),
     );

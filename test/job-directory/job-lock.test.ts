@@ -21,9 +21,8 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
-import { acquireJobLock, findJobHolder, type JobLock } from '#src/job-directory/job-lock.js';
-import { formatLockName, looksLikeLock } from '#src/job-directory/lock-name.js';
-import type { FileOwner } from '#src/machine/owner-name.js';
+import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from '#src/job-directory/job-lock.js';
+import { type FileOwner, formatOwnerName } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -71,11 +70,18 @@ const startHolder = () => startChild(process.execPath, [holderProgram, job()]);
 /** Puts a lock of somebody else there: as this thread, but for what is said. */
 function plantLock(changes: Partial<FileOwner>): string {
   const owner = { ...identifyThisProcess(), threadId: 0, token: '0123456789abcdef', ...changes };
-  const path = directory.path('job', formatLockName(owner));
+  const path = directory.path('job', formatOwnerName('lock', owner));
   writeFileSync(path, '', { mode: 0o600 });
   utimesSync(path, 0, new Date('2026-01-31T12:00:00Z'));
   return path;
 }
+
+describe('looksLikeLock', () => {
+  it('tells locks, also of other versions, from other files', () => {
+    for (const name of ['lock', 'lock+', 'lock.pid', 'lock+host+1']) expect(looksLikeLock(name)).toBe(true);
+    for (const name of ['manifest', 'set-000000.index', 'unlock']) expect(looksLikeLock(name)).toBe(false);
+  });
+});
 
 describe('acquireJobLock', () => {
   it('makes one file that only its owner can open, and takes it away', () => {

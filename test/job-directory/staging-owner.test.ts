@@ -6,14 +6,14 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { noteStagingOwner, OWNER_NAME, readStagingOwner, type StagingOwner } from '#src/job-directory/staging-owner.js';
+import { noteStagingOwner, readStagingOwner, STAGING_OWNER_NAME, type StagingOwner } from '#src/job-directory/job-manifest.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const OWNER: StagingOwner = { jobDirectory: '/temp/a job', isResumable: true };
 const staging = () => directory.path('staging');
-const write = (bytes: Uint8Array) => writeFileSync(directory.path('staging', OWNER_NAME), bytes);
+const write = (bytes: Uint8Array) => writeFileSync(directory.path('staging', STAGING_OWNER_NAME), bytes);
 
 beforeEach(() => mkdirSync(staging()));
 

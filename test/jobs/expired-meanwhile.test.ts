@@ -7,8 +7,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { expireStore, inspectStore, shuffleStore } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { verifyStore } from '#src/jobs/verify-store.js';
-import { encodeManifest } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
+import { encodeManifest } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -49,7 +49,7 @@ function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
 
 const told = () => ({
   code: 'ERR_STORE',
-  message: `what the pile store ${store()} had in its state 3 was expired and deleted while it was read; begin with the present state, and give pileshuf gc a longer --grace`,
+  message: `records of state 3 of the pile store ${store()} were expired and deleted while they were read; begin with the present state, and give pileshuf gc a longer --grace`,
 });
 
 beforeEach(async () => {

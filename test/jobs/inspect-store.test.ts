@@ -10,8 +10,8 @@ import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import { readPileEntries, readPileSetDescription } from '#src/pile-sets/read-pile-set-index.js';
 import { SegmentLog } from '#src/pile-sets/segment-log.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
-import { readManifest } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
+import { readStoreManifest } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { linesOf, SEED, writeInput } from '../fixtures/written-store.js';
@@ -106,7 +106,7 @@ describe('inspectStore', () => {
 
   it('finds files that are gone, and a pile set in the place of another one', async () => {
     await writeStore();
-    const [first, second] = readManifest(store(), 4)?.commits.map(({ pileSets }) => pileSets[0]?.name) ?? [];
+    const [first, second] = readStoreManifest(store(), 4)?.commits.map(({ pileSets }) => pileSets[0]?.name) ?? [];
     const path = (name: string | undefined, end: string) => join(store(), 'pile-sets', `${name}.${end}`);
     const kept = readFileSync(path(first, 'index'));
     rmSync(path(first, 'index'));
@@ -132,7 +132,7 @@ describe('inspectStore', () => {
       commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })),
     }));
     await expect(inspectStore(store())).rejects.toThrow(
-      /^verification failed: the indexes of commit [0-9a-f]{16} \(generation 2026-10-01\) tell of 20 records of 90 bytes, .*, expected 21 records of 90 bytes/,
+      /^verification failed: the indexes of commit [0-9a-f]{16} \(generation 2026-10-01\) have 20 records of 90 bytes, .*, expected 21 records of 90 bytes/,
     );
   });
 

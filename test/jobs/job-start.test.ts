@@ -10,11 +10,10 @@ import type { ShuffleOptions } from '#src/index.js';
 import { seal } from '#src/io/sealed-file.js';
 import { type FinishedRange, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { JobDirectory } from '#src/job-directory/job-directory.js';
-import { findJobHolder } from '#src/job-directory/job-lock.js';
-import { looksLikeLock } from '#src/job-directory/lock-name.js';
-import { type JobManifest, writeManifest } from '#src/job-directory/manifest.js';
+import { findJobHolder, looksLikeLock } from '#src/job-directory/job-lock.js';
+import { type JobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
 import { choosePlaces, type FilesPlaces } from '#src/jobs/job-places.js';
-import { findStart, type JobStart } from '#src/jobs/job-start.js';
+import { findStart, type JobStart } from '#src/jobs/earlier-attempt.js';
 import { completeRequest } from '#src/jobs/request.js';
 import { type CommitJournal, writeJournal } from '#src/output/commit-journal.js';
 import { outputIdentityOf } from '#src/output/output-place.js';
@@ -90,7 +89,8 @@ async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise
   await made.makeDirectories(typeof left.manifest === 'object' && left.manifest.isResumable);
   const { jobDirectory } = places.paths;
   const { output } = places;
-  if (typeof left.manifest === 'object') await writeManifest(jobDirectory, { ...left.manifest, output: output.path });
+  if (typeof left.manifest === 'object')
+    await writeJobManifest(jobDirectory, { ...left.manifest, output: output.path });
   else if (left.manifest === 'damaged') writeFileSync(join(jobDirectory, 'manifest'), '');
   else if (left.manifest !== undefined) writeFileSync(join(jobDirectory, 'manifest'), seal('job', 99, manifest));
   if (typeof left.journal === 'object')

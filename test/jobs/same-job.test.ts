@@ -8,14 +8,14 @@ import { InputError, UsageError } from '#src/errors.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { chooseInputIds } from '#src/inputs/ids.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
-import type { JobManifest } from '#src/job-directory/manifest.js';
-import { describeJob } from '#src/jobs/describe-job.js';
+import type { JobManifest } from '#src/job-directory/job-manifest.js';
+import { describeJob } from '#src/jobs/job-description.js';
 import { choosePlaces } from '#src/jobs/job-places.js';
 import { planJob } from '#src/jobs/job-plan.js';
 import { completeRequest } from '#src/jobs/request.js';
-import { requireSameJob } from '#src/jobs/same-job.js';
+import { requireSameJob } from '#src/jobs/job-description.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
-import { DeviceGates } from '#src/passes/device-gates.js';
+import { DeviceGates } from '#src/machine/device-gates.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();

@@ -6,14 +6,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { decodeError } from '#src/errors.js';
-import { LINES } from '#src/formats/framing-table.js';
+import { LINES } from '#src/formats/record-format.js';
 import { openForRead, versionOf, withFile } from '#src/io/files.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { deriveInputKey } from '#src/keys.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
 import { forgetJob, type JobShare } from '#workers/tasks/job-share.js';
-import type { Outcome } from '#workers/tasks/outcome.js';
+import type { Outcome } from '#workers/tasks.js';
 import { runScatterTask } from '#workers/tasks/scatter.js';
 import { runShuffleTask } from '#workers/tasks/shuffle.js';
 import { usualNeed } from '../plan/memory-needs.js';

@@ -1,7 +1,7 @@
 /** Where the optional package zstd-napi is not installed, zstd is read all the same, and written or refused. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { findZstdInNode } from '#src/formats/codecs/zstd-native.js';
+import { findZstdInNode } from '#src/formats/codecs/zstd-libraries.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { newerNodes } from '../fixtures/newer-nodes.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';

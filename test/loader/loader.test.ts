@@ -449,7 +449,10 @@ describe('expiry while it is read', () => {
     const iterator = store.epoch(1, { prefetchPiles: 0 })[Symbol.asyncIterator]();
     await iterator.next();
     await expireStore(path, { keepLast: 0 }, { graceMilliseconds: 0 });
-    const told = { code: 'ERR_STORE', message: expect.stringContaining('was expired and deleted while it was read') };
+    const told = {
+      code: 'ERR_STORE',
+      message: expect.stringContaining('were expired and deleted while they were read'),
+    };
     await expect(
       (async () => {
         for (let next = await iterator.next(); next.done !== true; next = await iterator.next());

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, openStore } from '#src/index.js';
-import { listManifests } from '#src/store/manifest.js';
+import { listManifests } from '#src/store/store-manifest.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -51,7 +51,7 @@ describe('a state whose manifest was collected', () => {
     await expireStore(path, { before: '2026-11-02' });
     await collectStore(path, { graceMilliseconds: 0 });
     expect(() => openStore(path).resume(state)).toThrow(
-      `does not have its state ${state.manifest} any more: it was expired; begin with the present one`,
+      `no longer has its state ${state.manifest}: it was expired; begin with the present one`,
     );
   });
 

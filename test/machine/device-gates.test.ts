@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError, SystemError, UsageError } from '#src/errors.js';
 import { UNGATED } from '#src/job-control.js';
 import { describeDevice } from '#src/machine/devices.js';
-import { DeviceGates } from '#src/passes/device-gates.js';
+import { DeviceGates } from '#src/machine/device-gates.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

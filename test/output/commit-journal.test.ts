@@ -102,15 +102,15 @@ describe('a journal', () => {
     for (const [value, problem] of [
       [{ ...journal, byteLengths: [1] }, /: expected as many lengths as outputs, got 1 and 2 names;/],
       [{ ...file, byteLengths: [] }, /: expected as many lengths as outputs, got 0 and 0 names;/],
-      [{ ...file, intoExisting: true }, /: expected files that make way only in a directory/],
-      [{ ...journal, intoExisting: false }, /: expected files that make way only in a directory/],
+      [{ ...file, intoExisting: true }, /: expected replaced files only in a directory/],
+      [{ ...journal, intoExisting: false }, /: expected replaced files only in a directory/],
       [{ ...journal, names: [...journal.names].reverse() }, /: names\[0\]: expected the name of shard 0 of 2;/],
       [{ ...journal, names: ['a', 'b'] }, /: names\[0\]: expected the name of shard 0 of 2;/],
       [
         { ...journal, replaced: ['shard-00000-of-00002', 'precious'] },
         /: replaced\[1\]: expected the name of a former/,
       ],
-      [{ ...journal, replaced: ['a-00000-of-00001', 'a-00000-of-00001'] }, /: a name stands in it twice;/],
+      [{ ...journal, replaced: ['a-00000-of-00001', 'a-00000-of-00001'] }, /: it has a name twice;/],
     ] as const) {
       write(value);
       expect(read).toThrow(VerificationError);

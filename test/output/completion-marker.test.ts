@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
 import type { CommitJournal } from '#src/output/commit-journal.js';
-import { writeCompletionMarker } from '#src/output/completion-marker.js';
+import { writeCompletionMarker } from '#src/output/output-moves.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

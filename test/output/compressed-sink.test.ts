@@ -11,7 +11,7 @@ import { AbortedError } from '#src/errors.js';
 import { compressionOf } from '#src/formats/encoder-table.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { openSink } from '#src/output/open-sink.js';
-import type { OutputHasher, OutputSink, SinkBuffer } from '#src/output/output-sink.js';
+import type { OutputHasher, OutputSink, SinkBuffer } from '#src/output/output-target.js';
 import { type AppendedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

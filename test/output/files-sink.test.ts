@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { FilesSink } from '#src/output/files-sink.js';
-import type { SinkBuffer } from '#src/output/output-sink.js';
+import type { SinkBuffer } from '#src/output/output-target.js';
 import { type PlacedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -103,7 +103,7 @@ describe('resolveOutput for shards', () => {
     const named = (prefix: string) => resolveOutput(directory.path('new'), { prefix, extension: '.txt' }, false);
     expect(() => named('x'.repeat(255 - '-999999-of-1000000.txt'.length))).not.toThrow();
     expect(() => named('ä'.repeat(128))).toThrow(
-      refusal('ERR_OPTION', /names of 278 bytes, and file systems take 255; give a shorter --prefix$/),
+      refusal('ERR_OPTION', /names of 278 bytes, and file systems allow 255; give a shorter --prefix$/),
     );
   });
 

@@ -9,12 +9,11 @@ import { AbortedError, SystemError, UsageError, VerificationError } from '#src/e
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { readJournal, writeJournal } from '#src/output/commit-journal.js';
-import type { OutputLayout } from '#src/output/job-output.js';
-import { formatOutputIdentity } from '#src/output/output-place.js';
+import type { OutputLayout } from '#src/output/output-layout.js';
+import { NO_ENDS, type ShardEnds, storedEnds } from '#src/output/output-layout.js';
+import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.js';
 import { stagedPath, type WrittenRegion } from '#src/output/output-target.js';
-import { NO_ENDS, type ShardEnds } from '#src/output/shard-ends.js';
-import { StagedOutput } from '#src/output/staged-output.js';
-import { storedEnds } from '#src/output/stored-ends.js';
+import { type OutputSummary, StagedOutput } from '#src/output/staged-output.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -50,25 +49,36 @@ describe('StagedOutput', () => {
     for (const name of ['staging', 'job']) mkdirSync(directory.path(name), { mode: 0o700 });
   });
 
-  /** How often all was made safe for the moves. */
+  /** How often the job directory was made durable for the moves. */
   let safeCount = 0;
-  const safetyOf = (isResumable: boolean) => ({
-    isResumable,
-    beforeMoves: async () => {
+
+  /** An output that commits as the job does it. */
+  class CommittedOutput extends StagedOutput {
+    isResumable = false;
+
+    async commit(summary: OutputSummary, by: JobControl): Promise<readonly string[]> {
+      const moves = await this.prepareCommit(summary, by);
       expect(journal()).toBeUndefined();
-      safeCount += 1;
-    },
-  });
+      if (this.isResumable || !moves.isOneMove) {
+        if (!this.isResumable) safeCount += 1;
+        await this.noteMoves(moves);
+      }
+      return this.commitMoves(moves);
+    }
+  }
+
+  function outputAt(place: FilesPlace, isResumable: boolean): CommittedOutput {
+    return Object.assign(new CommittedOutput(place, directories(), UNGATED), { isResumable });
+  }
   const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
   const journal = () => readJournal(directory.path('job'));
 
-  function fileOutput(mayReplace = false, isResumable = false): StagedOutput {
-    return new StagedOutput({ kind: 'file', path: out(), mayReplace }, directories(), UNGATED, safetyOf(isResumable));
+  function fileOutput(mayReplace = false, isResumable = false): CommittedOutput {
+    return outputAt({ kind: 'file', path: out(), mayReplace }, isResumable);
   }
 
-  function shardsOutput(exists: boolean, mayReplace = false, isResumable = false): StagedOutput {
-    const place = { kind: 'shards', path: out(), exists, naming, mayReplace } as const;
-    return new StagedOutput(place, directories(), UNGATED, safetyOf(isResumable));
+  function shardsOutput(exists: boolean, mayReplace = false, isResumable = false): CommittedOutput {
+    return outputAt({ kind: 'shards', path: out(), exists, naming, mayReplace }, isResumable);
   }
 
   /** Writes the staged files as the tasks of pass 2 would. */

@@ -7,9 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { InputError, VerificationError } from '#src/errors.js';
 import { gzip } from '#src/formats/codecs/gzip.js';
 import { type InputHeader, type Input, NO_HEADER } from '#src/inputs/list-inputs.js';
-import { CoverageCheck, verifyRange } from '#src/passes/verify.js';
-import type { PileTotals } from '#src/plan/pile-ranges.js';
-import type { Coverage } from '#workers/read/input-part.js';
+import { CoverageCheck } from '#src/passes/coverage-check.js';
+import { verifyRange } from '#src/passes/shuffle-pass.js';
+import type { PileTotals } from '#src/pile-sets/pile-totals.js';
+import type { Coverage } from '#src/inputs/input-part.js';
 import type { ShuffleResult } from '#workers/tasks/shuffle.js';
 
 function file(path: string, byteLength: number, codec?: typeof gzip, header: InputHeader = NO_HEADER): Input {

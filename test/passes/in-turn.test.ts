@@ -1,7 +1,7 @@
 /** Results reach their taker in the order of their turns, each once, as soon as those before it have. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inTurn } from '#src/passes/in-turn.js';
+import { inTurn } from '#src/passes/run-tasks.js';
 
 describe('inTurn', () => {
   it('hands results on in turn, and none before its turn', () => {

@@ -4,16 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  dataFilePath,
-  diskOfPile,
-  indexFilePath,
-  pileSetFiles,
-  pilesOfStripe,
-  type PileSetLayout,
-  stripeOfPile,
-  diskAt,
-} from '#src/pile-sets/pile-layout.js';
+import { dataFilePath, diskOfPile, indexFilePath, pileSetFiles, pilesOfStripe, type PileSetLayout, stripeOfPile, diskAt } from '#src/pile-sets/pile-layout.js';
 
 function layoutOf(pileCount: number, stripeCount: number, disks: number): PileSetLayout {
   const disks = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));

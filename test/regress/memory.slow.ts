@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { openZstdEncoder } from '#src/formats/codecs/zstd-encoder.js';
+import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -196,7 +196,7 @@ describe('compression', () => {
 
 /** As one frame that says its size. */
 function compressWithZstd(bytes: Buffer): Buffer {
-  return Buffer.from(openZstdEncoder(3).compressFrame(bytes));
+  return Buffer.from(openZstdEncoder(3).encode(bytes));
 }
 
 describe('one record of 200 MB among short ones, with -S 1G', () => {

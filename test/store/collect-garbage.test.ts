@@ -6,10 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { collectStore, expireStore, openPileWriter } from '#src/index.js';
-import { type FileOwner, formatOwnerName } from '#src/machine/owner-name.js';
+import { type FileOwner, formatOwnerName } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
-import { encodeManifest, listManifests } from '#src/store/manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
+import { encodeManifest, listManifests } from '#src/store/store-manifest.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -53,7 +53,7 @@ describe('collectStore', () => {
     expect(() => openSnapshot(store(), former.manifest.number)).toThrow(
       expect.objectContaining({
         code: 'ERR_STORE',
-        message: expect.stringMatching(/does not have its state 4 any more/),
+        message: expect.stringMatching(/no longer has its state 4:/),
       }),
     );
   });

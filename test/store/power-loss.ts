@@ -5,8 +5,8 @@
  */
 import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
+import { ensureSharedDirectory } from '#src/io/directories.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
-import { ensureSharedDirectory } from '#src/io/shared-directory.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival } from '../faults/disk-model.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';

@@ -7,10 +7,12 @@
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { VerificationError } from '../../src/errors.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
-import type { SinkBuffer } from '../../src/output/output-sink.js';
+import type { SinkBuffer } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import { type PileSetLayout, pileSetFiles, type RescatterTarget } from '../../src/pile-sets/pile-layout.js';
@@ -26,9 +28,8 @@ import {
   SUB_PILE_FILL,
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
-import type { KernelFunctions } from '../kernel/kernel.js';
 import { type Arena, ArenaLayout } from '../arena.js';
+import type { KernelFunctions } from '../kernel/kernel.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** A merged pile and its place in the key space. */

@@ -9,8 +9,8 @@ import type { JobControl } from '../../src/job-control.js';
 import type { MergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
-import type { KernelFunctions } from '../kernel/kernel.js';
 import { type Arena, ArenaLayout } from '../arena.js';
+import type { KernelFunctions } from '../kernel/kernel.js';
 import { bucketBits, foreignRecord } from './pile-orderer.js';
 
 /** A part of a pile. */

@@ -6,9 +6,9 @@
 import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import { type Arena, ArenaLayout } from '../arena.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import { type Arena, ArenaLayout } from '../arena.js';
 
 export interface ScatterSizes {
   /** What lies below is left alone; absent: the whole arena. */

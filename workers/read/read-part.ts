@@ -9,12 +9,13 @@
  *
  * Headers are left out: the header of a file is known, the header of a stream is found here and reported.
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
 import { type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import type { ReadShare } from '../shares.js';
 import type { ReadState } from '../thread-state.js';
 import { readMembers, readWholeFile } from './read-compressed.js';

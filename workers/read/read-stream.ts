@@ -3,17 +3,16 @@
  * codec it has; its header, if one is asked for, is measured before the first record. A stream may be silent for ever,
  * so the abort flag is watched while the reader waits.
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, detectCodec } from '../../src/formats/codec-table.js';
 import { type Framing, NOTHING } from '../../src/formats/framing.js';
-import { framingOf } from '../../src/formats/framing-table.js';
-import { type Header, requireSameHeader } from '../../src/formats/header.js';
-import { headerRuleOf } from '../../src/formats/header-table.js';
-import { readHeader } from '../../src/formats/read-header.js';
+import { type Header, readHeader, requireSameHeader } from '../../src/formats/header.js';
+import { framingOf, headerRuleOf } from '../../src/formats/record-format.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { openStreamInput } from '../../src/io/input-source.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import type { ReadShare } from '../shares.js';
 import type { ReadState } from '../thread-state.js';
 import type { PartReport, RecordReader } from './record-reader.js';

@@ -2,10 +2,11 @@
  * Counts a byte in a range of a plain file, before the scatter pass: some framings must know how often a byte occurs
  * before a place to tell whether a record begins there.
  */
+
+import { thenAlways } from '../../src/cleanup.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { thenAlways } from '../../src/then-always.js';
 import { ArenaLayout } from '../arena.js';
 import type { ReadShare, TaskShare } from '../shares.js';
 import { threadStateOf } from '../thread-state.js';

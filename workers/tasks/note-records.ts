@@ -2,12 +2,13 @@
  * Reads one part of a file for `pileshuf index`, and writes into the index where the records lie that begin in it. It
  * also reports the bytes that the last record of the file lacks at its end.
  */
-import { framingOf } from '../../src/formats/framing-table.js';
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { framingOf } from '../../src/formats/record-format.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';

@@ -1,5 +1,5 @@
 /** What every task that puts merged piles in order is told, and the orderer that a thread does it with. */
-import { zstdExpander } from '../../src/formats/codecs/zstd-packer.js';
+import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
 import { PileOrderer } from '../piles/pile-orderer.js';

@@ -23,7 +23,13 @@ export interface ReadBackTask {
 /** Checksums of the regions, as `WrittenRegion` gives them. */
 export type ReadBackResult = readonly string[];
 
-export async function readBack({ job, stagingDirectory, headerBytes, gate, regions }: ReadBackTask): Promise<ReadBackResult> {
+export async function readBack({
+  job,
+  stagingDirectory,
+  headerBytes,
+  gate,
+  regions,
+}: ReadBackTask): Promise<ReadBackResult> {
   const state = threadStateOf(job);
   return regions.map(({ shard, start, end }) => {
     const path = stagedPath(stagingDirectory, shard);

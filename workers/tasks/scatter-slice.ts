@@ -2,12 +2,13 @@
  * A task of the scatter pass: one slice becomes one pile set. Reads the parts of the slice one after the other; the
  * kernel throws each record on its pile.
  */
-import { framingOf } from '../../src/formats/framing-table.js';
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { Header } from '../../src/formats/header.js';
+import { framingOf } from '../../src/formats/record-format.js';
 import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readPart } from '../read/read-part.js';
 import type { ScatterShare } from '../shares.js';

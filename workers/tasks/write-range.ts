@@ -3,17 +3,17 @@
  * in the order of their keys and writes them; a pile too large to load is first scattered again by the next part of its
  * keys.
  */
+
+import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { openSink } from '../../src/output/open-sink.js';
-import type { OutputSink, SinkStart } from '../../src/output/output-sink.js';
-import type { OutputTarget, WrittenRegion } from '../../src/output/output-target.js';
+import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
 import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
-import { thenAlwaysAsync } from '../../src/then-always.js';
 import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
-import { openOrderer, type PilesTask } from './open-orderer.js';
 import { threadStateOf } from '../thread-state.js';
+import { openOrderer, type PilesTask } from './open-orderer.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;

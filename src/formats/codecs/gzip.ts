@@ -1,13 +1,14 @@
 /**
- * gzip (RFC 1952), any number of members. Zero bytes behind the last member are padding, as gzip
- * itself takes them; anything else there is an error, and so is an input that ends inside a member.
+ * gzip (RFC 1952), with any number of members, and BGZF, which is gzip whose members say how long they are
+ * (`gzip-members.ts`). Zero bytes behind the last member are padding, as for gzip itself; anything else there is an
+ * error, and so is an input that ends inside a member.
  */
 import { Readable } from 'node:stream';
-import { constants, createGunzip, gunzipSync, type Zlib } from 'node:zlib';
+import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
 import { InputError } from '../../errors.js';
-import type { Codec, CompressedSource } from '../codec.js';
-import { freeBytes } from '../free-bytes.js';
-import { requireWholeSubfields } from './gzip-members.js';
+import type { Codec, CompressedSource, MemberEncoder } from '../codec.js';
+import { freeBytes, inOwnBuffer } from '../free-bytes.js';
+import { isBgzfHeader, listGzipMembers, requireWholeSubfields } from './gzip-members.js';
 
 /** Decoded bytes handed over at a time; 2.4 times as fast as the default of 16 KiB. */
 const DECODED_PIECE_BYTES = 1024 * 1024;
@@ -16,6 +17,12 @@ const SMALL_BYTES = 64 * 1024;
 /** What text is larger by at the most; a head that decodes to more is not worth its memory. */
 const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 const MOST_DECODED_AT_ONCE_BYTES = 4 * 1024 * 1024;
+/** Compressed bytes that zlib hands over at a time; the default is 16 KiB. */
+const ENCODED_PIECE_BYTES = 128 * 1024;
+/** Magic bytes and the other fields that each member has, an empty block, checksum and length. */
+const LEAST_MEMBER_BYTES = 10 + 2 + 8;
+
+export const GZIP_LEVELS = { least: 1, usual: 6, most: 9 } as const;
 
 export const gzip: Codec = {
   name: 'gzip',
@@ -24,6 +31,18 @@ export const gzip: Codec = {
   matches: (head) => head[0] === 0x1f && head[1] === 0x8b,
   decodeHead,
   decode,
+};
+
+/** The empty member that ends each BGZF file, always of these bytes. It tells a whole file from one that was cut between members. */
+const EMPTY_BLOCK = Buffer.from('1f8b08040000000000ff0600424302001b0003000000000000000000', 'hex');
+
+export const bgzf: Codec = {
+  ...gzip,
+  name: 'bgzf',
+  suffixes: ['.bgz', '.bgzf'],
+  endMark: { bytes: EMPTY_BLOCK, name: 'the empty block that ends BGZF files' },
+  matches: isBgzfHeader,
+  listMembers: listGzipMembers,
 };
 
 function decodeHead(compressed: Uint8Array): Uint8Array {
@@ -147,4 +166,20 @@ function asInputError(error: unknown, path: string, consumed: number, end: numbe
     );
   }
   return error;
+}
+
+/** Synchronous: a worker thread has nothing else to do meanwhile. */
+export function openGzipEncoder(level: number): MemberEncoder {
+  const compress = (bytes: Uint8Array, as: number) => gzipSync(bytes, { level: as, chunkSize: ENCODED_PIECE_BYTES });
+  return {
+    // A member that is shorter than a piece lies in a buffer of a whole piece.
+    encode: (bytes) => inOwnBuffer(compress(bytes, level)),
+    store: (bytes) => compress(bytes, 0),
+  };
+}
+
+/** What a member of less than 4 GiB says that it holds; undefined when it is no member. */
+export function gzipContentBytes(member: Uint8Array): number | undefined {
+  if (member.byteLength < LEAST_MEMBER_BYTES || member[0] !== 0x1f || member[1] !== 0x8b) return undefined;
+  return new DataView(member.buffer, member.byteOffset, member.byteLength).getUint32(member.byteLength - 4, true);
 }

@@ -286,3 +286,46 @@ function littleEndian(bytes: Uint8Array, offset: number, byteLength: number): nu
   for (let i = byteLength - 1; i >= 0; i--) value = value * 256 + (bytes[offset + i] ?? 0);
   return value;
 }
+
+/** What a frame says that it holds; undefined: it does not say, or it is not one frame. */
+export function zstdContentBytes(frame: Uint8Array): number | undefined {
+  try {
+    const [first, ...others] = listZstdFrames('', {
+      byteLength: frame.byteLength,
+      read: (position, byteLength) => frame.subarray(position, position + byteLength),
+    });
+    return others.length === 0 ? first?.contentBytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Content size in 8 bytes, single segment. */
+const STORED_DESCRIPTOR = 0b1110_0000;
+const STORED_HEADER_BYTES = 4 + 1 + 8;
+const BLOCK_HEADER_BYTES = 3;
+
+/**
+ * A frame of blocks that are not compressed, so that its length follows from that of its content:
+ *
+ *     magic 4 | descriptor 1 | content size 8 | blocks
+ */
+export function storeZstdFrame(bytes: Uint8Array): Uint8Array {
+  const blockCount = Math.max(1, Math.ceil(bytes.byteLength / MOST_BLOCK_BYTES));
+  const frame = new Uint8Array(STORED_HEADER_BYTES + blockCount * BLOCK_HEADER_BYTES + bytes.byteLength);
+  const view = new DataView(frame.buffer);
+  view.setUint32(0, MAGIC, true);
+  view.setUint8(4, STORED_DESCRIPTOR);
+  view.setBigUint64(5, BigInt(bytes.byteLength), true);
+  let position = STORED_HEADER_BYTES;
+  for (let block = 0; block < blockCount; block++) {
+    const content = bytes.subarray(block * MOST_BLOCK_BYTES, (block + 1) * MOST_BLOCK_BYTES);
+    const isLast = block === blockCount - 1 ? 1 : 0;
+    const header = isLast + content.byteLength * 8;
+    view.setUint16(position, header & 0xffff, true);
+    view.setUint8(position + 2, header >>> 16);
+    frame.set(content, position + BLOCK_HEADER_BYTES);
+    position += BLOCK_HEADER_BYTES + content.byteLength;
+  }
+  return frame;
+}

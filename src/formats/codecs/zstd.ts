@@ -1,16 +1,18 @@
 /**
- * zstd (RFC 8878): any number of frames, skippable ones among them, windows up to 2 GiB. An input that
- * ends inside a frame, and bytes behind the last one that begin no other, are errors.
+ * zstd (RFC 8878): any number of frames, skippable ones among them, windows up to 2 GiB. An input that ends inside a
+ * frame, and bytes behind the last one that begin no other, are errors.
  */
 import type { Codec, CompressedSource, DecoderMemory, Member, StoredBytes } from '../codec.js';
-import { addonDecoder } from './zstd-addon-decoder.js';
-import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoder.js';
+import {
+  addonDecoder,
+  nodeDecoder,
+  type SynchronousZstdDecoder,
+  wasmDecoder,
+  type ZstdDecoder,
+} from './zstd-decoders.js';
 import { beginsZstd, listZstdFrames } from './zstd-frames.js';
-import { findZstdInNode, loadZstdAddon } from './zstd-native.js';
-import { nodeDecoder } from './zstd-node-decoder.js';
-import { isSoundDecoder } from './zstd-probe.js';
+import { findZstdInNode, loadZstdAddon } from './zstd-libraries.js';
 import { decodeZstd, decodeZstdHead } from './zstd-reader.js';
-import { wasmDecoder } from './zstd-wasm-decoder.js';
 
 /** What text is larger by at the most; a head that decodes to more is not worth its time. */
 const MOST_HEAD_BYTES = 16 * 1024 * 1024;
@@ -73,4 +75,39 @@ async function chooseDecoder(): Promise<Loaded> {
   const candidate: ZstdDecoder | undefined = inNode === undefined ? undefined : nodeDecoder(inNode);
   const isSound = candidate !== undefined && (await isSoundDecoder(candidate));
   return { decoder: isSound ? candidate : fallback, headDecoder: fallback };
+}
+
+/** A skippable frame, a frame, another skippable one and another frame. */
+const SAMPLE = Buffer.from(
+  'UCpNGAMAAABhYmMotS/9JD/dAQD0AnBpbGUgYnkgcGlsZSwgYWZ0ZXIsIGFuZCBldmVyIGluIGl0cyBvd24gb3JkZXIKAwBEDXK5' +
+    'Im35ArFYpjBQKk0YAwAAAGFiYyi1L/0EaI0BACQCdGhlIHNlY29uZCBmcmFtZSBzYXlzIGFnYWluIDEKMjM0CgQAA1MG5lUqk8t5NgE4IvE+',
+  'base64',
+);
+const DECODED =
+  'pile by pile, pile after pile, and every pile in its own order\n' +
+  [1, 2, 3, 4].map((i) => `the second frame says the second frame again ${i}\n`).join('');
+
+/** Whether a decoder decodes all of the sample, cut anywhere, and refuses it damaged. */
+export async function isSoundDecoder(decoder: ZstdDecoder): Promise<boolean> {
+  const whole = await decodeSample(decoder, [SAMPLE]);
+  const inTwo = await decodeSample(decoder, [SAMPLE.subarray(0, 90), SAMPLE.subarray(90)]);
+  const damaged = Buffer.from(SAMPLE);
+  // In the checksum of the last frame.
+  damaged[damaged.byteLength - 1] = (damaged[damaged.byteLength - 1] ?? 0) ^ 1;
+  return whole === DECODED && inTwo === DECODED && (await decodeSample(decoder, [damaged])) === undefined;
+}
+
+/** Undefined: refused. */
+async function decodeSample(decoder: ZstdDecoder, pieces: readonly Uint8Array[]): Promise<string | undefined> {
+  const given = pieces.map((piece) => new Uint8Array(piece));
+  const source = { path: '', start: 0, next: () => given.shift() ?? new Uint8Array() };
+  const decoded: Uint8Array[] = [];
+  try {
+    for await (const piece of decodeZstd(decoder, source, { reserve: () => true, budgetFor: () => '' })) {
+      decoded.push(piece.slice());
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(decoded).toString();
 }

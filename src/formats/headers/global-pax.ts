@@ -3,9 +3,8 @@
  * writes one. Behind the records come the two zero blocks that end every tar file.
  */
 import { InputError } from '../../errors.js';
-import type { HeaderRule } from '../header.js';
+import { differenceOfText, type HeaderRule } from '../header.js';
 import { BLOCK_BYTES, isZeroBlock, parseNote, parseTarHeader, problemOfNote, storedDataBytes } from '../tar-header.js';
-import { differenceOfText } from './differences.js';
 
 export const globalPax: HeaderRule = {
   measure: (head, isWhole, path) => {

@@ -8,7 +8,7 @@
  */
 import { InputError } from '../../errors.js';
 import { NOTHING } from '../framing.js';
-import { MOST_FIXED_BYTES } from '../framings/fixed-size.js';
+import { MOST_FIXED_BYTES } from '../framings/lengths.js';
 import type { HeaderRule } from '../header.js';
 
 /** How the rows lie, and how many there are. */

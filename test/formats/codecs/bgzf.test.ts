@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Member, StoredBytes } from '#src/formats/codec.js';
-import { bgzf } from '#src/formats/codecs/bgzf.js';
+import { bgzf } from '#src/formats/codecs/gzip.js';
 import { isOnPath, runOn } from '../../fixtures/foreign-program.js';
 import { BGZF_END, bgzfFile, bgzfMember } from './bgzf-file.js';
 

@@ -1,6 +1,6 @@
 /** Decodes an input by a program with as many descriptors left as it is told, and prints what became of it. */
 import { closeSync, openSync } from 'node:fs';
-import { namedProgram } from '#src/formats/codecs/by-program.js';
+import { namedProgram } from '#src/formats/codecs/programs.js';
 
 const codec = namedProgram(['cat']);
 const memory = { reserve: () => false, budgetFor: () => '' };

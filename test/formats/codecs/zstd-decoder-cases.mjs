@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { decodeZstd } from '#src/formats/codecs/zstd-reader.js';
 import { declared, empty, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
-/** @typedef {import('#src/formats/codecs/zstd-decoder.js').ZstdDecoder} ZstdDecoder */
+/** @typedef {import('#src/formats/codecs/zstd-decoders.js').ZstdDecoder} ZstdDecoder */
 
 /** The bytes are copied: whoever reads them frees them. */
 class PiecesOf {

@@ -1,5 +1,6 @@
 /** zstd files by their published layout: of frames that say their size, and of such that do not. */
-import { openZstdEncoder, type ZstdEncoder } from '#src/formats/codecs/zstd-encoder.js';
+import type { MemberEncoder } from '#src/formats/codec.js';
+import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { piecesOf } from './bgzf-file.js';
 import { blockHeader, skippable } from './zstd-samples.mjs';
 
@@ -29,13 +30,13 @@ export function zstdFrameOf(content: Uint8Array): Buffer {
   ]);
 }
 
-let encoder: ZstdEncoder | undefined;
+let encoder: MemberEncoder | undefined;
 
 /** A file with a compressed frame of each content, none of which says its size. */
 export function zstdWithoutSizesOf(contents: readonly Uint8Array[]): Buffer {
   encoder ??= openZstdEncoder(3);
-  const { compressFrame } = encoder;
-  return Buffer.concat(contents.map((content) => withoutSize(Buffer.from(compressFrame(content)))));
+  const { encode } = encoder;
+  return Buffer.concat(contents.map((content) => withoutSize(Buffer.from(encode(content)))));
 }
 
 /** The same frame with a window, which one that says its size may do without, in place of the size. */

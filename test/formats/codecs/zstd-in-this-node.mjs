@@ -2,21 +2,18 @@
  * Runs the cases with the zstd of `node:zlib`, in the Node that it is run by, where zstd-napi is hidden; prints what
  * became of them.
  */
-import { encodersHere } from '#src/formats/codecs/zstd-encoder.js';
-import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-native.js';
-import { nodeDecoder } from '#src/formats/codecs/zstd-node-decoder.js';
-import { packersHere } from '#src/formats/codecs/zstd-packer.js';
-import { isSoundDecoder } from '#src/formats/codecs/zstd-probe.js';
+import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
+import { nodeDecoder } from '#src/formats/codecs/zstd-decoders.js';
+import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';
+import { writersHere } from '#src/formats/codecs/zstd-writer.js';
 import { decoderCases } from './zstd-decoder-cases.mjs';
-import { encoderCases } from './zstd-encoder-cases.mjs';
-import { packerCases } from './zstd-packer-cases.mjs';
+import { encoderCases, packerCases } from './zstd-writer-cases.mjs';
 
 const zstdInNode = findZstdInNode();
 if (zstdInNode === undefined) throw new Error(`Node ${process.version} has no zstd`);
 if (loadZstdAddon() !== undefined) throw new Error('zstd-napi is not hidden');
-const [[openEncoder, ...otherEncoders], [packer, ...otherPackers]] = [encodersHere(), packersHere()];
-if (openEncoder === undefined || packer === undefined || otherEncoders.length + otherPackers.length > 0)
-  throw new Error(`Node ${process.version} is not all that writes zstd`);
+const [writer, ...others] = writersHere();
+if (writer === undefined || others.length > 0) throw new Error(`Node ${process.version} is not all that writes zstd`);
 const decoder = nodeDecoder(zstdInNode);
 
 /** @type {Record<string, string>} */
@@ -33,6 +30,6 @@ async function note(name, run) {
 }
 
 for (const [name, run] of Object.entries(decoderCases)) await note(name, () => run(decoder));
-for (const [name, run] of Object.entries(encoderCases)) await note(name, () => run(openEncoder));
-for (const [name, run] of Object.entries(packerCases)) await note(name, () => run(packer));
+for (const [name, run] of Object.entries(encoderCases)) await note(name, () => run(writer));
+for (const [name, run] of Object.entries(packerCases)) await note(name, () => run(writer));
 console.log(JSON.stringify(outcomes));

@@ -1,9 +1,8 @@
 /** Windows are counted against the memory budget, and heads are decoded as far as they go. */
 import { describe, expect, it } from 'vitest';
 import type { DecoderMemory } from '#src/formats/codec.js';
-import type { SynchronousZstdDecoder, ZstdDecoder } from '#src/formats/codecs/zstd-decoder.js';
+import { type SynchronousZstdDecoder, wasmDecoder, type ZstdDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { decodeZstd, decodeZstdHead } from '#src/formats/codecs/zstd-reader.js';
-import { wasmDecoder } from '#src/formats/codecs/zstd-wasm-decoder.js';
 import { blockHeader, declared, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
 const MIB = 2 ** 20;

@@ -1,7 +1,7 @@
 /** What the decoders of a thread reserve of a job's budget: what the largest of them needs, once. */
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
-import { decoderMemory } from '#workers/read/decoder-memory.js';
+import { decoderMemory } from '#workers/thread-state.js';
 import { usualNeed } from '../../plan/memory-needs.js';
 
 describe('decoderMemory', () => {

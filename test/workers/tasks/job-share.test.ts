@@ -2,15 +2,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
-import {
-  forgetJob,
-  type JobShare,
-  pileStateOf,
-  type ReadShare,
-  readStateOf,
-  type TaskShare,
-  threadStateOf,
-} from '#workers/tasks/job-share.js';
+import { forgetJob, type JobShare } from '#workers/tasks/job-share.js';
+import { pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
+import { type ReadShare, type TaskShare } from '#workers/shares.js';
 import { usualNeed } from '../../plan/memory-needs.js';
 
 const control = JobControl.create([], 0).buffer;

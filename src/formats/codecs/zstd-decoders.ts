@@ -1,0 +1,292 @@
+/**
+ * What decodes zstd, one frame at a time: the addon `zstd-napi`, `node:zlib` of newer Nodes, or WebAssembly. The first
+ * two may be missing. Our own walk (`zstd-frames.ts`) decides where a frame begins and ends, never the decoder.
+ */
+import type { Transform } from 'node:stream';
+import { SystemError } from '../../errors.js';
+import {
+  type AddonDecompressor,
+  MOST_WINDOW_LOG,
+  ZSTD_D_WINDOW_LOG_MAX,
+  type ZstdAddon,
+  type ZstdInNode,
+} from './zstd-libraries.js';
+
+/** Decoded bytes handed over at a time. */
+export const DECODED_PIECE_BYTES = 1024 * 1024;
+
+export interface ZstdDecoder {
+  readonly name: string;
+  /** Of the frames that it can decode. */
+  readonly mostWindowBytes: number;
+  /** A decoder for one input. */
+  open(): ZstdFrameDecoder;
+}
+
+/** One that needs no other thread. */
+export interface SynchronousZstdDecoder extends ZstdDecoder {
+  open(): SynchronousZstdFrameDecoder;
+}
+
+export interface ZstdFrameDecoder {
+  /**
+   * What the next bytes of a frame decode to; a piece is good until the next one is asked for.
+   * @param endsFrame whether the frame ends with them, so that the next ones begin another.
+   * @throws Error, of any kind, when the frame is corrupt or is not over when it ends.
+   */
+  decode(bytes: Uint8Array, endsFrame: boolean): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  /** Gives back what it holds, also inside a frame. */
+  close(): void;
+}
+
+export interface SynchronousZstdFrameDecoder extends ZstdFrameDecoder {
+  decode(bytes: Uint8Array, endsFrame: boolean): Iterable<Uint8Array>;
+}
+
+/** What one call of libzstd has done. */
+export interface ZstdStep {
+  readonly consumedBytes: number;
+  readonly producedBytes: number;
+  /** Whether the frame is decoded, and all of it was handed over. */
+  readonly isFrameOver: boolean;
+}
+
+/**
+ * Calls libzstd until it has consumed `byteLength` bytes and handed over what they decode to.
+ * @param step decodes the bytes from `consumed` on to a room of `DECODED_PIECE_BYTES`, from `filled` on.
+ * @param piece the first bytes of that room.
+ */
+export function* decodeInSteps(
+  byteLength: number,
+  endsFrame: boolean,
+  step: (consumed: number, filled: number) => ZstdStep,
+  piece: (byteLength: number) => Uint8Array,
+): Generator<Uint8Array, void> {
+  let consumed = 0;
+  let filled = 0;
+  let isOver = false;
+  let mayHoldMore = true;
+  while (!isOver && (consumed < byteLength || mayHoldMore)) {
+    const { consumedBytes, producedBytes, isFrameOver } = step(consumed, filled);
+    consumed += consumedBytes;
+    filled += producedBytes;
+    isOver = isFrameOver;
+    mayHoldMore = filled === DECODED_PIECE_BYTES;
+    if (filled < DECODED_PIECE_BYTES) continue;
+    yield piece(filled);
+    filled = 0;
+  }
+  if (filled > 0) yield piece(filled);
+  if (consumed < byteLength || isOver !== endsFrame) throw new Error('its blocks end elsewhere than its data');
+}
+
+interface AddonContext {
+  readonly decompressor: AddonDecompressor;
+  readonly room: Uint8Array;
+}
+
+/** With the addon `zstd-napi`: libzstd itself, called in the thread that wants the bytes. */
+export function addonDecoder(addon: ZstdAddon): SynchronousZstdDecoder {
+  // Only the garbage collector frees a context, with the window in it, so that they are used again.
+  const idle: AddonContext[] = [];
+  const open = (): AddonContext => {
+    const decompressor = new addon.DCtx();
+    decompressor.setParameter(addon.DParameter.windowLogMax, MOST_WINDOW_LOG);
+    return { decompressor, room: new Uint8Array(DECODED_PIECE_BYTES) };
+  };
+  return {
+    name: 'zstd-napi',
+    mostWindowBytes: 2 ** MOST_WINDOW_LOG,
+    open: () => {
+      const context = idle.pop() ?? open();
+      const { decompressor, room } = context;
+      return {
+        decode: (bytes, endsFrame) =>
+          decodeInSteps(
+            bytes.byteLength,
+            endsFrame,
+            (consumed, filled) => {
+              const [missing, producedBytes, consumedBytes] = decompressor.decompressStream(
+                room.subarray(filled),
+                bytes.subarray(consumed),
+              );
+              return { consumedBytes, producedBytes, isFrameOver: missing === 0 };
+            },
+            (byteLength) => room.subarray(0, byteLength),
+          ),
+        close: () => {
+          decompressor.reset(addon.ResetDirective.sessionOnly);
+          idle.push(context);
+        },
+      };
+    },
+  };
+}
+
+const STREAM_OPTIONS = { chunkSize: DECODED_PIECE_BYTES, params: { [ZSTD_D_WINDOW_LOG_MAX]: MOST_WINDOW_LOG } };
+
+/**
+ * With the streams of `node:zlib`, one for each frame, since a stream stops at the end of the first frame and drops what
+ * follows.
+ */
+export function nodeDecoder(inNode: ZstdInNode): ZstdDecoder {
+  return {
+    name: 'node:zlib',
+    mostWindowBytes: 2 ** MOST_WINDOW_LOG,
+    open: () => {
+      let frame: FrameStream | undefined;
+      return {
+        decode: async function* (bytes, endsFrame) {
+          frame ??= new FrameStream(inNode.createZstdDecompress(STREAM_OPTIONS));
+          yield* frame.decode(bytes, endsFrame);
+          if (!endsFrame) return;
+          frame.destroy();
+          frame = undefined;
+        },
+        close: () => frame?.destroy(),
+      };
+    },
+  };
+}
+
+/** A stream of which it can be said what comes from which bytes. */
+class FrameStream {
+  readonly #stream: Transform;
+  #isOver = false;
+  #failure: Error | undefined;
+  #wake = () => {};
+
+  constructor(stream: Transform) {
+    this.#stream = stream;
+    stream.on('readable', () => this.#wake());
+    stream.on('end', () => this.#over());
+    stream.on('error', (error) => this.#over(error));
+  }
+
+  async *decode(bytes: Uint8Array, endsFrame: boolean): AsyncGenerator<Uint8Array> {
+    this.#isOver = false;
+    if (endsFrame) this.#stream.end(bytes);
+    else this.#stream.write(bytes, (error) => this.#over(error));
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const piece: Uint8Array | null = this.#stream.read();
+      if (this.#failure !== undefined) throw this.#failure;
+      if (piece !== null) yield piece;
+      else if (this.#isOver) return;
+      else await woken;
+    }
+  }
+
+  destroy(): void {
+    this.#stream.destroy();
+  }
+
+  /** All that was given is decoded, or an error came between. */
+  #over(error?: Error | null): void {
+    this.#isOver = true;
+    this.#failure ??= error ?? undefined;
+    this.#wake();
+  }
+}
+
+/** What libzstd calls ZSTD_WINDOWLOG_LIMIT_DEFAULT: the parameter that raises it is not in this build. */
+const MOST_WASM_WINDOW_BYTES = 128 * 1024 * 1024;
+/** Compressed bytes given to libzstd at a time. */
+const INPUT_BYTES = 128 * 1024;
+/** `ZSTD_inBuffer` or `ZSTD_outBuffer`: address, size, position, 32 bits each. */
+const BUFFER_STRUCT_BYTES = 12;
+
+interface Libzstd {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  malloc(byteLength: number): number;
+  free(address: number): void;
+  ZSTD_createDCtx(): number;
+  ZSTD_freeDCtx(context: number): number;
+  /** Below 0: an error. */
+  ZSTD_decompressStream(context: number, output: number, input: number): number;
+}
+
+/** The errors that tell the reader of a message something. */
+const ERROR_NAMES = new Map([
+  [20, 'data corruption detected'],
+  [22, 'the content does not match its checksum'],
+  [64, 'not enough memory'],
+]);
+
+let loadingLibzstd: Promise<Libzstd> | undefined;
+
+/**
+ * With libzstd as WebAssembly, from `zstddec`, where the machine has nothing faster. Its own interface neither waits for
+ * input nor reports errors, so this calls the functions of libzstd in it directly. Its memory never shrinks.
+ */
+export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
+  loadingLibzstd ??= loadLibzstd();
+  const libzstd = await loadingLibzstd;
+  return {
+    name: 'zstddec',
+    mostWindowBytes: MOST_WASM_WINDOW_BYTES,
+    open: () => {
+      const context = libzstd.ZSTD_createDCtx();
+      const input = libzstd.malloc(INPUT_BYTES);
+      const room = libzstd.malloc(DECODED_PIECE_BYTES);
+      const structs = libzstd.malloc(2 * BUFFER_STRUCT_BYTES);
+      const addresses = [input, room, structs];
+      const outputStruct = structs + BUFFER_STRUCT_BYTES;
+      if (context === 0 || addresses.includes(0)) {
+        throw new SystemError('ERR_OUT_OF_MEMORY', 'no memory to decode zstd in this thread; use fewer --workers');
+      }
+
+      const step = (bytes: Uint8Array, consumed: number, filled: number) => {
+        const given = bytes.subarray(consumed, consumed + INPUT_BYTES);
+        new Uint8Array(libzstd.memory.buffer, input).set(given);
+        new Int32Array(libzstd.memory.buffer, structs).set([
+          input,
+          given.byteLength,
+          0,
+          room,
+          DECODED_PIECE_BYTES,
+          filled,
+        ]);
+        const missing = libzstd.ZSTD_decompressStream(context, outputStruct, structs);
+        if (missing < 0) throw new Error(ERROR_NAMES.get(-missing) ?? `libzstd gives error ${-missing}`);
+        const [, , inputPosition = 0, , , outputPosition = 0] = new Int32Array(libzstd.memory.buffer, structs, 6);
+        return { consumedBytes: inputPosition, producedBytes: outputPosition - filled, isFrameOver: missing === 0 };
+      };
+      return {
+        decode: (bytes, endsFrame) =>
+          decodeInSteps(
+            bytes.byteLength,
+            endsFrame,
+            (consumed, filled) => step(bytes, consumed, filled),
+            (byteLength) => new Uint8Array(libzstd.memory.buffer, room, byteLength),
+          ),
+        close: () => {
+          for (const address of addresses) libzstd.free(address);
+          libzstd.ZSTD_freeDCtx(context);
+        },
+      };
+    },
+  };
+}
+
+/** `zstddec` hands the functions to a method of its decoder, once a thread. */
+async function loadLibzstd(): Promise<Libzstd> {
+  const { ZSTDDecoder } = await import('zstddec/stream');
+  let exports: object | undefined;
+  class Decoder extends ZSTDDecoder {
+    override _init(result: { readonly instance: { readonly exports: object } }): void {
+      super._init(result);
+      exports = result.instance.exports;
+    }
+  }
+  await new Decoder().init();
+  if (exports === undefined) {
+    throw new SystemError(
+      'ERR_WORKER',
+      'another part of this program uses zstddec in the same thread, so that pileshuf cannot decode zstd with it; install the package zstd-napi beside pileshuf, or use Node 22.15 or later',
+    );
+  }
+  return exports as Libzstd;
+}

@@ -1,0 +1,168 @@
+/**
+ * Writes zstd: frames of outputs, and temp data, which only this program reads back.
+ *
+ * A frame of an output declares its length and carries a checksum, so that a reader can split a file of such frames and
+ * sees damage. Temp data is compressed with little memory at any level: a window of 256 KiB limits the tables of the
+ * compressor to some 5 MiB. Both are synchronous: the caller is a worker thread that has nothing else to do.
+ */
+import { UsageError } from '../../errors.js';
+import type { MemberEncoder } from '../codec.js';
+import { freeBytes, inOwnBuffer } from '../free-bytes.js';
+import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
+import {
+  type AddonDecompressor,
+  findZstdInNode,
+  loadZstdAddon,
+  ZSTD_C_CHECKSUM_FLAG,
+  ZSTD_C_COMPRESSION_LEVEL,
+  ZSTD_C_WINDOW_LOG,
+  type ZstdAddon,
+  type ZstdInNode,
+} from './zstd-libraries.js';
+
+export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
+
+const PACKER_WINDOW_LOG = 18;
+
+export interface ZstdPacker {
+  /** Fewer bytes that stand for these, good until the next call; undefined when zstd finds none. */
+  compress(bytes: Uint8Array): Uint8Array | undefined;
+}
+
+export interface ZstdExpander {
+  /**
+   * Fills all of `target` with what was compressed to `bytes`.
+   * @throws Error, of any kind, when that is another number of bytes, or `bytes` are damaged as far as can be seen.
+   */
+  expand(bytes: Uint8Array, target: Uint8Array): void;
+}
+
+/** A library that writes zstd. */
+export interface ZstdWriter extends ZstdExpander {
+  /** Compresses bytes to one frame, in a buffer that nobody else uses and that may be larger. */
+  openEncoder(level: number): (bytes: Uint8Array) => Uint8Array;
+  openPacker(level: number): ZstdPacker;
+}
+
+let chosen: ZstdWriter | undefined;
+
+/** @throws UsageError ERR_OPTION for a level that zstd does not have, and where no library on this machine writes zstd. */
+export function openZstdEncoder(level: number): MemberEncoder {
+  requireZstdLevel(level);
+  const compress = chooseWriter().openEncoder(level);
+  return { encode: (bytes) => inOwnBuffer(compress(bytes)), store: storeZstdFrame };
+}
+
+/** @throws UsageError likewise. */
+export function openZstdPacker(level: number): ZstdPacker {
+  requireZstdLevel(level);
+  return chooseWriter().openPacker(level);
+}
+
+export const zstdExpander: ZstdExpander = {
+  expand: (bytes, target) => chooseWriter().expand(bytes, target),
+};
+
+function requireZstdLevel(level: number): void {
+  const { least, most } = ZSTD_LEVELS;
+  if (Number.isInteger(level) && level >= least && level <= most) return;
+  throw new UsageError(`the zstd level must be a whole number from ${least} to ${most}, not ${level}`);
+}
+
+function chooseWriter(): ZstdWriter {
+  chosen ??= writersHere().find(isSound);
+  if (chosen !== undefined) return chosen;
+  throw new UsageError(
+    'nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or do without (outputs can be gzip)',
+  );
+}
+
+/** Those on this machine, the best one first. */
+export function writersHere(): ZstdWriter[] {
+  const addon = loadZstdAddon();
+  const inNode = findZstdInNode();
+  return [...(addon === undefined ? [] : [addonWriter(addon)]), ...(inNode === undefined ? [] : [nodeWriter(inNode)])];
+}
+
+function addonWriter(addon: ZstdAddon): ZstdWriter {
+  const open = (level: number, parameter: number, value: number) => {
+    const compressor = new addon.CCtx();
+    compressor.setParameter(addon.CParameter.compressionLevel, level);
+    compressor.setParameter(parameter, value);
+    return (bytes: Uint8Array, room: Uint8Array) => room.subarray(0, compressor.compress2(room, bytes));
+  };
+  let decompressor: AddonDecompressor | undefined;
+  return {
+    openEncoder: (level) => {
+      const compress = open(level, addon.CParameter.checksumFlag, 1);
+      return (bytes) => compress(bytes, new Uint8Array(addon.compressBound(bytes.byteLength)));
+    },
+    openPacker: (level) => {
+      const compress = open(level, addon.CParameter.windowLog, PACKER_WINDOW_LOG);
+      let room = new Uint8Array();
+      return {
+        compress: (bytes) => {
+          const boundBytes = addon.compressBound(bytes.byteLength);
+          if (room.byteLength < boundBytes) room = new Uint8Array(boundBytes);
+          return fewer(compress(bytes, room), bytes);
+        },
+      };
+    },
+    expand: (bytes, target) => {
+      decompressor ??= new addon.DCtx();
+      requireLength(decompressor.decompress(target, bytes), target);
+    },
+  };
+}
+
+function nodeWriter(inNode: ZstdInNode): ZstdWriter {
+  const open = (level: number, parameter: number, value: number) => {
+    const params = { [ZSTD_C_COMPRESSION_LEVEL]: level, [parameter]: value };
+    return (bytes: Uint8Array) => inNode.zstdCompressSync(bytes, { params });
+  };
+  return {
+    openEncoder: (level) => open(level, ZSTD_C_CHECKSUM_FLAG, 1),
+    openPacker: (level) => {
+      const compress = open(level, ZSTD_C_WINDOW_LOG, PACKER_WINDOW_LOG);
+      let compressed: Uint8Array = new Uint8Array();
+      return {
+        compress: (bytes) => {
+          freeBytes(compressed);
+          compressed = inOwnBuffer(compress(bytes));
+          return fewer(compressed, bytes);
+        },
+      };
+    },
+    expand: (bytes, target) => {
+      const expanded = inNode.zstdDecompressSync(bytes, { params: {}, maxOutputLength: target.byteLength });
+      requireLength(expanded.byteLength, target);
+      target.set(expanded);
+      freeBytes(expanded);
+    },
+  };
+}
+
+function fewer(compressed: Uint8Array, bytes: Uint8Array): Uint8Array | undefined {
+  return compressed.byteLength < bytes.byteLength ? compressed : undefined;
+}
+
+function requireLength(byteLength: number, target: Uint8Array): void {
+  if (byteLength !== target.byteLength) throw new Error(`${byteLength} bytes, expected ${target.byteLength}`);
+}
+
+const SAMPLE = Buffer.from('what was compressed is again what it was, '.repeat(30));
+
+/** Whether it makes one frame of a sample, and gives a sample back as it was: no version number tells. */
+function isSound(writer: ZstdWriter): boolean {
+  const level = ZSTD_LEVELS.usual;
+  try {
+    if (zstdContentBytes(writer.openEncoder(level)(SAMPLE)) !== SAMPLE.byteLength) return false;
+    const packed = writer.openPacker(level).compress(SAMPLE);
+    if (packed === undefined) return false;
+    const expanded = Buffer.alloc(SAMPLE.byteLength);
+    writer.expand(packed, expanded);
+    return expanded.equals(SAMPLE);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
+ * with its length before it, as TFRecords have it, which add checksums.
+ */
+import {
+  BadRecord,
+  type Framing,
+  type FramingKernel,
+  NOTHING,
+  type RecordLimits,
+  type RecordScanner,
+} from '../framing.js';
+
+/** Its scan counts in 32 bits. */
+export const MOST_FIXED_BYTES = 2 ** 30;
+
+/** @param recordBytes at most MOST_FIXED_BYTES. */
+export function fixedSize(recordBytes: number): Framing {
+  return {
+    cut: { kind: 'every', byteLength: recordBytes },
+    countSample: (sample) => sample.byteLength / recordBytes,
+    openScanner: ({ wasm }) => ({
+      needsWholeRecords: true,
+      scan: (_from, to, recordStart, table, maxCount) => wasm.scanFixed(recordStart, to, recordBytes, table, maxCount),
+      complete: (recordStart, to) => {
+        if (to === recordStart) return NOTHING;
+        throw new BadRecord(recordStart, problemOfRest(to - recordStart, recordBytes));
+      },
+    }),
+  };
+}
+
+/** What is wrong with the rest of an input whose size does not divide. */
+export function problemOfRest(restBytes: number, recordBytes: number): string {
+  return `begins a record of ${restBytes} bytes, at the end of which the input ends; expected ${recordBytes} bytes a record`;
+}
+
+/** Prefixes as home-made binary formats have them; the prefix belongs to the record. */
+export const LENGTH_PREFIXES = ['u32le', 'u32be', 'u64le', 'varint'] as const;
+export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
+
+export function lengthPrefixed(prefix: LengthPrefix): Framing {
+  const number = LENGTH_PREFIXES.indexOf(prefix);
+  return lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
+    kernel.wasm.scanLengthPrefixed(recordStart, to, number, longest, table, maxCount),
+  );
+}
+
+/** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data; both are verified. */
+export const tfrecord: Framing = lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
+  kernel.wasm.scanTfrecords(recordStart, to, longest, table, maxCount),
+);
+
+type LengthScan = (
+  kernel: FramingKernel,
+  recordStart: number,
+  to: number,
+  longest: bigint,
+  table: number,
+  maxCount: number,
+) => number;
+
+function lengthFraming(scanLengths: LengthScan): Framing {
+  return {
+    cut: { kind: 'never' },
+    // What a sample from the middle holds cannot be told.
+    countSample: () => undefined,
+    openScanner: (kernel, limits) => new LengthScanner(kernel, scanLengths, limits),
+  };
+}
+
+class LengthScanner implements RecordScanner {
+  readonly needsWholeRecords = true;
+  readonly #kernel: FramingKernel;
+  readonly #scanLengths: LengthScan;
+  readonly #longest: bigint;
+
+  constructor(kernel: FramingKernel, scanLengths: LengthScan, { maxRecordBytes }: RecordLimits) {
+    this.#kernel = kernel;
+    this.#scanLengths = scanLengths;
+    this.#longest = BigInt(maxRecordBytes);
+  }
+
+  scan(_from: number, to: number, recordStart: number, table: number, maxCount: number): number {
+    const count = this.#scanLengths(this.#kernel, recordStart, to, this.#longest, table, maxCount);
+    const { wasm, view } = this.#kernel;
+    const problem = wasm.framingProblem() >>> 0;
+    if (problem === 0) return count;
+    const badStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
+    throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, wasm.framingProblemValue())));
+  }
+
+  complete(recordStart: number, to: number): Uint8Array {
+    throw new BadRecord(
+      recordStart,
+      `begins a record that the input ends inside of, after ${to - recordStart} bytes: it is truncated`,
+    );
+  }
+}
+
+/** @param problem as `scan-lengths.ts` numbers them. */
+function describe(problem: number, length: bigint): string {
+  switch (problem) {
+    case 1:
+      return `begins a record that claims ${length} bytes, more than --max-record allows; raise it, or check the format`;
+    case 2:
+      return `begins a record whose length does not match its checksum; expected a TFRecord`;
+    case 3:
+      return `begins a record of ${length} bytes of data that do not match their checksum`;
+    default:
+      return 'begins a record whose length is no varint: ten bytes without an end';
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say. Lines end as the
+ * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
+ */
+import { InputError } from '../../errors.js';
+import { NOTHING } from '../framing.js';
+import { differenceOfBytes, differenceOfText, type Header, type HeaderRule } from '../header.js';
+
+/** Plain data. */
+export interface LinesHeader {
+  readonly count: number;
+  /** What ends a line, in hex. */
+  readonly lineEnd: string;
+  /** Whether a line goes on behind a newline between double quotes. */
+  readonly isQuoted: boolean;
+}
+
+export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRule {
+  const end = Buffer.from(lineEnd, 'hex');
+  const linesOf = isQuoted ? quotedLines : (head: Buffer) => lines(head, end);
+  return {
+    measure: (head, isWhole, path) => {
+      let found = 0;
+      let foundEnd = 0;
+      for (foundEnd of linesOf(head)) {
+        found += 1;
+        if (found === count) return headerOf(head.subarray(0, foundEnd), NOTHING);
+      }
+      if (!isWhole) return undefined;
+      // The last line of an input may lack its end, as the last record may.
+      const isLastUnended = found === count - 1 && head.byteLength > foundEnd;
+      if (isLastUnended && !(isQuoted && endsInQuotes(head))) return headerOf(head, end);
+      throw tooFew(path, head, count);
+    },
+    difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
+    headerOf: ({ bytes }) => bytes,
+    trailer: NOTHING,
+  };
+}
+
+function headerOf(bytes: Buffer, added: Uint8Array): Header {
+  const { byteLength } = bytes;
+  return {
+    byteLength,
+    bytes: new Uint8Array(Buffer.concat([bytes, added])),
+    recordBytes: undefined,
+    framing: undefined,
+  };
+}
+
+/** Ends of lines. */
+function* lines(head: Buffer, end: Buffer): Generator<number, void> {
+  for (let at = head.indexOf(end); at >= 0; at = head.indexOf(end, at + end.byteLength)) yield at + end.byteLength;
+}
+
+function* quotedLines(head: Buffer): Generator<number, void> {
+  let isQuoted = false;
+  for (let i = 0; i < head.byteLength; i++) {
+    if (head[i] === 0x22) isQuoted = !isQuoted;
+    else if (head[i] === 0x0a && !isQuoted) yield i + 1;
+  }
+}
+
+function endsInQuotes(head: Buffer): boolean {
+  return head.reduce((quotes, byte) => quotes + (byte === 0x22 ? 1 : 0), 0) % 2 === 1;
+}
+
+function tooFew(path: string, { byteLength }: Buffer, count: number): InputError {
+  return new InputError(
+    'ERR_INPUT_CORRUPT',
+    `${path}: byte ${byteLength} is the end of the input, and of its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
+  );
+}
+
+export function bytesHeader(byteLength: number): HeaderRule {
+  return {
+    measure: (head, isWhole, path) => {
+      if (head.byteLength >= byteLength) {
+        const bytes = new Uint8Array(head.subarray(0, byteLength));
+        return { byteLength, bytes, recordBytes: undefined, framing: undefined };
+      }
+      if (!isWhole) return undefined;
+      throw new InputError(
+        'ERR_INPUT_CORRUPT',
+        `${path}: byte ${head.byteLength} is the end of the input; expected a header of ${byteLength} bytes`,
+      );
+    },
+    difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),
+    headerOf: ({ bytes }) => bytes,
+    trailer: NOTHING,
+  };
+}

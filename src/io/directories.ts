@@ -1,0 +1,168 @@
+/**
+ * Directories that a job makes: those that belong to it alone (mode 0700) with their removal, and those that several
+ * users may share (mode by umask).
+ */
+import type { BigIntStats, Dirent } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { SystemError } from '../errors.js';
+import { fileCalls } from './file-calls.js';
+import { errnoOf, type FileRole, ioError, isFull, reasonOf } from './io-error.js';
+import { statPath } from './paths.js';
+
+/** What a directory is for; decides what is said when it cannot be made. */
+export type DirectoryPurpose = 'temp' | 'output' | 'job';
+
+/** A directory of a name that nobody else has. */
+export function makePrivateDirectory(parent: string, prefix: string, purpose: DirectoryPurpose): string {
+  const path = join(parent, prefix);
+  try {
+    return fileCalls.makeUniqueDirectory(path);
+  } catch (error) {
+    throw cannotMake(path, purpose, error);
+  }
+}
+
+/**
+ * A directory of this very name.
+ * @returns false when there is something of that name, be it a link that leads nowhere: see `requirePrivate`.
+ */
+export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boolean {
+  try {
+    fileCalls.makeDirectory(path, 0o700);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    removeIfMade(path);
+    throw cannotMake(path, purpose, error);
+  }
+}
+
+/** A call that failed may have done its work. */
+function removeIfMade(path: string): void {
+  try {
+    fileCalls.removeDirectory(path);
+  } catch {
+    // Nothing is there, or nothing that was made here.
+  }
+}
+
+function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): SystemError {
+  const parent = dirname(path);
+  const reason = errnoOf(error) === 'ENOENT' ? 'it does not exist' : reasonOf(error);
+  const [code, message] = {
+    temp: [
+      'ERR_TEMP_DIR',
+      `cannot make a directory in the temp directory ${parent}: ${reason}; name one that can be written with --temp-dir`,
+    ],
+    output: ['ERR_IO', `cannot make the output in ${parent}: ${reason}; expected a directory that can be written`],
+    job: [
+      'ERR_TEMP_DIR',
+      `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a place that can be written with --temp-dir or --job-dir`,
+    ],
+  }[purpose] as ['ERR_TEMP_DIR' | 'ERR_IO', string];
+  return new SystemError(isFull(error) ? 'ERR_NO_SPACE' : code, message, { cause: error });
+}
+
+/**
+ * Refuses a directory that is there already if anybody else could have put something into it: in a shared
+ * temp directory the name of a job's directory can be guessed, and planted.
+ * @param readers who may look into it: a directory that the user names may be open to the eyes of others.
+ */
+export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owner'): void {
+  const refuse = (problem: string) => new SystemError('ERR_TEMP_DIR', `cannot use the directory ${path}: ${problem}`);
+  let stat: BigIntStats;
+  try {
+    stat = fileCalls.lstat(path);
+  } catch (error) {
+    throw ioError('examine', 'temp', path, error);
+  }
+  if (stat.isSymbolicLink()) {
+    throw refuse('it is a symbolic link, expected a directory; name the directory that it leads to, or remove it');
+  }
+  if (!stat.isDirectory()) throw refuse('it is not a directory; remove it or name another one');
+  const user = process.geteuid?.();
+  // Systems without users have no owners and no modes either.
+  if (user === undefined) return;
+  if (stat.uid !== BigInt(user)) {
+    throw refuse(`it belongs to user ${stat.uid}, expected user ${user}; name another one, or remove it`);
+  }
+  const [forbidden, problem, change] =
+    readers === 'owner'
+      ? [0o077n, 'it is open to other users', 'go-rwx']
+      : [0o022n, 'other users can write to it', 'go-w'];
+  if ((stat.mode & forbidden) !== 0n) {
+    const mode = (stat.mode & 0o777n).toString(8);
+    throw refuse(`${problem} (mode ${mode}); if all in it is yours, run chmod ${change} on it`);
+  }
+}
+
+/** Makes it when there is nothing of that name, and refuses what is there unless it is private. */
+export function ensurePrivateDirectory(path: string, purpose: DirectoryPurpose): void {
+  if (!makeOwnDirectory(path, purpose)) requirePrivate(path);
+}
+
+/** Removes a directory unless something is in it, or it cannot be removed because it is a mount point. */
+export function removeIfEmpty(path: string): void {
+  try {
+    fileCalls.removeDirectory(path);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'EBUSY') return;
+    throw new SystemError('ERR_IO', `cannot remove ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
+  }
+}
+
+/**
+ * Removes a directory with all that is in it; what is gone already is as good as removed. What somebody
+ * planted under its name stays: a symbolic link, with what it leads to, or a directory of another user.
+ */
+export function removeDirectory(path: string): void {
+  try {
+    if (isOwnDirectory(fileCalls.lstat(path))) removeAll(path);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    throw new SystemError('ERR_IO', `cannot remove ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
+  }
+}
+
+/** Removes all that is in a directory of this user, but for names that stay. */
+export function removeContents(path: string, stays: (name: string) => boolean): void {
+  try {
+    for (const entry of fileCalls.list(path)) if (!stays(entry.name)) removeEntry(path, entry);
+  } catch (error) {
+    throw new SystemError('ERR_IO', `cannot empty ${path}: ${reasonOf(error)}; remove it by hand`, { cause: error });
+  }
+}
+
+function isOwnDirectory(stat: BigIntStats): boolean {
+  const user = process.geteuid?.();
+  return stat.isDirectory() && (user === undefined || stat.uid === BigInt(user));
+}
+
+function removeAll(path: string): void {
+  for (const entry of fileCalls.list(path)) removeEntry(path, entry);
+  ifPresent(() => fileCalls.removeDirectory(path));
+}
+
+function removeEntry(directory: string, entry: Dirent): void {
+  const inside = join(directory, entry.name);
+  ifPresent(() => (entry.isDirectory() ? removeAll(inside) : fileCalls.unlink(inside)));
+}
+
+function ifPresent(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Makes the directory; one that is there is as good. */
+export function ensureSharedDirectory(path: string, role: FileRole): void {
+  try {
+    fileCalls.makeDirectory(path, 0o777);
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST' && statPath(path, role)?.isDirectory() === true) return;
+    throw ioError('make the directory', role, path, error);
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * What a job writes down about itself. In its job directory, the manifest: the options and inputs that decide which temp
+ * data exists and which bytes come out, and how the work was divided. It is written once, before the first byte of temp
+ * data. In the staging directory, the note of the owner: jobs of one output meet there, wherever their job directories
+ * are, and the note says which job directory belongs to the staged output.
+ */
+import { join } from 'node:path';
+import { VerificationError } from '../errors.js';
+import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
+import { flag, list, nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { damagedFile } from '../io/sealed-file.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably, replaceDurably } from '../io/small-file.js';
+import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
+
+export const MANIFEST_NAME = 'manifest';
+/** Of the fingerprint of each input. */
+export const FINGERPRINT_BYTES = 32;
+/** More than are planned for any inputs, few enough to be listed. */
+const MOST_SLICES = 2 ** 20;
+
+const shape = object({
+  /** Whether the temp data and output of an attempt are durable when the manifest says so. */
+  isResumable: flag,
+  seed: text,
+  /** SHA-256 of the ids of the inputs; null: the ids are the ordinals. */
+  inputIds: nullable(text),
+  /** What a record is. */
+  framing: text,
+  /** The program that decompresses all inputs; null: none, or the first bytes of each input tell its codec. */
+  decompressProgram: nullable(list(text)),
+  /** Null: one output. */
+  shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
+  shardPrefix: text,
+  /** Null: the output is not compressed. */
+  compression: nullable(text),
+  output: text,
+  /** Whether the job removes the job directory at its end: false for a directory that the user had made. */
+  removesJobDirectory: flag,
+  tempDirs: list(text),
+  inputs: object({
+    count: wholeNumber(),
+    /** SHA-256 over path, size and time of all inputs. */
+    digest: text,
+    /** Of each input, in base64; empty in a job that is not resumable. */
+    fingerprints: text,
+  }),
+  /** Null when the piles between the passes are not on disk. */
+  layout: nullable(
+    object({
+      pileCount: wholeNumber(1, MOST_PILES),
+      stripeCount: wholeNumber(1, MOST_STRIPES),
+      sliceBytes: wholeNumber(1),
+      sliceCount: wholeNumber(0, MOST_SLICES),
+      /** SHA-256 of the slices: a program that cuts otherwise cannot resume the job. */
+      slicesDigest: text,
+    }),
+  ),
+});
+
+export type JobManifest = ValueOf<typeof shape>;
+
+const format = new SealedFormat({
+  kind: 'job',
+  version: 5,
+  /** A million inputs take some 43 MB. */
+  mostBytes: 2 ** 29 - 2 ** 24,
+  role: 'temp',
+  shape,
+});
+
+/** Writes a manifest where there is none; that of a resumable job survives a power failure. */
+export async function writeJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
+  const bytes = format.seal(manifest);
+  if (manifest.isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
+  else createWhole(join(jobDirectory, MANIFEST_NAME), bytes);
+}
+
+/** Makes the manifest survive a power failure, also that of a job that is not resumable. */
+export async function replaceJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
+  await replaceDurably(jobDirectory, MANIFEST_NAME, format.seal(manifest));
+}
+
+/**
+ * @returns undefined when there is none.
+ * @throws VerificationError when it is damaged, UsageError ERR_JOB_VERSION when another version wrote it.
+ */
+export function readJobManifest(jobDirectory: string): JobManifest | undefined {
+  const path = join(jobDirectory, MANIFEST_NAME);
+  const manifest = format.read(path);
+  if (manifest !== undefined) requireConsistent(manifest, path);
+  return manifest;
+}
+
+/** Refuses numbers that contradict each other: piece by piece, they would cut the manifest wrongly. */
+function requireConsistent({ isResumable, inputs, layout }: JobManifest, path: string): void {
+  if (layout !== null && layout.stripeCount > layout.pileCount) {
+    throw damagedFile(path, `expected at most ${layout.pileCount} stripes, one a pile, got ${layout.stripeCount}`);
+  }
+  const expectedBytes = isResumable ? inputs.count * FINGERPRINT_BYTES : 0;
+  const foundBytes = Buffer.from(inputs.fingerprints, 'base64').byteLength;
+  if (foundBytes === expectedBytes) return;
+  throw damagedFile(
+    path,
+    `expected ${expectedBytes} bytes of fingerprints for its ${inputs.count} inputs, got ${foundBytes}`,
+  );
+}
+
+export const STAGING_OWNER_NAME = 'owner';
+
+const ownerShape = object({
+  jobDirectory: text,
+  /** Whether a later attempt may use the staged output. */
+  isResumable: flag,
+});
+
+export type StagingOwner = ValueOf<typeof ownerShape>;
+
+const ownerFormat = new SealedFormat({
+  kind: 'owner',
+  version: 1,
+  mostBytes: 2 ** 17,
+  role: 'output',
+  shape: ownerShape,
+});
+
+/** Writes the note, unless it says the same already. */
+export function noteStagingOwner(stagingDirectory: string, owner: StagingOwner): void {
+  const noted = readStagingOwner(stagingDirectory);
+  if (noted?.jobDirectory === owner.jobDirectory && noted.isResumable === owner.isResumable) return;
+  const path = join(stagingDirectory, STAGING_OWNER_NAME);
+  removeFile(path, 'output');
+  createWhole(path, ownerFormat.seal(owner));
+}
+
+/** @returns undefined when there is no note, or an attempt ended before it had written all of the note. */
+export function readStagingOwner(stagingDirectory: string): StagingOwner | undefined {
+  try {
+    return ownerFormat.read(join(stagingDirectory, STAGING_OWNER_NAME));
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
+}
+
+function createWhole(path: string, bytes: Uint8Array): void {
+  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
+}

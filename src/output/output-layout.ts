@@ -1,0 +1,68 @@
+/**
+ * What is known of an output when pass 1 is over: where it is cut into shards, and which bytes stand around the records
+ * of each shard, such as the header of a table or the end of an archive. One output is one shard.
+ */
+
+import type { MemberEncoder } from '../formats/codec.js';
+import type { Compression } from '../formats/encoder-table.js';
+import type { ShardCuts } from '../plan/shard-cuts.js';
+
+export interface OutputLayout {
+  readonly cuts: ShardCuts;
+  readonly ends: StoredEnds;
+  /** Of all records. */
+  readonly recordBytes: number;
+  /** Undefined: records are stored as they are. */
+  readonly compression: Compression | undefined;
+}
+
+/** The bytes around the records of a shard, as they are read. Only what a header says of the records differs by shard. */
+export interface ShardEnds {
+  /** Length of the header, the same in every shard, so that the place of each record is known beforehand. */
+  readonly headerBytes: number;
+  /** @param recordBytes of all records of the shard. */
+  headerOf(recordBytes: number): Uint8Array;
+  readonly trailer: Uint8Array;
+}
+
+const NOTHING = new Uint8Array();
+
+/** The ends of outputs that consist of records only. */
+export const NO_ENDS: ShardEnds = { headerBytes: 0, headerOf: () => NOTHING, trailer: NOTHING };
+
+/** The bytes of each shard besides its records. */
+export function bytesAround({ headerBytes, trailer }: ShardEnds): number {
+  return headerBytes + trailer.byteLength;
+}
+
+/** The same bytes as the file stores them: as they are, or compressed. */
+export interface StoredEnds {
+  readonly headerBytes: number;
+  /** @param recordBytes of all records of the shard. */
+  headerOf(recordBytes: number): Uint8Array;
+  trailerOf(recordBytes: number): Uint8Array;
+}
+
+/** @param encoder undefined: the output is not compressed. */
+export function storedEnds(ends: ShardEnds, encoder: MemberEncoder | undefined): StoredEnds {
+  const { headerBytes, trailer } = ends;
+  const headerOf = (recordBytes: number) => {
+    const header = ends.headerOf(recordBytes);
+    // A header of another length would overwrite the first record, or leave a gap before it.
+    if (header.byteLength === headerBytes) return header;
+    throw new RangeError(`a header of ${header.byteLength} bytes, expected ${headerBytes}`);
+  };
+  if (encoder === undefined) return { headerBytes, headerOf, trailerOf: () => trailer };
+  // The header is stored uncompressed: its length must not depend on what it says of the records.
+  const store = (header: Uint8Array) => (headerBytes === 0 ? NOTHING : encoder.store(header));
+  const trailerMember = encoder.encode(trailer);
+  return {
+    headerBytes: store(new Uint8Array(headerBytes)).byteLength,
+    headerOf: (recordBytes) => store(headerOf(recordBytes)),
+    trailerOf: (recordBytes) => {
+      // An empty file is no file of its codec: it needs one member.
+      const isNeeded = trailer.byteLength > 0 || headerBytes + recordBytes === 0;
+      return isNeeded ? trailerMember : NOTHING;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * What must hold of every library that writes zstd, for outputs and for temp data, as functions that throw when it does not, so that they can be run by the
+ * tests and by another Node than that of the tests.
+ */
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { wasmDecoder } from '#src/formats/codecs/zstd-decoders.js';
+import { listZstdFrames } from '#src/formats/codecs/zstd-frames.js';
+import { decodeZstd } from '#src/formats/codecs/zstd-reader.js';
+import { ZSTD_LEVELS } from '#src/formats/codecs/zstd-writer.js';
+
+/** @typedef {import('#src/formats/codecs/zstd-writer.js').ZstdWriter} ZstdWriter */
+
+/** Of the descriptor, the byte behind the magic bytes of a frame. */
+const CHECKSUM_FLAG = 4;
+
+export const text = Buffer.from(Array.from({ length: 4_000 }, (_, i) => `line ${i} of ${i % 7}\n`).join(''));
+
+/** @param {Uint8Array} stored */
+export async function decode(stored) {
+  let rest = stored.slice();
+  const next = () => {
+    const bytes = rest;
+    rest = new Uint8Array();
+    return bytes;
+  };
+  const pieces = [];
+  const memory = { reserve: () => true, budgetFor: () => '' };
+  for await (const piece of decodeZstd(await wasmDecoder(), { path: 'made', start: 0, next }, memory)) {
+    pieces.push(Buffer.from(piece));
+  }
+  return Buffer.concat(pieces);
+}
+
+/** @param {Uint8Array} stored */
+function framesOf(stored) {
+  /** @type {(position: number, byteLength: number) => Uint8Array} */
+  const read = (position, byteLength) => stored.subarray(position, position + byteLength);
+  const frames = listZstdFrames('made', { byteLength: stored.byteLength, read });
+  return Array.from(frames, ({ storedOffset, contentBytes }) => ({ storedOffset, contentBytes }));
+}
+
+/** @type {Readonly<Record<string, (writer: ZstdWriter) => Promise<void>>>} */
+export const encoderCases = {
+  'writes one frame of its declared length, with a checksum, at every level': async (writer) => {
+    for (let level = ZSTD_LEVELS.least; level <= ZSTD_LEVELS.most; level++) {
+      const stored = writer.openEncoder(level)(text);
+      const frame = { storedOffset: 0, contentBytes: text.byteLength };
+      assert.deepEqual(framesOf(stored), [frame], `level ${level}`);
+      assert.equal((stored[4] ?? 0) & CHECKSUM_FLAG, CHECKSUM_FLAG, `level ${level}`);
+      assert.ok(stored.byteLength < text.byteLength / 3, `level ${level}: ${stored.byteLength} bytes`);
+      assert.ok((await decode(stored)).equals(text), `level ${level}`);
+    }
+  },
+
+  'writes any bytes, of which those of the frames before are left alone': async (writer) => {
+    const encode = writer.openEncoder(1);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 5 }), async (contents) => {
+        const frames = contents.map((content) => encode(content));
+        assert.ok((await decode(Buffer.concat(frames))).equals(Buffer.concat(contents)));
+      }),
+    );
+  },
+};
+
+/** @type {Readonly<Record<string, (writer: ZstdWriter) => void>>} */
+export const packerCases = {
+  'makes less of what repeats itself, at every level, and again what it was': (writer) => {
+    for (let level = ZSTD_LEVELS.least; level <= ZSTD_LEVELS.most; level++) {
+      const compressed = writer.openPacker(level).compress(text) ?? assert.fail(`nothing at level ${level}`);
+      assert.ok(compressed.byteLength < text.byteLength / 3, `level ${level}: ${compressed.byteLength} bytes`);
+      const target = Buffer.alloc(text.byteLength);
+      writer.expand(compressed, target);
+      assert.ok(target.equals(text), `level ${level}`);
+    }
+  },
+
+  'works on any bytes, wherever they lie, and makes nothing of what does not become shorter': (writer) => {
+    const packer = writer.openPacker(1);
+    const parts = fc.array(fc.tuple(fc.uint8Array({ maxLength: 60 }), fc.nat({ max: 40 })), { maxLength: 6 });
+    let packed = 0;
+    fc.assert(
+      fc.property(parts, fc.nat({ max: 9 }), (repeated, offset) => {
+        const bytes = Buffer.concat(repeated.flatMap(([part, times]) => Array.from({ length: times }, () => part)));
+        const memory = Buffer.concat([Buffer.alloc(offset, 1), bytes, Buffer.alloc(3, 1)]);
+        const compressed = packer.compress(memory.subarray(offset, offset + bytes.byteLength));
+        if (compressed === undefined) return;
+        packed += 1;
+        assert.ok(compressed.byteLength < bytes.byteLength);
+        const target = Buffer.alloc(bytes.byteLength + 2, 7);
+        writer.expand(compressed, target.subarray(1, -1));
+        assert.ok(target.equals(Buffer.concat([Buffer.of(7), bytes, Buffer.of(7)])));
+      }),
+    );
+    assert.ok(packed > 20, `${packed} packed`);
+  },
+
+  'refuses damaged bytes, or gives as many as there were, and another number never': (writer) => {
+    const short = text.subarray(0, 500);
+    const compressed = Buffer.from(writer.openPacker(3).compress(short) ?? []);
+    for (let bit = 0; bit < 8 * compressed.byteLength; bit++) {
+      const damaged = Buffer.from(compressed);
+      damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      const target = Buffer.alloc(short.byteLength + 10, 7);
+      try {
+        writer.expand(damaged, target.subarray(0, -10));
+      } catch (error) {
+        assert.ok(error instanceof Error, `bit ${bit}: ${error}`);
+      }
+      assert.ok(target.subarray(-10).equals(Buffer.alloc(10, 7)), `bit ${bit}`);
+    }
+    for (const byteLength of [0, 499, 501]) {
+      assert.throws(() => writer.expand(compressed, Buffer.alloc(byteLength)), `${byteLength} bytes`);
+    }
+    for (const end of [0, 1, 10, compressed.byteLength - 1]) {
+      assert.throws(() => writer.expand(compressed.subarray(0, end), Buffer.alloc(500)), `the first ${end}`);
+    }
+  },
+};

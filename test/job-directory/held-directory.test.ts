@@ -1,0 +1,73 @@
+/**
+ * Temp directories of jobs that leave nothing behind: what a killed one left is removed by the next, and nothing
+ * that may still be in use or that is not a job's.
+ */
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Release } from '#src/cleanup.js';
+import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/held-directory.js';
+import { runJob } from '../faults/resumable-job.js';
+import { isTiny, writeInputs } from '../faults/small-job.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const parent = (...names: string[]) => directory.path('t', ...names);
+const names = () => readdirSync(parent()).sort();
+const ENDED = 'lock+vm+00000000-0000-4000-8000-000000000000+1+4194303+1+0+0123456789abcdef';
+
+beforeEach(() => mkdirSync(parent()));
+
+/** As a killed job leaves it, on this host before it was started again. */
+function leave(name: string, lock: string | undefined): void {
+  const made: Release[] = [];
+  const held = makePrivateTempDirectory(parent(), made);
+  const [own = ''] = readdirSync(held);
+  for (const release of made.reverse()) release();
+  mkdirSync(parent(name), { mode: 0o700 });
+  writeFileSync(parent(name, 'set-000001.0.pile'), 'bytes');
+  if (lock !== undefined) writeFileSync(parent(name, lock === ENDED ? own : lock), '');
+}
+
+describe('a private temp directory', () => {
+  it('is held while its job runs, and goes with it', () => {
+    const releases: Release[] = [];
+    const made = makePrivateTempDirectory(parent(), releases);
+    writeFileSync(join(made, 'data'), 'bytes');
+    removeLeftOverTempDirectories(parent());
+    expect(readdirSync(made)).toEqual(['data', expect.stringMatching(/^lock/)]);
+    for (const release of releases.reverse()) release();
+    expect(names()).toEqual([]);
+  });
+
+  it('is removed by the next job when its own was killed', () => {
+    leave('.pileshuf-aB3dEf', ENDED);
+    removeLeftOverTempDirectories(parent());
+    expect(names()).toEqual([]);
+  });
+
+  it('stays when nobody can know whose it is', () => {
+    leave('.pileshuf-nolock', undefined);
+    leave('.pileshuf-other1', ENDED.replace('+vm+', '+elsewhere+'));
+    leave('.pileshuf-other2', 'lock of another kind');
+    leave('.pileshuf-others', ENDED);
+    chmodSync(parent('.pileshuf-others'), 0o777);
+    leave('other-abcdef', ENDED);
+    mkdirSync(directory.path('real'), { mode: 0o700 });
+    writeFileSync(directory.path('real', ENDED), '');
+    symlinkSync(directory.path('real'), parent('.pileshuf-linked'));
+    const before = names();
+    removeLeftOverTempDirectories(parent());
+    expect(names()).toEqual(before);
+    expect(readdirSync(directory.path('real'))).toEqual([ENDED]);
+  });
+
+  it('of a job that writes a stream and was killed is gone after the next one', async () => {
+    const argv = [...writeInputs(directory), '-T', parent()];
+    const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: isTiny ? 400 : 250 } as const;
+    expect((await runJob(directory, argv, { sabotage })).signal).toBe('SIGKILL');
+    expect(names()).toEqual([expect.stringMatching(/^\.pileshuf-.{6}$/)]);
+    expect((await runJob(directory, argv)).exitCode).toBe(0);
+    expect(names()).toEqual([]);
+  });
+});

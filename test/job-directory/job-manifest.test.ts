@@ -1,0 +1,180 @@
+/**
+ * The manifest of a job: it comes back as it was written, is there as a whole or not at all, and any change of
+ * it is told.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { seal } from '#src/io/sealed-file.js';
+import { type JobManifest, readJobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
+import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
+import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const path = (...names: string[]) => directory.path('job', ...names);
+const read = () => readJobManifest(path());
+
+const manifest: JobManifest = {
+  isResumable: true,
+  seed: 'Ł\u0000 1',
+  inputIds: 'ef',
+  framing: 'delimited 0a',
+  decompressProgram: ['xz', '-dc'],
+  shards: { by: 'bytes', amount: 2 ** 40 },
+  shardPrefix: 'shard',
+  compression: 'zstd 3',
+  removesJobDirectory: true,
+  output: '/data/out',
+  tempDirs: ['/a', '/b c'],
+  inputs: { count: 2, digest: 'ab', fingerprints: Buffer.alloc(64, 7).toString('base64') },
+  layout: { pileCount: 65536, stripeCount: 16, sliceBytes: 2 ** 36, sliceCount: 3, slicesDigest: 'cd' },
+};
+
+/** Of a job that cannot be resumed, whose inputs are not read at their ends. */
+const unsafe: JobManifest = { ...manifest, isResumable: false, inputs: { ...manifest.inputs, fingerprints: '' } };
+
+beforeEach(() => mkdirSync(path()));
+
+describe('a manifest', () => {
+  it.each([true, false])('comes back as it was written, closed to others: resumable %s', async (isResumable) => {
+    expect(read()).toBeUndefined();
+    for (const [name, changed] of Object.entries({ shards: {}, file: { shards: null, layout: null } })) {
+      const written = isResumable ? { ...manifest, ...changed } : { ...unsafe, ...changed };
+      mkdirSync(path(name));
+      await writeJobManifest(path(name), written);
+      expect(readJobManifest(path(name))).toEqual(written);
+      expect(readdirSync(path(name))).toEqual(['manifest']);
+      expect(statSync(path(name, 'manifest')).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it.each([true, false])('is written once, and not through a link: resumable %s', async (isResumable) => {
+    await writeJobManifest(path(), isResumable ? manifest : unsafe);
+    await expect(writeJobManifest(path(), { ...manifest, isResumable, seed: 'other' })).rejects.toThrow(SystemError);
+    expect(read()?.seed).toBe(manifest.seed);
+    mkdirSync(path('other'));
+    symlinkSync(directory.path('planted'), path('other', 'manifest'));
+    await expect(writeJobManifest(path('other'), { ...manifest, isResumable })).rejects.toThrow(SystemError);
+    expect(existsSync(directory.path('planted'))).toBe(false);
+    expect(() => readJobManifest(path('other'))).toThrow(SystemError);
+  });
+
+  it('is durable where the job can be resumed, and costs no sync where it cannot', async () => {
+    for (const isResumable of [true, false]) {
+      mkdirSync(path(`${isResumable}`));
+      let syncs = 0;
+      await withCallsSeen(
+        (name) => {
+          if (name === 'syncAsync') syncs += 1;
+        },
+        () => writeJobManifest(path(`${isResumable}`), { ...manifest, isResumable }),
+      );
+      expect(syncs).toBe(isResumable ? 2 : 0);
+    }
+  });
+
+  it('of a job that can be resumed is whole or not there, whenever the process ends', async () => {
+    for (let number = 1, isReached = true; isReached; number++) {
+      const inside = path(`${number}`);
+      mkdirSync(inside);
+      ({ isReached } = await interrupted('ends', number, () => writeJobManifest(inside, manifest)));
+      expect([undefined, manifest]).toContainEqual(readJobManifest(inside));
+      if (!isReached) expect(readJobManifest(inside)).toEqual(manifest);
+    }
+  });
+
+  it('is told to be damaged when any byte is not what it was, or is missing', async () => {
+    await writeJobManifest(path(), manifest);
+    const bytes = readFileSync(path('manifest'));
+    const expectDamage = (damaged: Uint8Array) => {
+      writeFileSync(path('manifest'), damaged);
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(/^verification failed: .*\/manifest is damaged: .*; give --force to discard the job$/);
+    };
+    for (let index = 0; index < bytes.byteLength; index++) {
+      for (let bit = 0; bit < 8; bit += 3) {
+        const damaged = Buffer.from(bytes);
+        damaged[index] = (damaged[index] ?? 0) ^ (1 << bit);
+        expectDamage(damaged);
+      }
+    }
+    for (let byteLength = 0; byteLength < bytes.byteLength; byteLength += 5)
+      expectDamage(bytes.subarray(0, byteLength));
+    expectDamage(Buffer.concat([bytes, Buffer.from(' ')]));
+  });
+
+  it('of another version is told to be that', () => {
+    writeFileSync(path('manifest'), seal('job', 6, manifest));
+    expect(read).toThrow(UsageError);
+    expect(read).toThrow(
+      expect.objectContaining({
+        code: 'ERR_JOB_VERSION',
+        message: expect.stringMatching(
+          /\/manifest was written by another version of pileshuf \(format 6, expected 5\)/,
+        ),
+      }),
+    );
+  });
+
+  it('has bounds for what is allocated by its numbers', () => {
+    const { layout } = manifest;
+    for (const [changed, problem] of [
+      [
+        { layout: { ...layout, pileCount: 65537 } },
+        /: layout\.pileCount: expected a whole number from 1 to 65536, got 65537/,
+      ],
+      [{ layout: { ...layout, pileCount: 0 } }, /: layout\.pileCount: /],
+      [{ layout: { ...layout, stripeCount: 2 ** 32 } }, /: layout\.stripeCount: /],
+      [{ layout: { ...layout, stripeCount: 17 } }, /: layout\.stripeCount: expected a whole number from 1 to 16/],
+      [{ layout: { ...layout, pileCount: 15 } }, /: expected at most 15 stripes, one a pile, got 16;/],
+      [{ layout: { ...layout, sliceBytes: 0 } }, /: layout\.sliceBytes: /],
+      [{ layout: { ...layout, sliceCount: 2 ** 20 + 1 } }, /: layout\.sliceCount: expected a whole number from 0 to /],
+      [{ inputs: { ...manifest.inputs, count: 3 } }, /: expected 96 bytes of fingerprints for its 3 inputs, got 64;/],
+      [{ inputs: { ...manifest.inputs, fingerprints: '' } }, /: expected 64 bytes of fingerprints .*, got 0;/],
+      [{ isResumable: false }, /: expected 0 bytes of fingerprints for its 2 inputs, got 64;/],
+      [{ shards: { by: 'count', amount: 0 } }, /: shards\.amount: /],
+      [{ shards: { by: 'pile', amount: 1 } }, /: shards\.by: expected one of count, records, bytes, got "pile"/],
+      [{ framing: 1 }, /: framing: expected a text, got 1/],
+      [{ seed: 1 }, /: seed: expected a text, got 1/],
+      [{ tempDirs: 'x' }, /: tempDirs: expected a list, got "x"/],
+    ] as const) {
+      writeFileSync(path('manifest'), seal('job', 5, { ...manifest, ...changed }));
+      expect(read).toThrow(VerificationError);
+      expect(read).toThrow(problem);
+    }
+  });
+
+  it('of whatever is in it, is read or told to be damaged', () => {
+    const field = fc.constantFrom(...Object.keys(manifest), '__proto__', 'more');
+    fc.assert(
+      fc.property(fc.dictionary(field, fc.jsonValue()), (fields) => {
+        writeFileSync(path('manifest'), seal('job', 5, { ...manifest, ...fields }));
+        try {
+          read();
+        } catch (error) {
+          expect(error).toBeInstanceOf(VerificationError);
+        }
+      }),
+    );
+  });
+
+  it('that differs in one place is within its bounds, or told to be damaged', () => {
+    fc.assert(
+      fc.property(mutationOf(manifest), (mutated) => {
+        writeFileSync(path('manifest'), seal('job', 5, mutated));
+        const found = readOrDamaged(read);
+        if (found === undefined) return;
+        const { layout, inputs } = found;
+        expect(Buffer.from(inputs.fingerprints, 'base64').byteLength).toBe(found.isResumable ? 32 * inputs.count : 0);
+        if (layout === null) return;
+        expect(layout.pileCount).toBeLessThanOrEqual(65536);
+        expect(layout.stripeCount).toBeLessThanOrEqual(Math.min(16, layout.pileCount));
+        expect(layout.sliceCount).toBeLessThanOrEqual(2 ** 20);
+        expect(layout.sliceBytes).toBeGreaterThanOrEqual(1);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
