@@ -1,6 +1,6 @@
 // @ts-check
 // `npm run bench:model`: fits the cost model to measured jobs, prints what it says and how far it is off, and writes
-// that into docs/SCALE.md. With `--measure` the jobs are measured first, which takes a quiet machine some minutes, and
+// that into docs/SCALE.md and docs/SCALE-MODEL.md. With `--measure` the jobs are measured first, which takes a quiet machine some minutes, and
 // kept in bench/results; else the last ones kept there are taken.
 
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import { pileshufMissing } from './contestants.mjs';
 import { readMachineClass, readVersions } from './machine.mjs';
 import { stopOnSignals, touchMemory } from './measure.mjs';
 import { modelCases } from './model/model-cases.mjs';
-import { scaleParts, withParts } from './model/scale-document.mjs';
+import { scaleDocuments, scaleParts, withParts } from './model/scale-document.mjs';
 import { runCase } from './run-case.mjs';
 
 /** @import { CaseRuns, Measurements } from './model/measured-jobs.mjs' */
@@ -18,7 +18,7 @@ import { runCase } from './run-case.mjs';
 
 const repositoryDir = path.join(import.meta.dirname, '..');
 const resultsDir = path.join(import.meta.dirname, 'results');
-const document = path.join(repositoryDir, 'docs', 'SCALE.md');
+const documents = scaleDocuments.map((name) => path.join(repositoryDir, 'docs', name));
 const suffix = '-model.json';
 
 const { values } = parseArgs({
@@ -33,7 +33,7 @@ const { values } = parseArgs({
 if (values.measure) await measure();
 const parts = scaleParts(readLast());
 for (const [name, lines] of Object.entries(parts)) process.stdout.write(`${name}\n\n${lines.join('\n')}\n\n`);
-fs.writeFileSync(document, withParts(fs.readFileSync(document, 'utf8'), parts));
+for (const document of documents) fs.writeFileSync(document, withParts(fs.readFileSync(document, 'utf8'), parts));
 
 /** @returns {Measurements} the last ones by name, which begins with the date */
 function readLast() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the multiset checksum of the lines of files, as pileshuf's summary shows it.
 
-Written from docs/ORDER.md, to check pileshuf's word with a program that shares nothing with it:
+Written from docs/ORDER.md alone, to check pileshuf with a program that shares no code with it:
 
     checksum.py shuffled.jsonl
 """

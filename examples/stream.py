@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Iterate over the records of a pile store in Python, with nothing but the standard library.
+"""Iterates over the records of a pile store in Python, with only the standard library.
 
-`pileshuf stream` does the work, in a process beside this one: records come through a pipe, each with its length
-before it, so that they may hold anything.
+`pileshuf stream` does the work, in another process. Records come through a pipe, each after its length, so they may
+hold any bytes.
 
     from stream import PileStream
 
     stream = PileStream('STORE', epochs=3, rank=0, world_size=8)
     for record in stream:              # bytes
         train(record)
-        save(stream.state())           # a small dict, as json.dump takes it
+        save(stream.state())           # a small dict for json.dump
 
-    stream = PileStream('STORE', epochs=3, start=saved)    # goes on with exactly the next record
+    stream = PileStream('STORE', epochs=3, start=saved)    # continues with exactly the next record
 
-As a program it writes the records to standard output, and when it ends, however it does, the state behind the last of
-them to a file, from which it goes on if there is one:
+As a program it writes the records to standard output. When it ends, also after an error, it writes the state after
+the last record to a file. If the file exists, the next start continues from it:
 
     python3 examples/stream.py STORE --epochs 3 --rank 0 --world-size 8 --state state.json > records
 """
@@ -30,28 +30,28 @@ import sys
 
 
 class PileStream:
-    """The records of one rank, epoch after epoch. Each loop over it goes on where the last one was left."""
+    """The records of one rank, epoch after epoch. Each loop continues where the last one stopped."""
 
     def __init__(self, store, epochs=1, start=None, command=None, **options):
         """
         store    directory of the store
-        epochs   the stream ends behind epoch `epochs - 1`, wherever it begins
-        start    what `state()` gave, of this stream in another process
-        command  the words that start pileshuf; else those of $PILESHUF, else `pileshuf`
-        options  others of `pileshuf stream`: rank=0, world_size=8, split='contiguous', ...
+        epochs   the stream ends after epoch `epochs - 1`, wherever it begins
+        start    a `state()` of this stream, also from another process
+        command  the words that start pileshuf (default: those of $PILESHUF, else `pileshuf`)
+        options  other options of `pileshuf stream`: rank=0, world_size=8, split='contiguous', ...
         """
         words = command or shlex.split(os.environ.get('PILESHUF', 'pileshuf'))
         self._command = [*words, 'stream', store, '--quiet']
         for name, value in options.items():
             self._command += ['--' + name.replace('_', '-'), str(value)]
         self._epochs = epochs
-        # Later positions are this one, and how many records were taken since: pileshuf knows where epochs end.
+        # A later position is this one plus the records taken since: pileshuf knows where epochs end.
         asked = self._command + ['--print-start'] + ([] if start is None else ['--start', json.dumps(start)])
         self._start = json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout)
         self._taken = 0
 
     def state(self):
-        """Says that the next record is the one behind the last one that was taken."""
+        """The position of the next record, after the last one taken."""
         return {**self._start, 'record': self._start['record'] + self._taken}
 
     def __iter__(self):
@@ -68,7 +68,7 @@ class PileStream:
             if process.wait() != 0:
                 raise OSError(f'pileshuf stream ended with exit code {process.returncode}')
         finally:
-            # A loop that was left: pileshuf ends when nobody reads.
+            # The caller left the loop: pileshuf ends when nobody reads.
             process.stdout.close()
             process.wait()
 
@@ -79,8 +79,8 @@ def main():
     parser.add_argument('--epochs', type=int, default=1)
     parser.add_argument('--rank', type=int, default=0)
     parser.add_argument('--world-size', type=int, default=1)
-    parser.add_argument('--limit', type=int, help='end after so many records')
-    parser.add_argument('--state', help='file that says where to go on, and where the next one does')
+    parser.add_argument('--limit', type=int, help='end after this many records')
+    parser.add_argument('--state', help='file with the position to continue from; updated at the end')
     asked = parser.parse_args()
     start = None
     if asked.state and os.path.exists(asked.state):
@@ -106,7 +106,7 @@ def stop(number, _):
 
 
 def replace_state(path, state):
-    """Whoever reads the file, or stops this program meanwhile, finds the former state or this one."""
+    """A reader finds the former state or this one, also if this program is stopped meanwhile."""
     with open(path + '.new', 'w', encoding='utf-8') as file:
         json.dump(state, file)
         file.flush()
@@ -121,6 +121,6 @@ if __name__ == '__main__':
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
-        # Nobody reads any more. Python would say so when it flushes what is left.
+        # Nobody reads any more. Without this, Python would report the error again when it flushes its buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)

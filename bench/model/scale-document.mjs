@@ -1,5 +1,5 @@
 // @ts-check
-// docs/SCALE.md: prose by hand, and between its marks what the model says. Pure.
+// docs/SCALE.md and docs/SCALE-MODEL.md: prose by hand, and between their marks the tables of the model. Pure.
 //
 //     <!-- model: NAME -->
 //     ...
@@ -10,6 +10,9 @@ import { measuredJobs } from './measured-jobs.mjs';
 import { costsTable, errorTable, memoryTable, planTable, timeTable, workersTable } from './scale-tables.mjs';
 
 /** @import { Measurements } from './measured-jobs.mjs' */
+
+/** Their names in docs/. */
+export const scaleDocuments = ['SCALE.md', 'SCALE-MODEL.md'];
 
 const mark = /<!-- model: (\w+) -->\n[\s\S]*?<!-- model: end -->/g;
 
@@ -36,7 +39,7 @@ export function scaleParts(measurements) {
 export function withParts(text, parts) {
   return text.replace(mark, (_, name) => {
     const lines = parts[name];
-    if (lines === undefined) throw new Error(`docs/SCALE.md has a mark "${name}", and the model no such part`);
+    if (lines === undefined) throw new Error(`a document has a mark "${name}", and the model has no such part`);
     return [`<!-- model: ${name} -->`, '', ...lines, '', '<!-- model: end -->'].join('\n');
   });
 }

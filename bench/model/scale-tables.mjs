@@ -1,5 +1,5 @@
 // @ts-check
-// The tables of docs/SCALE.md. Pure.
+// The tables of docs/SCALE.md and docs/SCALE-MODEL.md. Pure.
 
 import { predict } from './cost-model.mjs';
 import { wasDisturbed } from './fit.mjs';
@@ -147,9 +147,9 @@ export function costsTable(costs) {
   return [
     ...markdown(['CPU time', 'ns a byte', 'ns a record'], rows),
     '',
-    `A segment costs ${(perSegment * 1e6).toFixed(0)} µs besides, all that is not a pass ${startSeconds.toFixed(2)} s; p is ${overlap}.`,
-    `A core takes in ${speedOfCore(costs, sentenceBytes)} GB/s of sentences, ${speedOfCore(costs, documentBytes)} GB/s of`,
-    `documents and ${speedOfCore(costs, 8)} GB/s of records of 8 bytes, where nothing else limits.`,
+    `In addition a segment costs ${(perSegment * 1e6).toFixed(0)} µs, and start and end of a job ${startSeconds.toFixed(2)} s; p is ${overlap}.`,
+    `If nothing else limits, a core takes in ${speedOfCore(costs, sentenceBytes)} GB/s of sentences,`,
+    `${speedOfCore(costs, documentBytes)} GB/s of documents and ${speedOfCore(costs, 8)} GB/s of records of 8 bytes.`,
   ];
 }
 
@@ -178,11 +178,11 @@ export function errorTable(costs, fitted, checked) {
     ...markdown(['job', 'data', '', 'measured, s', 'model, s', 'error'], rows),
     '',
     errors.length === 0
-      ? 'All jobs that it was not fitted to were disturbed by other work on the machine.'
-      : `Jobs that it was not fitted to: ${(mean * 100).toFixed(0)} % off on average, ${(worst * 100).toFixed(0)} % at worst.`,
+      ? 'Other work on the machine disturbed all jobs that the model was not fitted to.'
+      : `Error of the jobs that the model was not fitted to: ${(mean * 100).toFixed(0)} % on average, ${(worst * 100).toFixed(0)} % at worst.`,
     ...(errors.length === checked.length
       ? []
-      : ['Of disturbed jobs only the CPU time is of use: the machine had other work.']),
+      : ['Of disturbed jobs only the CPU time counts: the machine had other work.']),
   ];
 }
 

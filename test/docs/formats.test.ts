@@ -1,6 +1,6 @@
 /**
- * Every command of docs/FORMATS.md, and of the table in README.md, run as it stands there on an input of its format:
- * the records come out, all of them, as they went in.
+ * Every command of docs/FORMATS.md and docs/COMPRESSION.md, and of the table in README.md, on an input of its format: the
+ * records come out, all of them, as they went in.
  */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -107,7 +107,8 @@ const FILES = Object.entries(INPUTS).map(
 );
 
 const page = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
-const inBlocks = [...page('docs/FORMATS.md').matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
+const formatPages = page('docs/FORMATS.md') + page('docs/COMPRESSION.md');
+const inBlocks = [...formatPages.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
   block.split('\n').filter((line) => line.startsWith('pileshuf ')),
 );
 const inTable = [...page('README.md').matchAll(/^\|.*\| `(pileshuf .*)` +\|$/gm)].map(([, line = '']) => line);
@@ -128,7 +129,7 @@ function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
 }
 
-describe('the examples of docs/FORMATS.md and README.md', () => {
+describe('the examples of docs/FORMATS.md, docs/COMPRESSION.md and README.md', () => {
   beforeEach(() => {
     for (const [name, bytes] of FILES) writeFileSync(directory.path(name), bytes);
   });
@@ -138,7 +139,7 @@ describe('the examples of docs/FORMATS.md and README.md', () => {
     for (const name of Object.keys(INPUTS)) expect(named).toContain(name);
   });
 
-  it('are those of both pages', () => {
+  it('are those of the three pages', () => {
     expect(inBlocks.length).toBeGreaterThan(20);
     expect(inTable).toHaveLength(13);
   });

@@ -1,4 +1,4 @@
-/** A store is read as docs/FORMATS.md says, with nothing but that and what Node has; all that the page claims is looked at. */
+/** A store is read as docs/FILE-FORMATS.md says, with nothing but that and what Node has; all that the page claims is looked at. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
