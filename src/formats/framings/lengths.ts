@@ -5,6 +5,7 @@
 import {
   BadRecord,
   type Framing,
+  type FramingFunctions,
   type FramingKernel,
   NOTHING,
   type RecordLimits,
@@ -41,24 +42,15 @@ export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 
 export function lengthPrefixed(prefix: LengthPrefix): Framing {
   const number = LENGTH_PREFIXES.indexOf(prefix);
-  return lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
-    kernel.wasm.scanLengthPrefixed(recordStart, to, number, longest, table, maxCount),
+  return lengthFraming(({ wasm }, recordStart, to, ...rest) =>
+    wasm.scanLengthPrefixed(recordStart, to, number, ...rest),
   );
 }
 
 /** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data; both are verified. */
-export const tfrecord: Framing = lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
-  kernel.wasm.scanTfrecords(recordStart, to, longest, table, maxCount),
-);
+export const tfrecord: Framing = lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call));
 
-type LengthScan = (
-  kernel: FramingKernel,
-  recordStart: number,
-  to: number,
-  longest: bigint,
-  table: number,
-  maxCount: number,
-) => number;
+type LengthScan = (kernel: FramingKernel, ...call: Parameters<FramingFunctions['scanTfrecords']>) => number;
 
 function lengthFraming(scanLengths: LengthScan): Framing {
   return {
