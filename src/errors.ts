@@ -1,30 +1,25 @@
 /**
  * Every error that pileshuf raises on purpose. A message is one line: what failed, where (file and
- * position), what was expected, what to do. The `kind` decides the command's exit code; the `code`
- * is stable and meant for programs.
+ * position), what was expected, what to do. The `kind` decides the command's exit code; the `code` is stable, for
+ * programs.
  *
  * An error raised in a worker thread crosses to the coordinator as the plain data of
  * `encodeError`, because structured cloning drops the class and its fields.
  */
 
-/** What went wrong, in the coarse classes that the exit codes tell apart. */
+/** The classes of errors that the exit codes tell apart. */
 export type ErrorKind =
   | 'failed' // exit 1: the machine or its disks
-  | 'usage' // exit 2: what was asked for
-  | 'input' // exit 3: what the inputs hold
-  | 'verification' // exit 4: what was written is not what was read
-  | 'aborted' // stopped by the caller's AbortSignal
-  | 'closed-pipe'; // the reader of the output went away
+  | 'usage' // exit 2: the options or the arguments
+  | 'input' // exit 3: the inputs
+  | 'verification' // exit 4: the written records differ from the read ones
+  | 'aborted' // the caller's AbortSignal stopped the job
+  | 'closed-pipe'; // the reader of the output closed it
 
-export type ErrorCode =
+type UsageCode =
   | 'ERR_OPTION'
   | 'ERR_OUTPUT_EXISTS'
   | 'ERR_OUTPUT_PLACE'
-  | 'ERR_INPUT_MISSING'
-  | 'ERR_INPUT_UNREADABLE'
-  | 'ERR_INPUT_CORRUPT'
-  | 'ERR_INPUT_CHANGED'
-  | 'ERR_RECORD_TOO_LONG'
   | 'ERR_JOB_DIFFERS'
   | 'ERR_JOB_LOCKED'
   | 'ERR_JOB_UNFINISHED'
@@ -34,19 +29,20 @@ export type ErrorCode =
   | 'ERR_STORE_VERSION'
   | 'ERR_INPUT_ID_TAKEN'
   | 'ERR_INDEX_VERSION'
-  | 'ERR_MEMORY_BUDGET'
-  | 'ERR_NO_SPACE'
-  | 'ERR_TEMP_DIR'
-  | 'ERR_IO'
-  | 'ERR_OUT_OF_MEMORY'
-  | 'ERR_WORKER'
-  | 'ERR_VERIFICATION'
-  | 'ERR_ABORTED'
-  | 'ERR_CLOSED_PIPE';
+  | 'ERR_MEMORY_BUDGET';
+type InputCode =
+  | 'ERR_INPUT_MISSING'
+  | 'ERR_INPUT_UNREADABLE'
+  | 'ERR_INPUT_CORRUPT'
+  | 'ERR_INPUT_CHANGED'
+  | 'ERR_RECORD_TOO_LONG';
+type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER';
 
-/** A job that ended before its time and can be gone on with. */
+export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ERR_ABORTED' | 'ERR_CLOSED_PIPE';
+
+/** A job that ended early and can be resumed. */
 export interface UnfinishedJob {
-  /** The job directory, which holds what is needed for that. */
+  /** The job directory, with everything needed to resume. */
   readonly directory: string;
 }
 
@@ -59,11 +55,11 @@ interface ErrorDetails {
 export class PileshufError extends Error {
   readonly kind: ErrorKind;
   readonly code: ErrorCode;
-  /** Defined: what was done is kept, and the same call with `resume` goes on from there. */
+  /** Defined: finished work is kept, and the same call with `resume` continues from there. */
   readonly unfinishedJob: UnfinishedJob | undefined = undefined;
-  /** What failed while the job that ended with this error cleaned up, in that order. */
+  /** Failures of the cleanup after this error, in their order. */
   readonly cleanupErrors: readonly unknown[] = [];
-  /** The pile set whose files are damaged or cannot be read, where it is known to be one: it is to be made again. */
+  /** The pile set whose files are damaged or unreadable, if there is one: a resumed job makes it again. */
   readonly pileSetName: string | undefined;
 
   constructor(kind: ErrorKind, code: ErrorCode, message: string, options?: ErrorDetails) {
@@ -75,78 +71,54 @@ export class PileshufError extends Error {
   }
 }
 
-/** Says of an error that the job it ended can be gone on with. The job alone knows. */
+/** Marks the error of a job that can be resumed. Only the job knows. */
 export function setUnfinishedJob(error: PileshufError, unfinishedJob: UnfinishedJob): void {
   const writable: { unfinishedJob: UnfinishedJob | undefined } = error;
   writable.unfinishedJob = unfinishedJob;
 }
 
-/** Adds to an error what failed while cleaning up after it, so that it is told and hides nothing. */
+/** Adds the failures of a cleanup to the error before it, so that they are reported and do not hide it. */
 export function addCleanupErrors(error: PileshufError, cleanupErrors: readonly unknown[]): void {
   const writable: { cleanupErrors: readonly unknown[] } = error;
   writable.cleanupErrors = [...error.cleanupErrors, ...cleanupErrors];
 }
 
-/** The call itself cannot be carried out: an option, or a pair of paths that contradict each other. */
+/** The call itself is wrong: an option, or a pair of paths that contradict each other. */
 export class UsageError extends PileshufError {
-  constructor(
-    message: string,
-    code:
-      | 'ERR_OPTION'
-      | 'ERR_OUTPUT_EXISTS'
-      | 'ERR_OUTPUT_PLACE'
-      | 'ERR_JOB_DIFFERS'
-      | 'ERR_JOB_LOCKED'
-      | 'ERR_JOB_UNFINISHED'
-      | 'ERR_JOB_VERSION'
-      | 'ERR_STORE'
-      | 'ERR_STORE_DIFFERS'
-      | 'ERR_STORE_VERSION'
-      | 'ERR_INPUT_ID_TAKEN'
-      | 'ERR_INDEX_VERSION'
-      | 'ERR_MEMORY_BUDGET' = 'ERR_OPTION',
-  ) {
+  constructor(message: string, code: UsageCode = 'ERR_OPTION') {
     super('usage', code, message);
   }
 }
 
 /** An input is missing, unreadable, corrupt, changed during the job, or holds too long a record. */
 export class InputError extends PileshufError {
-  constructor(
-    code:
-      | 'ERR_INPUT_MISSING'
-      | 'ERR_INPUT_UNREADABLE'
-      | 'ERR_INPUT_CORRUPT'
-      | 'ERR_INPUT_CHANGED'
-      | 'ERR_RECORD_TOO_LONG',
-    message: string,
-    options?: { cause?: unknown },
-  ) {
+  constructor(code: InputCode, message: string, options?: { cause?: unknown }) {
     super('input', code, message, options);
   }
 }
 
+/** The error for an input whose bytes are not as its format demands. @param problem begins with the place. */
+export function corruptInput(path: string, problem: string, options?: { cause?: unknown }): InputError {
+  return new InputError('ERR_INPUT_CORRUPT', `${path}: ${problem}`, options);
+}
+
 /** A disk, a directory, a thread or the operating system refused. */
 export class SystemError extends PileshufError {
-  constructor(
-    code: 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER',
-    message: string,
-    options?: ErrorDetails,
-  ) {
+  constructor(code: SystemCode, message: string, options?: ErrorDetails) {
     super('failed', code, message, options);
   }
 }
 
-/** What was written is not what was read; no output is kept. */
+/** The written records differ from the read ones; no output is kept. */
 export class VerificationError extends PileshufError {
   constructor(message: string, options?: ErrorDetails) {
     super('verification', 'ERR_VERIFICATION', `verification failed: ${message}`, options);
   }
 }
 
-/** What an earlier run of the job wrote of the output is not there any more as it was, and cannot be made again. */
+/** The staged output of an earlier attempt of the job was changed or removed, and cannot be made again. */
 export class StagedOutputError extends VerificationError {
-  /** @param problem what is wrong, and where. */
+  /** @param problem the change, and its place. */
   constructor(problem: string) {
     super(`${problem}; give --force without --resume to begin anew`);
   }
@@ -160,13 +132,13 @@ const WHEN_STOPPED = {
 
 /** The caller's AbortSignal stopped the job. */
 export class AbortedError extends PileshufError {
-  /** @param output what became of it; a stream may have got a part, and of garbage a part may be gone. */
+  /** @param output its state: a stream may have received a part, and a part of the garbage may be deleted. */
   constructor(output: keyof typeof WHEN_STOPPED = 'none') {
     super('aborted', 'ERR_ABORTED', `stopped before the end; ${WHEN_STOPPED[output]}`);
   }
 }
 
-/** The reader of standard output (or of a pipe given as output) went away. */
+/** The reader of standard output (or of a pipe given as output) closed it. */
 export class ClosedPipeError extends PileshufError {
   constructor() {
     super('closed-pipe', 'ERR_CLOSED_PIPE', 'the reader of the output closed it before the end');
@@ -183,7 +155,7 @@ export interface EncodedError {
   readonly cleanupErrors: readonly EncodedError[];
 }
 
-/** Turns any thrown value into plain data; what is no PileshufError becomes ERR_WORKER. */
+/** Turns any thrown value into plain data; anything but a PileshufError becomes ERR_WORKER. */
 export function encodeError(thrown: unknown): EncodedError {
   if (thrown instanceof PileshufError) {
     const { kind, code, message, stack = '', pileSetName } = thrown;

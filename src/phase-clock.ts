@@ -1,40 +1,25 @@
 /**
- * What the time of a thread goes into, while the task that it does is measured; else nothing is measured.
+ * Measures how a task spends the time of its thread, by phases; outside of `measured` nothing is measured.
  *
- * Phases nest: the time of an inner one does not count for the one around it, so that all of them together are the
- * time of the task. Only what a task does one after the other is measured so; what goes on beside it, such as writes
- * that are under way on other threads, takes its time when the task waits for it.
+ * Phases nest: the time of an inner one does not count for the one around it, so all of them together are the time of
+ * the task. Work on other threads, such as writes under way, counts only while the task waits for it.
  */
 
 export const PHASES = [
-  /** Reading inputs, and waiting for a stream. */
-  'read',
-  /** Decoding inputs, and expanding segments. */
-  'decompress',
-  /** Finding where records end. */
-  'scan',
-  /** Drawing keys, copying records to pile buffers. */
-  'scatter',
-  /** Checksums of segments and of what is written. */
-  'hash',
-  /** Writing segments and outputs, to disk or into the memory pool, and waiting for writes that are under way. */
-  'write',
-  /** Reading segments. */
-  'load',
-  /** Putting the records of a pile in order. */
-  'sort',
-  /** Copying records in their order. */
-  'gather',
-  /** Compressing outputs and segments. */
-  'encode',
-  /** Making a disk write what the page cache holds. */
-  'sync',
-  /** Waiting for a permit of a device. */
-  'gate',
-  /** Waiting for the tasks whose part of the output comes before. */
-  'turn',
-  /** All else. */
-  'other',
+  'read', // reading inputs, and waiting for a stream
+  'decompress', // decoding inputs, and expanding segments
+  'scan', // finding where records end
+  'scatter', // drawing keys, copying records to pile buffers
+  'hash', // checksums of segments and of what is written
+  'write', // writing segments and outputs, to disk or into the memory pool, and waiting for writes that are under way
+  'load', // reading segments
+  'sort', // putting the records of a pile in order
+  'gather', // copying records in their order
+  'encode', // compressing outputs and segments
+  'sync', // making a disk write what the page cache holds
+  'gate', // waiting for a permit of a device
+  'turn', // waiting for the tasks whose part of the output comes before
+  'other', // all else
 ] as const;
 
 export type Phase = (typeof PHASES)[number];
@@ -68,7 +53,7 @@ class PhaseClock {
   }
 }
 
-/** That of the task which this thread does. */
+/** The clock of the task that this thread works on. */
 let clock: PhaseClock | undefined;
 
 /** Runs `call` as a part of `phase`. */
@@ -82,7 +67,7 @@ export function inPhase<T>(phase: Phase, call: () => T): T {
   }
 }
 
-/** The same for what the task waits for. Never for what it goes on beside. */
+/** The same for a call that the task waits for; never for one that runs beside the task. */
 export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>): Promise<T> {
   if (clock === undefined) return call();
   const former = clock.enter(phase);
@@ -93,7 +78,7 @@ export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>):
   }
 }
 
-/** The pieces, of which each next one is waited for as a part of `phase`. */
+/** The same pieces; waiting for the next one is a part of `phase`. */
 export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>): AsyncGenerator<T, void> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
@@ -107,7 +92,7 @@ export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>):
   }
 }
 
-/** Runs a task, the only one of this thread meanwhile, and measures it. */
+/** Runs and measures a task; the thread has no other one meanwhile. */
 export async function measured<T>(task: () => Promise<T>): Promise<{ value: T; seconds: PhaseSeconds }> {
   const ofTask = new PhaseClock();
   clock = ofTask;

@@ -4,65 +4,32 @@
  * between two boundaries is carried byte for byte. `framing-table.ts` lists the framings.
  */
 
+/** Where a kernel loop looks, and where it writes the records that it finds: see `RecordScanner.scan`. */
+type Region = [from: number, to: number, recordStart: number];
+type Table = [table: number, maxCount: number];
+
 /** The kernel loops that a framing may call, as `workers/kernel/assembly/scan*.ts` describe them. */
 export interface FramingFunctions {
-  scanDelimiter(
-    from: number,
-    to: number,
-    recordStart: number,
-    delimiter: number,
-    table: number,
-    maxCount: number,
-  ): number;
+  scanDelimiter(...call: [...Region, delimiter: number, ...Table]): number;
   /** Address of 1 KiB for the bytes that `scanSequence` looks for. */
   sequenceAddress(): number;
-  scanSequence(
-    from: number,
-    to: number,
-    recordStart: number,
-    sequenceBytes: number,
-    table: number,
-    maxCount: number,
-  ): number;
-  scanLineGroups(
-    from: number,
-    to: number,
-    recordStart: number,
-    linesPerRecord: number,
-    linesBefore: number,
-    table: number,
-    maxCount: number,
-  ): number;
+  scanSequence(...call: [...Region, sequenceBytes: number, ...Table]): number;
+  scanLineGroups(...call: [...Region, linesPerRecord: number, linesBefore: number, ...Table]): number;
   /** Lines of the record that `scanLineGroups` left incomplete. */
   linesPending(): number;
-  scanQuoted(from: number, to: number, recordStart: number, isQuoted: number, table: number, maxCount: number): number;
+  scanQuoted(...call: [...Region, isQuoted: number, ...Table]): number;
   /** Whether the place where `scanQuoted` stopped is inside quotes: 0 or 1. */
   quotePending(): number;
-  scanParagraphs(
-    from: number,
-    to: number,
-    recordStart: number,
-    lineStart: number,
-    seen: number,
-    table: number,
-    maxCount: number,
-  ): number;
+  scanParagraphs(...call: [...Region, lineStart: number, seen: number, ...Table]): number;
   /** Where the line begins in which `scanParagraphs` stopped, and what it had seen of the record. */
   paragraphLineStart(): number;
   paragraphSeen(): number;
-  scanFixed(recordStart: number, to: number, recordBytes: number, table: number, maxCount: number): number;
-  scanLengthPrefixed(
-    recordStart: number,
-    to: number,
-    prefix: number,
-    longest: bigint,
-    table: number,
-    maxCount: number,
-  ): number;
-  scanTfrecords(recordStart: number, to: number, longest: bigint, table: number, maxCount: number): number;
-  /** What is wrong with the record behind the last one that was marked: 0 nothing. */
+  scanFixed(recordStart: number, to: number, recordBytes: number, ...table: Table): number;
+  scanLengthPrefixed(recordStart: number, to: number, prefix: number, longest: bigint, ...table: Table): number;
+  scanTfrecords(recordStart: number, to: number, longest: bigint, ...table: Table): number;
+  /** The number of the defect of the record behind the last one that was marked; 0: none. */
   framingProblem(): number;
-  /** A number that belongs to the problem. */
+  /** A number that belongs to the defect. */
   framingProblemValue(): bigint;
 }
 

@@ -2,7 +2,7 @@
  * The contract of a header: what stands at the beginning of every input, before its first record, and so stands
  * once before the records of the output, and of each shard. `header-table.ts` lists the rules.
  */
-import { InputError } from '../errors.js';
+import { corruptInput, type InputError } from '../errors.js';
 import type { FramingSpec } from './record-format.js';
 
 /** No header is longer: all of it is held in memory, on every thread that reads an input. */
@@ -18,6 +18,11 @@ export interface Header {
   readonly recordBytes: number | undefined;
   /** How the records behind it lie, where it says so. */
   readonly framing: FramingSpec | undefined;
+}
+
+/** A header that says nothing of the records behind it. */
+export function headerOfBytes(bytes: Uint8Array): Header {
+  return { byteLength: bytes.byteLength, bytes: new Uint8Array(bytes), recordBytes: undefined, framing: undefined };
 }
 
 /** A header, and the input that it was found in. */
@@ -55,9 +60,9 @@ export function requireSameHeader(rule: HeaderRule, first: FoundHeader, { path, 
   const difference = rule.difference(first.header, header);
   if (difference === undefined) return;
   const { position, expected, got } = difference;
-  throw new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: byte ${position} of its header differs from that of ${first.path}: expected ${expected}, got ${got}`,
+  throw corruptInput(
+    path,
+    `byte ${position} of its header differs from that of ${first.path}: expected ${expected}, got ${got}`,
   );
 }
 
@@ -76,7 +81,7 @@ export function requireRecordBytes(
     inputBytes < expected
       ? `byte ${inputBytes} is the end of the input; expected ${expected} bytes by its header: it is truncated`
       : `byte ${expected} lies behind the last record that its header tells of; expected the end of the input`;
-  throw new InputError('ERR_INPUT_CORRUPT', `${path}: ${problem}`);
+  throw corruptInput(path, `${problem}`);
 }
 
 /** Up to here every piece is looked at as it comes; from then on when there is twice as much as before. */
@@ -126,9 +131,9 @@ function withRoom(buffer: Buffer<ArrayBuffer>, filled: number, wanted: number): 
 }
 
 function tooLong(path: string): InputError {
-  return new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`,
+  return corruptInput(
+    path,
+    `byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`,
   );
 }
 

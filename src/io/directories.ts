@@ -6,13 +6,13 @@ import type { BigIntStats, Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SystemError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
-import { errnoOf, type FileRole, ioError, isFull, reasonOf } from './io-error.js';
+import { errnoOf, type FileRole, ioError, isFull, reasonOf, systemCall } from './io-error.js';
 import { statPath } from './paths.js';
 
-/** What a directory is for; decides what is said when it cannot be made. */
+/** What a directory is for; decides the error when it cannot be made. */
 export type DirectoryPurpose = 'temp' | 'output' | 'job';
 
-/** A directory of a name that nobody else has. */
+/** Makes a directory under a name that nothing else has. */
 export function makePrivateDirectory(parent: string, prefix: string, purpose: DirectoryPurpose): string {
   const path = join(parent, prefix);
   try {
@@ -23,8 +23,8 @@ export function makePrivateDirectory(parent: string, prefix: string, purpose: Di
 }
 
 /**
- * A directory of this very name.
- * @returns false when there is something of that name, be it a link that leads nowhere: see `requirePrivate`.
+ * Makes a directory under this name.
+ * @returns false when the name exists, even as a link that leads nowhere: see `requirePrivate`.
  */
 export function makeOwnDirectory(path: string, purpose: DirectoryPurpose): boolean {
   try {
@@ -42,7 +42,7 @@ function removeIfMade(path: string): void {
   try {
     fileCalls.removeDirectory(path);
   } catch {
-    // Nothing is there, or nothing that was made here.
+    // There is none, or this call did not make it.
   }
 }
 
@@ -64,18 +64,13 @@ function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): Sy
 }
 
 /**
- * Refuses a directory that is there already if anybody else could have put something into it: in a shared
- * temp directory the name of a job's directory can be guessed, and planted.
- * @param readers who may look into it: a directory that the user names may be open to the eyes of others.
+ * Refuses an existing directory if anybody else could have put something into it: in a shared temp directory others can
+ * guess the name of a job's directory, and plant it.
+ * @param readers who may look into it: others may read a directory that the user named.
  */
 export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owner'): void {
   const refuse = (problem: string) => new SystemError('ERR_TEMP_DIR', `cannot use the directory ${path}: ${problem}`);
-  let stat: BigIntStats;
-  try {
-    stat = fileCalls.lstat(path);
-  } catch (error) {
-    throw ioError('examine', 'temp', path, error);
-  }
+  const stat = systemCall('examine', 'temp', path, () => fileCalls.lstat(path));
   if (stat.isSymbolicLink()) {
     throw refuse('it is a symbolic link, expected a directory; name the directory that it leads to, or remove it');
   }
@@ -96,12 +91,12 @@ export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owne
   }
 }
 
-/** Makes it when there is nothing of that name, and refuses what is there unless it is private. */
+/** Makes the directory, or refuses an existing one that is not private. */
 export function ensurePrivateDirectory(path: string, purpose: DirectoryPurpose): void {
   if (!makeOwnDirectory(path, purpose)) requirePrivate(path);
 }
 
-/** Removes a directory unless something is in it, or it cannot be removed because it is a mount point. */
+/** Removes a directory unless it holds something or is a mount point. */
 export function removeIfEmpty(path: string): void {
   try {
     fileCalls.removeDirectory(path);
@@ -113,8 +108,8 @@ export function removeIfEmpty(path: string): void {
 }
 
 /**
- * Removes a directory with all that is in it; what is gone already is as good as removed. What somebody
- * planted under its name stays: a symbolic link, with what it leads to, or a directory of another user.
+ * Removes a directory, if it exists, with everything in it. Leaves what somebody planted under its name: a symbolic
+ * link, with its target, or a directory of another user.
  */
 export function removeDirectory(path: string): void {
   try {
@@ -125,7 +120,7 @@ export function removeDirectory(path: string): void {
   }
 }
 
-/** Removes all that is in a directory of this user, but for names that stay. */
+/** Removes everything in a directory of this user, except names that stay. */
 export function removeContents(path: string, stays: (name: string) => boolean): void {
   try {
     for (const entry of fileCalls.list(path)) if (!stays(entry.name)) removeEntry(path, entry);
@@ -157,7 +152,7 @@ function ifPresent(remove: () => void): void {
   }
 }
 
-/** Makes the directory; one that is there is as good. */
+/** Makes a directory that several users may share, unless it exists. */
 export function ensureSharedDirectory(path: string, role: FileRole): void {
   try {
     fileCalls.makeDirectory(path, 0o777);

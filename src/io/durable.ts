@@ -1,6 +1,6 @@
 /**
- * Making files durable and visible: fsync, then one rename or link. `link` refuses a name that
- * exists, where `rename` would silently replace it.
+ * Making files durable and visible: fsync, then one rename or link. `link` refuses an existing name, where `rename` would
+ * silently replace it.
  */
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,10 +8,10 @@ import { thenAlwaysAsync } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
 import { closeFile, type OpenFile, openForRead } from './files.js';
-import { errnoOf, type FileRole, ioError, nounOf } from './io-error.js';
+import { errnoOf, type FileRole, ioError, nounOf, systemCall } from './io-error.js';
 import { nameExists } from './paths.js';
 
-/** A name that was to be new exists; what has it was left alone. */
+/** A name that should be new exists; its file was left alone. */
 export class NameTakenError extends SystemError {
   constructor(path: string, role: FileRole) {
     super('ERR_IO', `cannot create ${nounOf(role)}${path}: it exists already; expected nothing of that name`);
@@ -20,8 +20,8 @@ export class NameTakenError extends SystemError {
 
 /**
  * Waits until the bytes written to an open file are on its device.
- * A failed fsync is final: the kernel may have dropped the data, and a second call would succeed. So the
- * file must be written anew, under another name.
+ * A failed fsync is final: the kernel may have dropped the data, and a second call would succeed. So the caller must
+ * write the file again, under another name.
  */
 export async function syncOpenFile(file: OpenFile): Promise<void> {
   try {
@@ -31,7 +31,7 @@ export async function syncOpenFile(file: OpenFile): Promise<void> {
   }
 }
 
-/** As `syncOpenFile`, of a file that was written and closed. */
+/** Like `syncOpenFile`, for a file that was written and closed. */
 export async function syncFile(path: string, role: FileRole): Promise<void> {
   await sync(path, role, () => false);
 }
@@ -41,12 +41,12 @@ export async function syncDirectory(path: string, role: FileRole): Promise<void>
   await sync(path, role, () => true);
 }
 
-/** As `syncFile` or `syncDirectory`, for an output. */
+/** Like `syncFile` or `syncDirectory`, for an output. */
 export async function syncPath(path: string): Promise<void> {
   await sync(path, 'output', isDirectory);
 }
 
-/** @param mayRefuse whether it is no failure when the file system says that it cannot sync such a thing. */
+/** @param mayRefuse whether the file system may answer that it cannot sync such a thing. */
 async function sync(path: string, role: FileRole, mayRefuse: (file: OpenFile) => boolean): Promise<void> {
   const file = openForRead(path, role);
   const syncIfPossible = async () => {
@@ -66,14 +66,10 @@ function isDirectory(file: OpenFile): boolean {
 
 /** Size of a file in bytes, as the file system knows it. */
 export function byteLengthOf(path: string): number {
-  try {
-    return Number(fileCalls.stat(path).size);
-  } catch (error) {
-    throw ioError('examine', 'output', path, error);
-  }
+  return systemCall('examine', 'output', path, () => Number(fileCalls.stat(path).size));
 }
 
-/** Makes an empty output where there is none, with the mode that the umask gives. */
+/** Creates an empty output, with the mode that the umask gives, unless it exists. */
 export function ensureFile(path: string): void {
   try {
     const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
@@ -83,18 +79,14 @@ export function ensureFile(path: string): void {
   }
 }
 
-/** Gives `from` the name `to` in place of its own, and of what has that name. When it throws, nothing has changed. */
+/** Renames `from` to `to`, and replaces a file of that name. When it throws, nothing has changed. */
 export function moveIntoPlace(from: string, to: string): void {
-  try {
-    fileCalls.rename(from, to);
-  } catch (error) {
-    throw ioError('give its name to', 'output', to, error);
-  }
+  systemCall('give its name to', 'output', to, () => fileCalls.rename(from, to));
 }
 
 /**
  * Gives `from` the name `to` beside its own, or in place of it where the file system has no hard links.
- * @throws UsageError ERR_OUTPUT_EXISTS when there is something else of that name.
+ * @throws UsageError ERR_OUTPUT_EXISTS when the name is taken.
  */
 export function addName(from: string, to: string): void {
   try {
@@ -117,8 +109,8 @@ export function linkToNewName(from: string, to: string): void {
 }
 
 /**
- * Gives the file `from` of a store the name `to`, for good: others look for it, and may rely on it from then on, so it is
- * not taken back when the former name cannot be removed.
+ * Gives the file `from` of a store the name `to`, for good: others look for that name and may rely on it from then on, so
+ * it stays when the former name cannot be removed.
  * @throws NameTakenError; SystemError also where there are no hard links, because two files could get one name there.
  */
 export function publishName(from: string, to: string): void {
@@ -133,7 +125,7 @@ export function publishName(from: string, to: string): void {
   try {
     fileCalls.unlink(from);
   } catch {
-    // It is known by its name for what it is, and deleted some day.
+    // Its name says what it is; the collection of garbage deletes it later.
   }
 }
 
@@ -152,15 +144,15 @@ function linkIfPossible(from: string, to: string, role: FileRole): boolean {
 }
 
 /**
- * Whether `link` has done its work, though it says that the name is taken: it was repeated, by a network file system
- * whose server's answer got lost, or because a signal interrupted it.
+ * Whether `link` succeeded, though it reports that the name is taken: it was repeated by a network file system that lost
+ * its server's answer, or because a signal interrupted it.
  */
 function areOneFile(path: string, other: string): boolean {
   try {
     const [a, b] = [fileCalls.lstat(path), fileCalls.lstat(other)];
     return a.ino === b.ino && a.dev === b.dev;
   } catch {
-    // What cannot be seen is not called done.
+    // Not known to be done.
     return false;
   }
 }
@@ -169,7 +161,7 @@ function removeFormerName(from: string, to: string): void {
   try {
     fileCalls.unlink(from);
   } catch (error) {
-    // A call that failed may have done its work: then `to` is the only name.
+    // A call that failed may have succeeded nevertheless: then `to` is the only name.
     if (!nameExists(from, 'temp')) return;
     fileCalls.unlink(to);
     throw error;
@@ -178,11 +170,7 @@ function removeFormerName(from: string, to: string): void {
 
 /** Gives a private directory the mode that the umask gives. */
 export function openToOthers(path: string): void {
-  try {
-    fileCalls.chmod(path, 0o777 & ~process.umask());
-  } catch (error) {
-    throw ioError('open to others', 'output', path, error);
-  }
+  systemCall('open to others', 'output', path, () => fileCalls.chmod(path, 0o777 & ~process.umask()));
 }
 
 /** Gives the directory `from` the name `to`, which must not exist. */

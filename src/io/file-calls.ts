@@ -1,87 +1,58 @@
 /**
- * The calls on files and directories that jobs make, all of them, in one table that can be replaced:
- * so that tests can let each call fail, and can keep account of what would survive a power failure.
+ * All calls on files and directories that jobs make, in one table that tests can replace: to let each call fail, or to
+ * keep account of what would survive a power failure.
  *
- * A call that a signal interrupted is repeated here, but for `close`, which has closed the file whatever
- * it says.
+ * A call that a signal interrupts is repeated here, except `close`, which closes the file whatever it reports.
  */
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import { errnoOf } from './io-error.js';
 
-/** As the system's calls of these names; synchronous but for those that return promises. */
-export interface FileCalls {
-  open(path: string, flags: number, mode?: number): number;
-  close(fd: number): void;
+/** The system's calls of these names; synchronous except for those that return promises. */
+export const systemFileCalls = {
+  open: (path: string, flags: number, mode?: number) => fs.openSync(path, flags, mode),
+  close: (fd: number) => fs.closeSync(fd),
   /** @param position null: where the last read ended. */
-  read(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null): number;
+  read: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null) =>
+    fs.readSync(fd, bytes, offset, byteLength, position),
   /** `read` on another thread. */
-  readAsync(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number): Promise<number>;
-  write(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null): number;
+  readAsync: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number) =>
+    new Promise<number>((resolve, reject) => {
+      fs.read(fd, bytes, offset, byteLength, position, (error, count) => (error ? reject(error) : resolve(count)));
+    }),
+  write: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number | null) =>
+    fs.writeSync(fd, bytes, offset, byteLength, position),
   /** `write` on another thread. */
-  writeAsync(fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number): Promise<number>;
-  truncate(fd: number, byteLength: number): void;
+  writeAsync: (fd: number, bytes: Uint8Array, offset: number, byteLength: number, position: number) =>
+    new Promise<number>((resolve, reject) => {
+      fs.write(fd, bytes, offset, byteLength, position, (error, count) => (error ? reject(error) : resolve(count)));
+    }),
+  truncate: (fd: number, byteLength: number) => fs.ftruncateSync(fd, byteLength),
   /** `fdatasync`. */
-  syncData(fd: number): void;
-  syncDataAsync(fd: number): Promise<void>;
+  syncData: (fd: number) => fs.fdatasyncSync(fd),
+  syncDataAsync: (fd: number) => promisify(fs.fdatasync)(fd),
   /** `fsync`. */
-  syncAsync(fd: number): Promise<void>;
-  statOpen(fd: number): fs.BigIntStats;
-  stat(path: string): fs.BigIntStats;
-  lstat(path: string): fs.BigIntStats;
-  access(path: string, mode: number): void;
-  realPath(path: string): string;
-  list(directory: string): fs.Dirent[];
-  makeDirectory(path: string, mode: number): void;
-  /** `mkdtemp`: makes a directory whose name begins so, and gives its path. */
-  makeUniqueDirectory(prefix: string): string;
-  removeDirectory(path: string): void;
-  chmod(path: string, mode: number): void;
-  link(from: string, to: string): void;
-  rename(from: string, to: string): void;
-  unlink(path: string): void;
-  statFileSystem(path: string): fs.StatsFs;
-}
-
-/** The system's own. */
-export const systemFileCalls: FileCalls = {
-  open: (path, flags, mode) => fs.openSync(path, flags, mode),
-  close: (fd) => fs.closeSync(fd),
-  read: (fd, bytes, offset, byteLength, position) => fs.readSync(fd, bytes, offset, byteLength, position),
-  readAsync: (fd, bytes, offset, byteLength, position) =>
-    new Promise((resolve, reject) => {
-      fs.read(fd, bytes, offset, byteLength, position, (error, count) =>
-        error === null ? resolve(count) : reject(error),
-      );
-    }),
-  write: (fd, bytes, offset, byteLength, position) => fs.writeSync(fd, bytes, offset, byteLength, position),
-  writeAsync: (fd, bytes, offset, byteLength, position) =>
-    new Promise((resolve, reject) => {
-      fs.write(fd, bytes, offset, byteLength, position, (error, count) =>
-        error === null ? resolve(count) : reject(error),
-      );
-    }),
-  truncate: (fd, byteLength) => fs.ftruncateSync(fd, byteLength),
-  syncData: (fd) => fs.fdatasyncSync(fd),
-  syncDataAsync: (fd) => promisify(fs.fdatasync)(fd),
-  syncAsync: (fd) => promisify(fs.fsync)(fd),
-  statOpen: (fd) => fs.fstatSync(fd, { bigint: true }),
-  stat: (path) => fs.statSync(path, { bigint: true }),
-  lstat: (path) => fs.lstatSync(path, { bigint: true }),
-  access: (path, mode) => fs.accessSync(path, mode),
-  realPath: (path) => fs.realpathSync(path),
-  list: (directory) => fs.readdirSync(directory, { withFileTypes: true }),
-  makeDirectory: (path, mode) => {
+  syncAsync: (fd: number) => promisify(fs.fsync)(fd),
+  statOpen: (fd: number) => fs.fstatSync(fd, { bigint: true }),
+  stat: (path: string) => fs.statSync(path, { bigint: true }),
+  lstat: (path: string) => fs.lstatSync(path, { bigint: true }),
+  access: (path: string, mode: number) => fs.accessSync(path, mode),
+  realPath: (path: string) => fs.realpathSync(path),
+  list: (directory: string) => fs.readdirSync(directory, { withFileTypes: true }),
+  makeDirectory: (path: string, mode: number): void => {
     fs.mkdirSync(path, mode);
   },
-  makeUniqueDirectory: (prefix) => fs.mkdtempSync(prefix),
-  removeDirectory: (path) => fs.rmdirSync(path),
-  chmod: (path, mode) => fs.chmodSync(path, mode),
-  link: (from, to) => fs.linkSync(from, to),
-  rename: (from, to) => fs.renameSync(from, to),
-  unlink: (path) => fs.unlinkSync(path),
-  statFileSystem: (path) => fs.statfsSync(path),
+  /** `mkdtemp`: makes a directory whose name begins with the prefix's, and returns its path. */
+  makeUniqueDirectory: (prefix: string) => fs.mkdtempSync(prefix),
+  removeDirectory: (path: string) => fs.rmdirSync(path),
+  chmod: (path: string, mode: number) => fs.chmodSync(path, mode),
+  link: (from: string, to: string) => fs.linkSync(from, to),
+  rename: (from: string, to: string) => fs.renameSync(from, to),
+  unlink: (path: string) => fs.unlinkSync(path),
+  statFileSystem: (path: string) => fs.statfsSync(path),
 };
+
+export type FileCalls = typeof systemFileCalls;
 
 let layer = systemFileCalls;
 

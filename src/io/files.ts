@@ -1,16 +1,15 @@
 /**
  * Opening, reading and writing files: every byte that pileshuf reads or writes goes through here.
  *
- * Calls are synchronous, directly on a thread's linear memory, where a synchronous call costs least; only direct
- * writes, which wait for the device, are not. Short reads and writes are continued, interrupted calls repeated, and
- * every error says which file, which position and what to do.
+ * Calls work directly on a thread's linear memory and are synchronous, which costs least; only calls that wait for a
+ * device are not. Short reads and writes are continued, and every error names the file, the position and what to do.
  */
 import { constants } from 'node:fs';
 import { thenAlways } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
-import { errnoOf, type FileRole, ioError } from './io-error.js';
+import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
 
 export interface OpenFile {
   readonly fd: number;
@@ -18,17 +17,16 @@ export interface OpenFile {
   readonly role: FileRole;
 }
 
-/** One call moves at most this much: the largest that Node passes on to the operating system. */
+/** One call moves at most this much: Node passes no more to the operating system. */
 const LARGEST_CALL_BYTES = 2 ** 30;
 /** How long a device without data is left alone. */
 const DEVICE_PAUSE_MILLISECONDS = 5;
 
 function open(path: string, role: FileRole, flags: number, mode?: number): OpenFile {
-  try {
-    return { fd: fileCalls.open(path, flags, mode), path, role };
-  } catch (error) {
-    throw ioError(flags & constants.O_CREAT ? 'create' : 'open', role, path, error);
-  }
+  const fd = systemCall(flags & constants.O_CREAT ? 'create' : 'open', role, path, () =>
+    fileCalls.open(path, flags, mode),
+  );
+  return { fd, path, role };
 }
 
 /** Opens an existing file for reading. */
@@ -36,7 +34,7 @@ export function openForRead(path: string, role: FileRole): OpenFile {
   return open(path, role, constants.O_RDONLY);
 }
 
-/** Files that pileshuf makes for itself: of a job, for this user alone, or of a store, for all whom the umask lets in. */
+/** Files that pileshuf makes for itself: of a job, for this user alone, or of a store, with the mode that the umask gives. */
 export type OwnRole = 'temp' | 'store';
 
 /**
@@ -77,7 +75,7 @@ export function openStagedOutput(path: string): OpenFile {
 /** Direct writes must begin and end at multiples of this, in memory and in the file. */
 export const DIRECT_ALIGNMENT = 4096;
 
-/** Opens a staged output for `writeDirect`; undefined where the file system or the system has no such thing. */
+/** Opens a staged output for `writeDirect`; undefined where the system or the file system has no direct writes. */
 export function openDirectOutput(path: string): OpenFile | undefined {
   const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_DIRECT } = constants;
   if (O_DIRECT === undefined) return undefined;
@@ -90,8 +88,8 @@ export function openDirectOutput(path: string): OpenFile | undefined {
 }
 
 /**
- * Opens a device or pipe that is to be written in place, without blocking.
- * @returns undefined when it is a pipe that nobody reads yet: try again later.
+ * Opens a device or pipe for writing in place, without blocking.
+ * @returns undefined for a pipe that has no reader yet: try again later.
  */
 export function openStreamOutput(path: string): OpenFile | undefined {
   const { O_WRONLY, O_NONBLOCK } = constants;
@@ -103,17 +101,13 @@ export function openStreamOutput(path: string): OpenFile | undefined {
   }
 }
 
-/** Opens an input that only goes forward; a pipe without a writer does not block. */
+/** Opens an input that can only be read forward; a pipe without a writer does not block. */
 export function openStreamForRead(path: string): OpenFile {
   return open(path, 'input', constants.O_RDONLY | constants.O_NONBLOCK);
 }
 
 export function closeFile(file: OpenFile): void {
-  try {
-    fileCalls.close(file.fd);
-  } catch (error) {
-    throw ioError('close', file.role, file.path, error);
-  }
+  systemCall('close', file.role, file.path, () => fileCalls.close(file.fd));
 }
 
 /** Closes all of them, then throws what failed first. */
@@ -129,7 +123,7 @@ export function closeAll(files: readonly OpenFile[]): void {
   if (failure !== undefined) throw failure.error;
 }
 
-/** Runs `use` on an open file and closes it, whatever happens. */
+/** Runs `use` on an open file, and closes it in any case. */
 export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
   return thenAlways(
     () => use(file),
@@ -139,7 +133,7 @@ export function withFile<T>(file: OpenFile, use: (file: OpenFile) => T): T {
 
 /**
  * Reads up to `byteLength` bytes into `bytes` at `offset`; fewer only at the end of the file.
- * @param position byte position in the file, or null to go on where the last read ended.
+ * @param position byte position in the file, or null to continue where the last read ended.
  * @returns bytes read.
  */
 export function readAt(
@@ -169,7 +163,7 @@ export function readAt(
   return done;
 }
 
-/** As `readAt` of a position, while this thread goes on. */
+/** Like `readAt` of a position, while this thread does other work. */
 export async function readAtAsync(
   file: OpenFile,
   bytes: Uint8Array,
@@ -221,7 +215,7 @@ export function writeSome(file: OpenFile, bytes: Uint8Array, offset: number, byt
 }
 
 /**
- * Writes aligned bytes around the page cache, in one call, while this thread goes on.
+ * Writes aligned bytes around the page cache, in one call, while this thread does other work.
  * @returns bytes written, a multiple of the alignment; 0 when the file system refuses direct writes.
  */
 export async function writeDirect(
@@ -241,7 +235,7 @@ export async function writeDirect(
   }
 }
 
-/** What identifies a version of a file: a different one means that the file was changed or replaced. */
+/** Identifies a version of a file: a different one means that the file was changed or replaced. */
 export interface FileVersion {
   /** Device and inode: the same for all names of one file. */
   readonly identity: string;
@@ -250,23 +244,15 @@ export interface FileVersion {
 }
 
 export function versionOf(file: OpenFile): FileVersion {
-  try {
-    const stat = fileCalls.statOpen(file.fd);
-    return {
-      identity: `${stat.dev}:${stat.ino}`,
-      byteLength: Number(stat.size),
-      modifiedNanoseconds: stat.mtimeNs,
-    };
-  } catch (error) {
-    throw ioError('examine', file.role, file.path, error);
-  }
+  const stat = systemCall('examine', file.role, file.path, () => fileCalls.statOpen(file.fd));
+  return { identity: `${stat.dev}:${stat.ino}`, byteLength: Number(stat.size), modifiedNanoseconds: stat.mtimeNs };
 }
 
 export function sameVersion(a: FileVersion, b: FileVersion): boolean {
   return a.identity === b.identity && a.byteLength === b.byteLength && a.modifiedNanoseconds === b.modifiedNanoseconds;
 }
 
-/** Removes a file; one that does not exist is as good as removed. @returns whether there was one. */
+/** Removes a file if it exists. @returns whether it did. */
 export function removeFile(path: string, role: FileRole): boolean {
   try {
     fileCalls.unlink(path);
@@ -279,18 +265,10 @@ export function removeFile(path: string, role: FileRole): boolean {
 
 /** Drops all bytes from `byteLength` on. */
 export function shortenFile(file: OpenFile, byteLength: number): void {
-  try {
-    fileCalls.truncate(file.fd, byteLength);
-  } catch (error) {
-    throw ioError('shorten', file.role, file.path, error);
-  }
+  systemCall('shorten', file.role, file.path, () => fileCalls.truncate(file.fd, byteLength));
 }
 
-/** Waits until the data of a file is on its device. */
+/** Waits until the data of a file is on its device (`fdatasync`). */
 export function syncData(file: OpenFile): void {
-  try {
-    fileCalls.syncData(file.fd);
-  } catch (error) {
-    throw ioError('sync', file.role, file.path, error);
-  }
+  systemCall('sync', file.role, file.path, () => fileCalls.syncData(file.fd));
 }

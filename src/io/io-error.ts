@@ -66,3 +66,12 @@ export function ioError(doing: string, role: FileRole, path: string, error: unkn
   }
   return new SystemError('ERR_IO', message, { cause: error });
 }
+
+/** Makes a call of the operating system; its failure becomes an `ioError`. */
+export function systemCall<T>(doing: string, role: FileRole, path: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw ioError(doing, role, path, error);
+  }
+}

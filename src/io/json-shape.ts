@@ -44,36 +44,38 @@ export function readGiven<T>(shape: Shape<T>, value: unknown, refuse: (problem: 
   return shape(value, { file: '', inside: '', remedy: JOB_REMEDY, refuse });
 }
 
-/** From `least` to `most`, both included. */
-export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<number> {
+/** Any value that passes the test. */
+function plain<T>(expected: string, test: (value: unknown) => value is T): Shape<T> {
   return (value, place) => {
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most) return value;
-    throw unexpected(`a whole number from ${least} to ${most}`, value, place);
+    if (test(value)) return value;
+    throw unexpected(expected, value, place);
   };
 }
 
-export const text: Shape<string> = (value, place) => {
-  if (typeof value === 'string') return value;
-  throw unexpected('a text', value, place);
-};
+/** From `least` to `most`, both included. */
+export function wholeNumber(least = 0, most = Number.MAX_SAFE_INTEGER): Shape<number> {
+  return plain(
+    `a whole number from ${least} to ${most}`,
+    (value): value is number =>
+      typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most,
+  );
+}
+
+export const text = plain('a text', (value) => typeof value === 'string');
 
 /** 64 bits as 16 hex digits. */
-export const checksumText: Shape<string> = (value, place) => {
-  if (typeof value === 'string' && /^[0-9a-f]{16}$/.test(value)) return value;
-  throw unexpected('16 hex digits', value, place);
-};
+export const checksumText = plain(
+  '16 hex digits',
+  (value): value is string => typeof value === 'string' && /^[0-9a-f]{16}$/.test(value),
+);
 
-/** The name of a file in a directory: what cannot lead out of it. */
-export const fileName: Shape<string> = (value, place) => {
-  if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..' && !/[/\0]/.test(value))
-    return value;
-  throw unexpected('the name of a file', value, place);
-};
+/** The name of a file in a directory; it cannot lead out of it. */
+export const fileName = plain(
+  'the name of a file',
+  (value): value is string => typeof value === 'string' && !/^\.{0,2}$|[/\0]/.test(value),
+);
 
-export const flag: Shape<boolean> = (value, place) => {
-  if (typeof value === 'boolean') return value;
-  throw unexpected('true or false', value, place);
-};
+export const flag = plain('true or false', (value) => typeof value === 'boolean');
 
 /** A field that may be missing, which is undefined then. */
 export function optional<T>(shape: Shape<T>): Shape<T | undefined> {

@@ -4,67 +4,58 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { join } from 'node:path';
 import { fileCalls } from './file-calls.js';
-import { errnoOf, type FileRole, ioError, reasonOf } from './io-error.js';
+import { errnoOf, type FileRole, ioError, reasonOf, systemCall } from './io-error.js';
 
-function leadsNowhere(error: unknown): boolean {
-  const errno = errnoOf(error);
-  return errno === 'ENOENT' || errno === 'ENOTDIR';
+function examine(path: string, role: FileRole, stat: () => BigIntStats): BigIntStats | undefined {
+  try {
+    return stat();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
+    throw ioError('examine', role, path, error);
+  }
 }
 
 /** `stat`, following symbolic links; undefined when there is nothing. */
 export function statPath(path: string, role: FileRole): BigIntStats | undefined {
-  try {
-    return fileCalls.stat(path);
-  } catch (error) {
-    if (leadsNowhere(error)) return undefined;
-    throw ioError('examine', role, path, error);
-  }
+  return examine(path, role, () => fileCalls.stat(path));
 }
 
 /** `lstat`, of a symbolic link itself; undefined when there is nothing. */
 export function lstatPath(path: string, role: FileRole): BigIntStats | undefined {
-  try {
-    return fileCalls.lstat(path);
-  } catch (error) {
-    if (leadsNowhere(error)) return undefined;
-    throw ioError('examine', role, path, error);
-  }
+  return examine(path, role, () => fileCalls.lstat(path));
 }
 
-/** Whether there is something of this name, be it a symbolic link that leads nowhere. */
+/** Whether the name exists, even as a symbolic link that leads nowhere. */
 export function nameExists(path: string, role: FileRole): boolean {
   return lstatPath(path, role) !== undefined;
 }
 
 /** Whether both names lead to one file; false when one of them leads nowhere. */
 export function isSameFile(a: string, b: string, role: FileRole): boolean {
-  const statA = statPath(a, role);
-  const statB = statPath(b, role);
-  return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
+  return areSame(statPath(a, role), statPath(b, role));
 }
 
-/** Whether both names are of one file, or of one symbolic link; false when there is nothing of one name. */
+/** Whether both names are of one file, or of one symbolic link; false when one name does not exist. */
 export function isSameEntry(a: string, b: string, role: FileRole): boolean {
-  const statA = lstatPath(a, role);
-  const statB = lstatPath(b, role);
-  return statA !== undefined && statB !== undefined && statA.dev === statB.dev && statA.ino === statB.ino;
+  return areSame(lstatPath(a, role), lstatPath(b, role));
+}
+
+function areSame(a: BigIntStats | undefined, b: BigIntStats | undefined): boolean {
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
 }
 
 /** The path of an existing file without symbolic links. */
 export function realPathOf(path: string, role: FileRole): string {
-  try {
-    return fileCalls.realPath(path);
-  } catch (error) {
-    throw ioError('examine', role, path, error);
-  }
+  return systemCall('examine', role, path, () => fileCalls.realPath(path));
 }
 
-/** Whether this process may make something in a directory. */
+/** Whether this process may create files in a directory. */
 export function isWritable(directory: string, role: FileRole): boolean {
   return findObstacle(directory, 'write', role) === undefined;
 }
 
-/** Why this process may not make something in a directory, or list what is in it; undefined when it may. */
+/** Why this process may not create files in a directory, or list it; undefined when it may. */
 export function findObstacle(directory: string, to: 'read' | 'write', role: FileRole): string | undefined {
   try {
     fileCalls.access(directory, constants.X_OK | (to === 'read' ? constants.R_OK : constants.W_OK));
@@ -78,11 +69,7 @@ export function findObstacle(directory: string, to: 'read' | 'write', role: File
 
 /** The names in a directory, of files and directories alike. */
 export function listNames(directory: string, role: FileRole): string[] {
-  try {
-    return fileCalls.list(directory).map(({ name }) => name);
-  } catch (error) {
-    throw ioError('list', role, directory, error);
-  }
+  return systemCall('list', role, directory, () => fileCalls.list(directory).map(({ name }) => name));
 }
 
 /**

@@ -1,9 +1,8 @@
 /**
- * Small files that are written and read whole, such as what a job writes down about itself.
+ * Small files that are written and read whole, such as the notes of a job about itself.
  *
- * A file gets its name when its bytes are on the device, in one step: whoever finds the name finds all of
- * them, whenever the machine stops. Until then it has a name that no other attempt has, so what such a name
- * is left over from can be told, and removed.
+ * A file gets its name when its bytes are on the device, in one step: a reader that finds the name finds all bytes,
+ * whenever the machine stops. Until then it has the name of one attempt, which tells a left-over file from others.
  */
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -21,9 +20,9 @@ import {
   withFile,
   writeAt,
 } from './files.js';
-import { errnoOf, type FileRole, ioError } from './io-error.js';
+import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
 
-/** A name for one attempt at making a file of this name. */
+/** A name for one attempt at writing a file of this name. */
 export function nameOfAttempt(name: string): string {
   return `${name}.${randomBytes(8).toString('hex')}.attempt`;
 }
@@ -33,23 +32,19 @@ export function isNameOfAttempt(name: string): boolean {
 }
 
 /**
- * Makes a file of these bytes in a directory, durably, in place of what has the name.
- * When it throws, the name has the former bytes or the new ones, all of them.
+ * Writes a file of these bytes to a directory, durably, and replaces a file of that name.
+ * When it throws, the name has either all of the former bytes or all of the new ones.
  */
 export async function replaceDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
-  await commit(directory, name, bytes, 'temp', (from, to) => {
-    try {
-      fileCalls.rename(from, to);
-    } catch (error) {
-      throw ioError('give its name to', 'temp', to, error);
-    }
-  });
+  await commit(directory, name, bytes, 'temp', (from, to) =>
+    systemCall('give its name to', 'temp', to, () => fileCalls.rename(from, to)),
+  );
 }
 
 /**
- * As `replaceDurably`, of a name that must not exist.
- * When syncing the directory fails, the file is there, whole, and only its name may get lost with the power.
- * So a job that finds such a file when it goes on syncs the directory before it relies on it.
+ * Like `replaceDurably`, for a name that must not exist.
+ * When syncing the directory fails, the file is whole, and only its name may be lost with the power. So a job that
+ * finds such a file when it resumes syncs the directory before it relies on it.
  * @throws NameTakenError
  */
 export async function createDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
@@ -57,8 +52,8 @@ export async function createDurably(directory: string, name: string, bytes: Uint
 }
 
 /**
- * As `createDurably`, of a file of a store, which others look for. When it throws, they may have found it nevertheless,
- * and then it stays.
+ * Like `createDurably`, for a file of a store, which others look for. When it throws, they may have found the file
+ * nevertheless; then it stays.
  * @throws NameTakenError
  */
 export async function publishDurably(directory: string, name: string, bytes: Uint8Array): Promise<void> {
@@ -88,25 +83,25 @@ async function commit(
   await syncDirectory(directory, role);
 }
 
-/** After a failure, which says more than that its leftover could not be removed either. */
+/** After a failure, whose error matters more than that of the removal. */
 function removeIfPossible(attempt: string, role: OwnRole): void {
   try {
     removeFile(attempt, role);
   } catch {
-    // Its name tells what it is to whoever goes on with the job.
+    // A job that resumes knows it by its name.
   }
 }
 
 /**
- * The bytes of a file; undefined when there is none. Anything but a regular file of at most `mostBytes`
- * is an error: a symbolic link is not followed, a pipe not waited for, no more than that allocated.
+ * The bytes of a file; undefined when there is none. Anything but a regular file of at most `mostBytes` is an error: it
+ * does not follow a symbolic link, wait for a pipe or allocate more.
  */
 export function readSmallFile(path: string, role: FileRole, mostBytes: number): Uint8Array | undefined {
   const file = openToReadWhole(path, role);
   return file === undefined ? undefined : withFile(file, () => readWhole(file, mostBytes));
 }
 
-/** The first bytes of a file, at most so many. @throws SystemError also when it is a symbolic link. */
+/** The first bytes of a file, at most `mostBytes`. @throws SystemError also when it is a symbolic link. */
 export function readHead(path: string, role: FileRole, mostBytes: number): Buffer {
   const bytes = Buffer.alloc(mostBytes);
   const file = openToReadWhole(path, role);
@@ -127,19 +122,11 @@ function openToReadWhole(path: string, role: FileRole): OpenFile | undefined {
 }
 
 function readWhole(file: OpenFile, mostBytes: number): Uint8Array {
-  const stat = examine(file);
+  const stat = systemCall('examine', file.role, file.path, () => fileCalls.statOpen(file.fd));
   if (!stat.isFile()) throw ioError('read', file.role, file.path, new Error('it is not a regular file'));
   if (stat.size > mostBytes) {
     throw ioError('read', file.role, file.path, new Error(`it has ${stat.size} bytes, expected at most ${mostBytes}`));
   }
   const bytes = new Uint8Array(Number(stat.size));
   return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, 0));
-}
-
-function examine(file: OpenFile) {
-  try {
-    return fileCalls.statOpen(file.fd);
-  } catch (error) {
-    throw ioError('examine', file.role, file.path, error);
-  }
 }

@@ -8,7 +8,7 @@
  *         16   u16 bytes of the member, less 1
  *     end - 4  u32 bytes that it decodes to, at most 65,536
  */
-import { InputError } from '../../errors.js';
+import { corruptInput } from '../../errors.js';
 import type { Member, StoredBytes } from '../codec.js';
 
 const HEADER_BYTES = 18;
@@ -63,9 +63,9 @@ export function requireWholeSubfields(member: Uint8Array, start: number, path: s
   let at = SUBFIELDS_AT;
   while (at + 4 <= end) at += 4 + header.readUInt16LE(at + 2);
   if (at === end) return;
-  throw new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: the extra field of the gzip header at byte ${start} (compressed) has ${end - SUBFIELDS_AT} bytes, which are not whole subfields; copy or make the file again`,
+  throw corruptInput(
+    path,
+    `the extra field of the gzip header at byte ${start} (compressed) has ${end - SUBFIELDS_AT} bytes, which are not whole subfields; copy or make the file again`,
   );
 }
 

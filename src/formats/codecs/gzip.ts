@@ -5,7 +5,7 @@
  */
 import { Readable } from 'node:stream';
 import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
-import { InputError } from '../../errors.js';
+import { corruptInput } from '../../errors.js';
 import type { Codec, CompressedSource, MemberEncoder } from '../codec.js';
 import { freeBytes, inOwnBuffer } from '../free-bytes.js';
 import { isBgzfHeader, listGzipMembers, requireWholeSubfields } from './gzip-members.js';
@@ -141,9 +141,9 @@ async function* decodeInPieces(source: CompressedSource): AsyncGenerator<Uint8Ar
 function requireZeros(bytes: Uint8Array, start: number, path: string): void {
   const index = bytes.findIndex((byte) => byte !== 0);
   if (index < 0) return;
-  throw new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: byte ${start + index} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file`,
+  throw corruptInput(
+    path,
+    `byte ${start + index} (compressed) lies behind the last gzip member and is neither a new member nor zero padding; expected the end of the file`,
   );
 }
 
@@ -152,16 +152,16 @@ function asInputError(error: unknown, path: string, consumed: number, end: numbe
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;
   if (code === 'Z_BUF_ERROR') {
-    return new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${path}: the gzip data ends at byte ${consumed} (compressed) inside a member: the file is truncated; copy or make it again`,
+    return corruptInput(
+      path,
+      `the gzip data ends at byte ${consumed} (compressed) inside a member: the file is truncated; copy or make it again`,
       { cause: error },
     );
   }
   if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
-    return new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${path}: the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}; check it with \`gzip -t\``,
+    return corruptInput(
+      path,
+      `the gzip data is corrupt between byte ${consumed} and byte ${end} (compressed): ${error.message}; check it with \`gzip -t\``,
       { cause: error },
     );
   }

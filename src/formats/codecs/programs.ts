@@ -7,7 +7,7 @@
  * input. A program that ends before it has read everything is found out if more is left than a pipe holds.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
+import { corruptInput, InputError, type PileshufError, SystemError, UsageError } from '../../errors.js';
 import { errnoOf, reasonOf } from '../../io/io-error.js';
 import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-program.js';
 import type { Codec, CompressedSource } from '../codec.js';
@@ -155,22 +155,19 @@ function failure(program: DecodingProgram, path: string, { exitCode, signal }: P
   const said = printable(text);
   const words = said === '' ? 'and said nothing' : `and said: ${said}`;
   return signal === null
-    ? new InputError('ERR_INPUT_CORRUPT', `${path}: ${nameOf(program)} ended with exit code ${exitCode} ${words}`)
+    ? corruptInput(path, `${nameOf(program)} ended with exit code ${exitCode} ${words}`)
     : new InputError('ERR_INPUT_UNREADABLE', `${path}: ${nameOf(program)} was ended by ${signal} ${words}`);
 }
 
 function leftUnread(program: DecodingProgram, path: string): InputError {
-  return new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: ${nameOf(program)} ended before it had read all of the input; expected a program that decodes all that it is given`,
+  return corruptInput(
+    path,
+    `${nameOf(program)} ended before it had read all of the input; expected a program that decodes all that it is given`,
   );
 }
 
 function leftOut(program: DecodingProgram, path: string, text: string): InputError {
-  return new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: ${nameOf(program)} has left out a part of the input and said: ${printable(text)}`,
-  );
+  return corruptInput(path, `${nameOf(program)} has left out a part of the input and said: ${printable(text)}`);
 }
 
 function nameOf({ words }: DecodingProgram): string {

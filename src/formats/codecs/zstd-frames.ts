@@ -1,14 +1,13 @@
 /**
- * Walks over zstd frames (RFC 8878) without decoding them: from each frame header and the three bytes
- * before each block follows where the next one lies. So the ends of frames are known whatever a decoder
- * thinks of them, and so are truncated files; of some decoders, what follows the first frame or a
- * skippable one is lost without a word.
+ * Walks over zstd frames (RFC 8878) without decoding them: a frame header, and the three bytes before each block, say
+ * where the next one lies. So the ends of frames and truncated files are known whatever a decoder thinks of them: some
+ * decoders silently drop what follows the first frame or a skippable one.
  *
  *     frame       magic 28 B5 2F FD | header, 2 to 14 bytes | blocks | checksum, 0 or 4 bytes
  *     block       3 bytes, little-endian: last (1 bit), type (2), size (21) | content
  *     skippable   magic 5x 2A 4D 18 | size of the content, 4 bytes | content
  */
-import { InputError } from '../../errors.js';
+import { corruptInput, type InputError } from '../../errors.js';
 import type { StoredBytes } from '../codec.js';
 
 /** What the header of a frame says. */
@@ -19,7 +18,6 @@ export interface ZstdFrameHeader {
   readonly contentBytes: number | undefined;
   /** Decoded bytes that a decoder must keep at hand. */
   readonly windowBytes: number;
-  readonly hasChecksum: boolean;
 }
 
 const MAGIC = 0xfd2fb528;
@@ -38,17 +36,16 @@ const DICTIONARY_ID_BYTES = [0, 1, 2, 4] as const;
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 const CHECKSUM_BYTES = 4;
 
-/** Bytes that the walker looks at, one after the other. */
-type Field = 'magic' | 'skippable size' | 'descriptor' | 'frame header' | 'block header';
-
-/** What lies behind a field, and need not be looked at. */
-export interface PassedOver {
+/** A few bytes that the walk must see next; what lies before them need not be looked at. */
+export interface ZstdField {
+  /** Position in the compressed input. */
+  readonly offset: number;
   readonly byteLength: number;
-  /** Whether the frame under way ends with it. */
-  readonly endsFrame: boolean;
+  /** Whether a frame, or a skippable one, begins with the field, or the input ends before it. */
+  readonly isBetweenFrames: boolean;
+  /** The frame whose blocks are next; undefined between frames and inside a header. */
+  readonly frame: ZstdFrameHeader | undefined;
 }
-
-const NOTHING: PassedOver = { byteLength: 0, endsFrame: false };
 
 /** Whether an input that begins with these bytes is zstd. */
 export function beginsZstd(head: Uint8Array): boolean {
@@ -57,193 +54,121 @@ export function beginsZstd(head: Uint8Array): boolean {
   return magic === MAGIC || isSkippable(magic);
 }
 
-/** Is shown one field after the other, and tells how far away the next one is. */
-export class ZstdWalker {
-  readonly #path: string;
-  #field: Field = 'magic';
-  #fieldBytes = 4;
-  #fieldOffset: number;
-  #descriptor = 0;
-  #frameOffset = 0;
-  #frame: ZstdFrameHeader | undefined;
-
-  /**
-   * @param path for messages.
-   * @param start position of the first frame.
-   */
-  constructor(path: string, start: number) {
-    this.#path = path;
-    this.#fieldOffset = start;
-  }
-
-  /** Position of the next field. */
-  get fieldOffset(): number {
-    return this.#fieldOffset;
-  }
-
-  get fieldBytes(): number {
-    return this.#fieldBytes;
-  }
-
-  /** Whether a frame, or a skippable one, may begin with the next field. */
-  get isBetweenFrames(): boolean {
-    return this.#field === 'magic';
-  }
-
-  /** The frame whose blocks are next; undefined between frames and inside a header. */
-  get frame(): ZstdFrameHeader | undefined {
-    return this.#frame;
-  }
-
-  /**
-   * @param bytes the next field, `fieldBytes` from `fieldOffset` on.
-   * @throws InputError ERR_INPUT_CORRUPT when it is not as RFC 8878 says, or more than can be decoded.
-   */
-  see(bytes: Uint8Array): PassedOver {
-    switch (this.#field) {
-      case 'magic':
-        return this.#seeMagic(littleEndian(bytes, 0, 4));
-      case 'skippable size':
-        return this.#next('magic', 4, { byteLength: littleEndian(bytes, 0, 4), endsFrame: false });
-      case 'descriptor':
-        return this.#seeDescriptor(littleEndian(bytes, 0, 1));
-      case 'frame header':
-        return this.#seeFrameHeader(bytes);
-      case 'block header':
-        return this.#seeBlockHeader(littleEndian(bytes, 0, 3));
-    }
-  }
-
-  /**
-   * The input ends at `storedBytes`.
-   * @param rest what there is of the next field.
-   * @throws InputError ERR_INPUT_CORRUPT unless it ends between two frames.
-   */
-  end(storedBytes: number, rest: Uint8Array): void {
-    if (this.#field === 'magic' && this.#fieldOffset <= storedBytes) {
-      if (rest.byteLength === 0) return;
-      if (!beginsMagic(rest)) throw this.#behindLastFrame();
-    }
-    throw new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${this.#path}: the zstd data ends at byte ${storedBytes} (compressed) inside a frame: the file is truncated; copy or make it again`,
+/**
+ * Yields the fields of all frames, one after the other; the caller passes the bytes of each to `next`.
+ * @param path for messages.
+ * @param start position of the first frame.
+ * @throws InputError ERR_INPUT_CORRUPT when the bytes are not as RFC 8878 says, or need more than decoders can do.
+ */
+export function* walkZstd(path: string, start: number): Generator<ZstdField, never, Uint8Array> {
+  let offset = start;
+  const inHeader = (byteLength: number) => ({ offset, byteLength, isBetweenFrames: false, frame: undefined });
+  const corrupt = (problem: string) =>
+    corruptInput(
+      path,
+      `the zstd data is corrupt at byte ${offset} (compressed): ${problem}; check it with \`zstd -t\``,
     );
-  }
+  for (;;) {
+    const storedOffset = offset;
+    const magic = littleEndian(yield { ...inHeader(4), isBetweenFrames: true }, 0, 4);
+    if (isSkippable(magic)) {
+      offset += 4;
+      offset += 4 + littleEndian(yield inHeader(4), 0, 4);
+      continue;
+    }
+    if (magic !== MAGIC) throw behindLastFrame(path, offset);
+    offset += 4;
 
-  #next(field: Field, fieldBytes: number, passed: PassedOver): PassedOver {
-    this.#fieldOffset += this.#fieldBytes + passed.byteLength;
-    this.#field = field;
-    this.#fieldBytes = fieldBytes;
-    if (passed.endsFrame) this.#frame = undefined;
-    return passed;
-  }
+    const [descriptor = 0] = yield inHeader(1);
+    if ((descriptor & 0x08) !== 0) throw corrupt('a reserved bit of the frame header is set');
+    offset += 1;
 
-  #seeMagic(magic: number): PassedOver {
-    this.#frameOffset = this.#fieldOffset;
-    if (magic === MAGIC) return this.#next('descriptor', 1, NOTHING);
-    if (isSkippable(magic)) return this.#next('skippable size', 4, NOTHING);
-    throw this.#behindLastFrame();
-  }
-
-  #seeDescriptor(descriptor: number): PassedOver {
-    if ((descriptor & 0x08) !== 0) throw this.#corrupt('a reserved bit of the frame header is set');
-    this.#descriptor = descriptor;
-    const isSingleSegment = isSingleSegmentIn(descriptor);
-    const windowBytes = isSingleSegment ? 0 : 1;
-    const fieldBytes = windowBytes + dictionaryIdBytesIn(descriptor) + contentSizeBytesIn(descriptor);
-    return this.#next('frame header', fieldBytes, NOTHING);
-  }
-
-  #seeFrameHeader(bytes: Uint8Array): PassedOver {
-    const descriptor = this.#descriptor;
-    const isSingleSegment = isSingleSegmentIn(descriptor);
-    const idOffset = isSingleSegment ? 0 : 1;
-    const idBytes = dictionaryIdBytesIn(descriptor);
-    const dictionaryId = littleEndian(bytes, idOffset, idBytes);
+    const layout = layoutOf(descriptor);
+    const bytes = yield inHeader(layout.byteLength);
+    const contentBytes = contentBytesIn(bytes, layout);
+    const refused = (problem: string) =>
+      corruptInput(path, `the zstd frame at byte ${storedOffset} (compressed) ${problem}`);
+    const dictionaryId = littleEndian(bytes, layout.idOffset, layout.idBytes);
     if (dictionaryId !== 0) {
-      throw this.#refused(
+      throw refused(
         `needs the dictionary ${dictionaryId}, which pileshuf cannot be given; decompress it with \`zstd -d -D DICTIONARY\` first`,
       );
     }
-    const contentBytes = contentSizeOf(bytes, idOffset + idBytes, contentSizeBytesIn(descriptor));
     if (contentBytes !== undefined && !Number.isSafeInteger(contentBytes)) {
-      throw this.#corrupt(`the frame claims to hold ${contentBytes} bytes`);
+      throw corrupt(`the frame claims to hold ${contentBytes} bytes`);
     }
-    const windowBytes = isSingleSegment ? (contentBytes ?? 0) : windowOf(littleEndian(bytes, 0, 1));
+    const windowBytes = layout.idOffset === 0 ? (contentBytes ?? 0) : windowOf(bytes[0] ?? 0);
     if (windowBytes > MOST_WINDOW_BYTES) {
-      throw this.#refused(
+      throw refused(
         `has a window of ${windowBytes} bytes, more than the ${MOST_WINDOW_BYTES} that zstd can decode; compress the data again, with --long=31 at most`,
       );
     }
-    this.#frame = {
-      storedOffset: this.#frameOffset,
-      contentBytes,
-      windowBytes,
-      hasChecksum: (descriptor & 0x04) !== 0,
-    };
-    return this.#next('block header', 3, NOTHING);
-  }
+    offset += layout.byteLength;
 
-  #seeBlockHeader(header: number): PassedOver {
-    const isLast = (header & 1) !== 0;
-    const type = (header >>> 1) & 3;
-    const size = header >>> 3;
-    if (type === RESERVED_BLOCK) throw this.#corrupt('a block is of the reserved type');
-    const mostBytes = Math.min(this.#frame?.windowBytes ?? 0, MOST_BLOCK_BYTES);
-    if (size > mostBytes) throw this.#corrupt(`a block of ${size} bytes is longer than the ${mostBytes} allowed`);
-    const contentBytes = type === RLE_BLOCK ? 1 : size;
-    if (!isLast) return this.#next('block header', 3, { byteLength: contentBytes, endsFrame: false });
-    const checksumBytes = this.#frame?.hasChecksum ? CHECKSUM_BYTES : 0;
-    return this.#next('magic', 4, { byteLength: contentBytes + checksumBytes, endsFrame: true });
+    const frame = { storedOffset, contentBytes, windowBytes };
+    const mostBytes = Math.min(windowBytes, MOST_BLOCK_BYTES);
+    for (let isLast = false; !isLast; ) {
+      const header = littleEndian(yield { ...inHeader(3), frame }, 0, 3);
+      isLast = (header & 1) !== 0;
+      const type = (header >>> 1) & 3;
+      const size = header >>> 3;
+      if (type === RESERVED_BLOCK) throw corrupt('a block is of the reserved type');
+      if (size > mostBytes) throw corrupt(`a block of ${size} bytes is longer than the ${mostBytes} allowed`);
+      offset += 3 + (type === RLE_BLOCK ? 1 : size);
+    }
+    if ((descriptor & 0x04) !== 0) offset += CHECKSUM_BYTES;
   }
+}
 
-  #behindLastFrame(): InputError {
-    return new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${this.#path}: byte ${this.#fieldOffset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
-    );
+/**
+ * The input ends at `storedBytes`.
+ * @param field the next one of the walk.
+ * @param rest the bytes of it that the input has.
+ * @throws InputError ERR_INPUT_CORRUPT unless it ends between two frames.
+ */
+export function requireEnd(path: string, field: ZstdField, storedBytes: number, rest: Uint8Array): void {
+  if (field.isBetweenFrames && field.offset <= storedBytes) {
+    if (rest.byteLength === 0) return;
+    if (!beginsMagic(rest)) throw behindLastFrame(path, field.offset);
   }
+  throw corruptInput(
+    path,
+    `the zstd data ends at byte ${storedBytes} (compressed) inside a frame: the file is truncated; copy or make it again`,
+  );
+}
 
-  #corrupt(what: string): InputError {
-    return new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${this.#path}: the zstd data is corrupt at byte ${this.#fieldOffset} (compressed): ${what}; check it with \`zstd -t\``,
-    );
-  }
-
-  #refused(what: string): InputError {
-    return new InputError(
-      'ERR_INPUT_CORRUPT',
-      `${this.#path}: the zstd frame at byte ${this.#frameOffset} (compressed) ${what}`,
-    );
-  }
+function behindLastFrame(path: string, offset: number): InputError {
+  return corruptInput(
+    path,
+    `byte ${offset} (compressed) lies behind the last zstd frame and begins no other; expected the end of the file`,
+  );
 }
 
 /** Enough for the fields before the first block, or for the header of one. */
 const LOOK_BYTES = 32;
 
 /**
- * The frames of a file with data in them, in order, each when its header was read, without reading the data: some
+ * The frames of a file with data in them, in order, each as soon as its header is read, without reading the data: some
  * bytes for each frame and for each of its blocks, which hold 128 KiB at most.
- * @throws InputError ERR_INPUT_CORRUPT as `ZstdWalker`.
+ * @throws InputError ERR_INPUT_CORRUPT like `walkZstd`.
  */
 export function* listZstdFrames(path: string, file: Omit<StoredBytes, 'path'>): Generator<ZstdFrameHeader, void> {
-  const walker = new ZstdWalker(path, 0);
+  const walk = walkZstd(path, 0);
   let look: Uint8Array = new Uint8Array();
   let lookOffset = 0;
-  while (walker.fieldOffset < file.byteLength) {
-    const { fieldOffset, fieldBytes } = walker;
-    if (fieldOffset + fieldBytes > lookOffset + look.byteLength) {
-      lookOffset = fieldOffset;
+  let field = walk.next(look).value;
+  while (field.offset < file.byteLength) {
+    const { offset, byteLength, frame } = field;
+    if (offset + byteLength > lookOffset + look.byteLength) {
+      lookOffset = offset;
       look = file.read(lookOffset, LOOK_BYTES);
     }
-    const field = look.subarray(fieldOffset - lookOffset, fieldOffset - lookOffset + fieldBytes);
-    if (field.byteLength < fieldBytes) return walker.end(fieldOffset + field.byteLength, field);
-    const isInFrame = walker.frame !== undefined;
-    walker.see(field);
-    if (!isInFrame && walker.frame !== undefined) yield walker.frame;
+    const bytes = look.subarray(offset - lookOffset, offset - lookOffset + byteLength);
+    if (bytes.byteLength < byteLength) return requireEnd(path, field, offset + bytes.byteLength, bytes);
+    field = walk.next(bytes).value;
+    if (frame === undefined && field.frame !== undefined) yield field.frame;
   }
-  walker.end(file.byteLength, new Uint8Array());
+  requireEnd(path, field, file.byteLength, new Uint8Array());
 }
 
 /** Whether these bytes, fewer than four, may be the first of magic bytes. */
@@ -256,23 +181,26 @@ function isSkippable(magic: number): boolean {
   return (magic & SKIPPABLE_MASK) >>> 0 === SKIPPABLE_MAGIC;
 }
 
-function isSingleSegmentIn(descriptor: number): boolean {
-  return (descriptor & 0x20) !== 0;
+/** The fields of a frame header that its descriptor announces: window (unless single segment), dictionary id, content size. */
+interface HeaderLayout {
+  readonly idOffset: 0 | 1;
+  readonly idBytes: number;
+  readonly sizeBytes: number;
+  readonly byteLength: number;
 }
 
-function dictionaryIdBytesIn(descriptor: number): number {
-  return DICTIONARY_ID_BYTES[(descriptor & 3) as 0 | 1 | 2 | 3];
+function layoutOf(descriptor: number): HeaderLayout {
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const idOffset = isSingleSegment ? 0 : 1;
+  const idBytes = DICTIONARY_ID_BYTES[(descriptor & 3) as 0 | 1 | 2 | 3];
+  const sizeBytes = CONTENT_SIZE_BYTES[(descriptor >>> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0);
+  return { idOffset, idBytes, sizeBytes, byteLength: idOffset + idBytes + sizeBytes };
 }
 
-function contentSizeBytesIn(descriptor: number): number {
-  const byteLength = CONTENT_SIZE_BYTES[(descriptor >>> 6) as 0 | 1 | 2 | 3];
-  return byteLength === 0 && isSingleSegmentIn(descriptor) ? 1 : byteLength;
-}
-
-function contentSizeOf(bytes: Uint8Array, offset: number, byteLength: number): number | undefined {
-  if (byteLength === 0) return undefined;
-  const size = littleEndian(bytes, offset, byteLength);
-  return byteLength === 2 ? size + 256 : size;
+function contentBytesIn(header: Uint8Array, { idOffset, idBytes, sizeBytes }: HeaderLayout): number | undefined {
+  if (sizeBytes === 0) return undefined;
+  const size = littleEndian(header, idOffset + idBytes, sizeBytes);
+  return sizeBytes === 2 ? size + 256 : size;
 }
 
 /** A power of two from 1 KiB on, and 0 to 7 eighths of it on top. */

@@ -2,11 +2,11 @@
  * Reads compressed inputs with a decoder: cuts them into frames, has each decoded, reserves the memory for windows, and
  * compares the length that a frame declares with what it decodes to.
  */
-import { InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
+import { corruptInput, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
 import type { CompressedSource, DecoderMemory } from '../codec.js';
 import { freeBytes } from '../free-bytes.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoders.js';
-import { type ZstdFrameHeader, ZstdWalker } from './zstd-frames.js';
+import { requireEnd, walkZstd, type ZstdField, type ZstdFrameHeader } from './zstd-frames.js';
 
 /**
  * What every decoder has to take (RFC 8878, 3.1.1.1.2), and most frames stay below. Beside the budget, as
@@ -89,9 +89,9 @@ export function decodeZstdHead(decoder: SynchronousZstdDecoder, compressed: Uint
 function requireLength({ frame, storedOffset, bytes }: FramePiece, decodedBytes: number, path: string): void {
   const { contentBytes } = frame;
   if (contentBytes === undefined || contentBytes === decodedBytes) return;
-  throw new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: the zstd frame at byte ${frame.storedOffset} (compressed) says that it holds ${contentBytes} bytes and ends at byte ${storedOffset + bytes.byteLength} after ${decodedBytes}; check it with \`zstd -t\``,
+  throw corruptInput(
+    path,
+    `the zstd frame at byte ${frame.storedOffset} (compressed) says that it holds ${contentBytes} bytes and ends at byte ${storedOffset + bytes.byteLength} after ${decodedBytes}; check it with \`zstd -t\``,
   );
 }
 
@@ -105,9 +105,9 @@ function asInputError(error: unknown, path: string, { storedOffset, bytes }: Fra
     );
   }
   const end = storedOffset + bytes.byteLength;
-  return new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: the zstd data is corrupt between byte ${storedOffset} and byte ${end} (compressed): ${error.message}; check it with \`zstd -t\``,
+  return corruptInput(
+    path,
+    `the zstd data is corrupt between byte ${storedOffset} and byte ${end} (compressed): ${error.message}; check it with \`zstd -t\``,
     { cause: error },
   );
 }
@@ -131,15 +131,16 @@ interface FramePiece {
  * frame, from the first to the last.
  */
 class ZstdFrameCutter {
-  readonly #walker: ZstdWalker;
-  readonly #field = new Uint8Array(MOST_FIELD_BYTES);
+  readonly #path: string;
+  readonly #walk: ReturnType<typeof walkZstd>;
+  /** The field that the walk must see next, and its bytes so far. */
+  #field: ZstdField;
+  readonly #fieldBytes = new Uint8Array(MOST_FIELD_BYTES);
   #fieldFilled = 0;
-  /** The header of the frame, which is given to a decoder once it is known to be one. */
+  /** The header of the frame, which a decoder gets once it is known to be one. */
   readonly #header = new Uint8Array(MOST_FRAME_HEADER_BYTES);
   #headerFilled = 0;
   #frame: ZstdFrameHeader | undefined;
-  #passBytes = 0;
-  #passEndsFrame = false;
   #position: number;
 
   /**
@@ -147,7 +148,9 @@ class ZstdFrameCutter {
    * @param start position of the first byte in the compressed input.
    */
   constructor(path: string, start: number) {
-    this.#walker = new ZstdWalker(path, start);
+    this.#path = path;
+    this.#walk = walkZstd(path, start);
+    this.#field = this.#walk.next(this.#fieldBytes).value;
     this.#position = start;
   }
 
@@ -158,36 +161,33 @@ class ZstdFrameCutter {
   *cut(bytes: Uint8Array): Generator<FramePiece, void> {
     const start = this.#position;
     this.#position += bytes.byteLength;
-    let at = 0;
     /** Bytes before this one were yielded, or are not for a decoder. */
     let yielded = 0;
     for (;;) {
-      const passed = Math.min(this.#passBytes, bytes.byteLength - at);
-      at += passed;
-      this.#passBytes -= passed;
-      if (this.#frame !== undefined && this.#passBytes === 0 && this.#passEndsFrame) {
+      const wantedAt = this.#field.offset + this.#fieldFilled - start;
+      let at = Math.min(wantedAt, bytes.byteLength);
+      if (this.#frame !== undefined && this.#field.isBetweenFrames && at === wantedAt) {
         yield this.#piece(this.#frame, start + yielded, bytes.subarray(yielded, at), true);
         this.#frame = undefined;
-        this.#passEndsFrame = false;
       }
       if (this.#frame === undefined) yielded = at;
       if (at === bytes.byteLength) break;
 
-      const count = Math.min(this.#walker.fieldBytes - this.#fieldFilled, bytes.byteLength - at);
-      this.#field.set(bytes.subarray(at, at + count), this.#fieldFilled);
+      const count = Math.min(this.#field.byteLength - this.#fieldFilled, bytes.byteLength - at);
+      this.#fieldBytes.set(bytes.subarray(at, at + count), this.#fieldFilled);
       this.#fieldFilled += count;
       at += count;
-      if (this.#fieldFilled < this.#walker.fieldBytes) break;
-      this.#seeField();
-      if (this.#frame === undefined && this.#walker.frame !== undefined) {
-        this.#frame = this.#walker.frame;
+      if (this.#fieldFilled < this.#field.byteLength) break;
+      this.#showField();
+      if (this.#frame === undefined && this.#field.frame !== undefined) {
+        this.#frame = this.#field.frame;
         const header = this.#header.subarray(0, this.#headerFilled);
         yield { ...this.#piece(this.#frame, this.#frame.storedOffset, header, false), beginsFrame: true };
         yielded = at;
       }
     }
-    if (this.#frame !== undefined && yielded < at) {
-      yield this.#piece(this.#frame, start + yielded, bytes.subarray(yielded, at), false);
+    if (this.#frame !== undefined && yielded < bytes.byteLength) {
+      yield this.#piece(this.#frame, start + yielded, bytes.subarray(yielded), false);
     }
   }
 
@@ -196,20 +196,18 @@ class ZstdFrameCutter {
    * @throws InputError ERR_INPUT_CORRUPT when a frame does not.
    */
   end(): void {
-    this.#walker.end(this.#position, this.#field.subarray(0, this.#fieldFilled));
+    requireEnd(this.#path, this.#field, this.#position, this.#fieldBytes.subarray(0, this.#fieldFilled));
   }
 
-  #seeField(): void {
-    const field = this.#field.subarray(0, this.#fieldFilled);
+  #showField(): void {
+    const bytes = this.#fieldBytes.subarray(0, this.#fieldFilled);
     this.#fieldFilled = 0;
-    if (this.#walker.isBetweenFrames) this.#headerFilled = 0;
+    if (this.#field.isBetweenFrames) this.#headerFilled = 0;
     if (this.#frame === undefined) {
-      this.#header.set(field, this.#headerFilled);
-      this.#headerFilled += field.byteLength;
+      this.#header.set(bytes, this.#headerFilled);
+      this.#headerFilled += bytes.byteLength;
     }
-    const { byteLength, endsFrame } = this.#walker.see(field);
-    this.#passBytes = byteLength;
-    this.#passEndsFrame = endsFrame;
+    this.#field = this.#walk.next(bytes).value;
   }
 
   #piece(frame: ZstdFrameHeader, storedOffset: number, bytes: Uint8Array, endsFrame: boolean): FramePiece {

@@ -2,14 +2,7 @@
  * Records whose length is known before their content is read: all of one length (token arrays, embeddings), or each
  * with its length before it, as TFRecords have it, which add checksums.
  */
-import {
-  BadRecord,
-  type Framing,
-  type FramingKernel,
-  NOTHING,
-  type RecordLimits,
-  type RecordScanner,
-} from '../framing.js';
+import { BadRecord, type Framing, type FramingFunctions, type FramingKernel, NOTHING } from '../framing.js';
 
 /** Its scan counts in 32 bits. */
 export const MOST_FIXED_BYTES = 2 ** 30;
@@ -41,61 +34,39 @@ export type LengthPrefix = (typeof LENGTH_PREFIXES)[number];
 
 export function lengthPrefixed(prefix: LengthPrefix): Framing {
   const number = LENGTH_PREFIXES.indexOf(prefix);
-  return lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
-    kernel.wasm.scanLengthPrefixed(recordStart, to, number, longest, table, maxCount),
+  return lengthFraming(({ wasm }, recordStart, to, ...rest) =>
+    wasm.scanLengthPrefixed(recordStart, to, number, ...rest),
   );
 }
 
 /** u64 length, masked CRC-32C of the length, data, masked CRC-32C of the data; both are verified. */
-export const tfrecord: Framing = lengthFraming((kernel, recordStart, to, longest, table, maxCount) =>
-  kernel.wasm.scanTfrecords(recordStart, to, longest, table, maxCount),
-);
+export const tfrecord: Framing = lengthFraming(({ wasm }, ...call) => wasm.scanTfrecords(...call));
 
-type LengthScan = (
-  kernel: FramingKernel,
-  recordStart: number,
-  to: number,
-  longest: bigint,
-  table: number,
-  maxCount: number,
-) => number;
+type LengthScan = (kernel: FramingKernel, ...call: Parameters<FramingFunctions['scanTfrecords']>) => number;
 
 function lengthFraming(scanLengths: LengthScan): Framing {
   return {
     cut: { kind: 'never' },
-    // What a sample from the middle holds cannot be told.
+    // A sample from the middle does not tell where a record begins.
     countSample: () => undefined,
-    openScanner: (kernel, limits) => new LengthScanner(kernel, scanLengths, limits),
+    openScanner: (kernel, { maxRecordBytes }) => ({
+      needsWholeRecords: true,
+      scan: (_from, to, recordStart, table, maxCount) => {
+        const count = scanLengths(kernel, recordStart, to, BigInt(maxRecordBytes), table, maxCount);
+        const { wasm, view } = kernel;
+        const problem = wasm.framingProblem() >>> 0;
+        if (problem === 0) return count;
+        const badStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
+        throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, wasm.framingProblemValue())));
+      },
+      complete: (recordStart, to) => {
+        throw new BadRecord(
+          recordStart,
+          `begins a record that the input ends inside of, after ${to - recordStart} bytes: it is truncated`,
+        );
+      },
+    }),
   };
-}
-
-class LengthScanner implements RecordScanner {
-  readonly needsWholeRecords = true;
-  readonly #kernel: FramingKernel;
-  readonly #scanLengths: LengthScan;
-  readonly #longest: bigint;
-
-  constructor(kernel: FramingKernel, scanLengths: LengthScan, { maxRecordBytes }: RecordLimits) {
-    this.#kernel = kernel;
-    this.#scanLengths = scanLengths;
-    this.#longest = BigInt(maxRecordBytes);
-  }
-
-  scan(_from: number, to: number, recordStart: number, table: number, maxCount: number): number {
-    const count = this.#scanLengths(this.#kernel, recordStart, to, this.#longest, table, maxCount);
-    const { wasm, view } = this.#kernel;
-    const problem = wasm.framingProblem() >>> 0;
-    if (problem === 0) return count;
-    const badStart = count === 0 ? recordStart : view.getUint32(table + (count - 1) * 8 + 4, true);
-    throw new BadRecord(badStart, describe(problem, BigInt.asUintN(64, wasm.framingProblemValue())));
-  }
-
-  complete(recordStart: number, to: number): Uint8Array {
-    throw new BadRecord(
-      recordStart,
-      `begins a record that the input ends inside of, after ${to - recordStart} bytes: it is truncated`,
-    );
-  }
 }
 
 /** @param problem as `scan-lengths.ts` numbers them. */

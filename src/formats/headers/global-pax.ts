@@ -2,24 +2,16 @@
  * What stands at the beginning of a tar file and is said of all its members: global pax headers, as git archive
  * writes one. Behind the records come the two zero blocks that end every tar file.
  */
-import { InputError } from '../../errors.js';
-import { differenceOfText, type HeaderRule } from '../header.js';
+import { corruptInput } from '../../errors.js';
+import { differenceOfText, type HeaderRule, headerOfBytes } from '../header.js';
 import { BLOCK_BYTES, isZeroBlock, parseNote, parseTarHeader, problemOfNote, storedDataBytes } from '../tar-header.js';
 
 export const globalPax: HeaderRule = {
   measure: (head, isWhole, path) => {
-    const fail = (position: number, problem: string) =>
-      new InputError('ERR_INPUT_CORRUPT', `${path}: byte ${position} ${problem}`);
+    const fail = (position: number, problem: string) => corruptInput(path, `byte ${position} ${problem}`);
     for (let at = 0; ; ) {
       const end = lookAtHeader(head, at, fail);
-      if (end === at) {
-        return {
-          byteLength: at,
-          bytes: new Uint8Array(head.subarray(0, at)),
-          recordBytes: undefined,
-          framing: undefined,
-        };
-      }
+      if (end === at) return headerOfBytes(head.subarray(0, at));
       if (end !== undefined) at = end;
       else if (isWhole)
         throw fail(head.byteLength, 'is the end of the input; expected a tar file, which ends in zero blocks');

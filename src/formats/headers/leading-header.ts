@@ -2,9 +2,9 @@
  * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say. Lines end as the
  * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
  */
-import { InputError } from '../../errors.js';
+import { corruptInput, type InputError } from '../../errors.js';
 import { NOTHING } from '../framing.js';
-import { differenceOfBytes, differenceOfText, type Header, type HeaderRule } from '../header.js';
+import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
 
 /** Plain data. */
 export interface LinesHeader {
@@ -39,13 +39,7 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
 }
 
 function headerOf(bytes: Buffer, added: Uint8Array): Header {
-  const { byteLength } = bytes;
-  return {
-    byteLength,
-    bytes: new Uint8Array(Buffer.concat([bytes, added])),
-    recordBytes: undefined,
-    framing: undefined,
-  };
+  return { ...headerOfBytes(bytes), bytes: new Uint8Array(Buffer.concat([bytes, added])) };
 }
 
 /** Ends of lines. */
@@ -66,23 +60,20 @@ function endsInQuotes(head: Buffer): boolean {
 }
 
 function tooFew(path: string, { byteLength }: Buffer, count: number): InputError {
-  return new InputError(
-    'ERR_INPUT_CORRUPT',
-    `${path}: byte ${byteLength} is the end of the input, and of its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
+  return corruptInput(
+    path,
+    `byte ${byteLength} is the end of the input, and of its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
   );
 }
 
 export function bytesHeader(byteLength: number): HeaderRule {
   return {
     measure: (head, isWhole, path) => {
-      if (head.byteLength >= byteLength) {
-        const bytes = new Uint8Array(head.subarray(0, byteLength));
-        return { byteLength, bytes, recordBytes: undefined, framing: undefined };
-      }
+      if (head.byteLength >= byteLength) return headerOfBytes(head.subarray(0, byteLength));
       if (!isWhole) return undefined;
-      throw new InputError(
-        'ERR_INPUT_CORRUPT',
-        `${path}: byte ${head.byteLength} is the end of the input; expected a header of ${byteLength} bytes`,
+      throw corruptInput(
+        path,
+        `byte ${head.byteLength} is the end of the input; expected a header of ${byteLength} bytes`,
       );
     },
     difference: (expected, got) => differenceOfBytes(expected.bytes, got.bytes),
