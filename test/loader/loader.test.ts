@@ -92,7 +92,7 @@ describe('an epoch', () => {
     const store = openStore(directory.path('none'));
     expect(await given(store.epoch(0))).toEqual([]);
     expect(await given(store.epoch(1, { worldSize: 3, rank: 2, equalize: 'pad' }))).toEqual([]);
-    expect(() => store.epoch(0).steps(1)).toThrow('there would never be one');
+    expect(() => store.epoch(0).steps(1)).toThrow('an epoch has 0 records for this rank, but a batch needs 1');
   });
 });
 
@@ -209,7 +209,7 @@ describe('state and resume', () => {
     await commitManifest(openSnapshot(path), ({ commits, oldest }) => ({ commits, oldest, removed: [] }));
     await expect(given(openStore(path).resume(state))).resolves.toHaveLength(RECORDS);
     await commitManifest(openSnapshot(path), ({ oldest }) => ({ commits: [], oldest, removed: [] }));
-    expect(() => openStore(path).resume(state)).toThrow('no more: they were expired');
+    expect(() => openStore(path).resume(state)).toThrow('no longer has all records');
   });
 
   it('refuse what is no state, and one of another store', async () => {
@@ -228,11 +228,11 @@ describe('state and resume', () => {
       expect(refused(change)).toMatchObject({ code: 'ERR_OPTION', kind: 'usage' });
     }
     expect(refused({ record: '1' })).toMatchObject({
-      message: expect.stringMatching(/^the state to go on from is none of a loader: record: expected a whole number/),
+      message: expect.stringMatching(/^this is not the state of a loader: record: expected a whole number/),
     });
     expect(refused({ store: '0123456789abcdef' })).toMatchObject({
       code: 'ERR_STORE_DIFFERS',
-      message: expect.stringContaining('belongs to the pile store of id 0123456789abcdef'),
+      message: expect.stringContaining('belongs to the pile store with id 0123456789abcdef'),
     });
     expect(refused({ manifest: 99 })).toMatchObject({ code: 'ERR_STORE', kind: 'usage' });
   });

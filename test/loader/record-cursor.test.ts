@@ -28,7 +28,8 @@ describe('a batch of several portions', () => {
   it('is refused before it is put together, when it would have more', async () => {
     await expect(cursorOf(4, 30).takeBatch(7)).rejects.toMatchObject({
       code: 'ERR_OPTION',
-      message: 'a batch of 7 records has more than 30 bytes, and none may have more; ask for fewer records at a time',
+      message:
+        'a batch of 7 records would have more than 30 bytes, the most that a batch can have; ask for fewer records at a time',
     });
     await expect(cursorOf(4, 29).takeBatch(6)).rejects.toMatchObject({ code: 'ERR_OPTION' });
   });

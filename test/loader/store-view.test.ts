@@ -1,7 +1,7 @@
-/** What loaders know of a store: the same of each pile whether it is kept or read again. */
+/** What a loader knows of a store: the same for each pile, whether the entries are kept or read again. */
 import { describe, expect, it } from 'vitest';
 import { UNGATED } from '#src/job-control.js';
-import { readStoreContents } from '#src/loader/store-contents.js';
+import { readStoreContents } from '#src/loader/store-view.js';
 import { mergePiles } from '#src/pile-sets/merged-pile.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
