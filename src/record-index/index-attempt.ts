@@ -1,30 +1,33 @@
 /**
- * An index that is being made: a file of a name that no other attempt has, until all of it is there and durable.
+ * An index while it is made: a file beside the final one, whose name says which process makes it, until it is complete
+ * and durable. So the next process that makes an index in the directory can remove what killed ones left behind.
  */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { UsageError } from '../errors.js';
+import { PileshufError, UsageError } from '../errors.js';
 import { moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
-import { statPath } from '../io/paths.js';
+import { listNames, statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
-import { holdOn, identifyOwner, letGoOf } from '../machine/file-owner.js';
-import type { FileOwner } from '../machine/owner-name.js';
+import { holdOn, identifyOwner, judgeOwner, letGoOf } from '../machine/file-owner.js';
+import { type FileOwner, formatOwnerName, parseOwnerName } from '../machine/owner-name.js';
 import { afterFailure, thenAlways, thenAlwaysAsync } from '../then-always.js';
 import type { WrittenBlocks } from './block-writer.js';
-import type { IndexDescription } from './index-description.js';
 import {
   BLOCK_ENTRY_BYTES,
+  blockEntry,
   encodeHeader,
   encodeStretches,
   FIRST_BYTES_OF_RECORD_INDEXES,
+  type IndexDescription,
   type StretchEntry,
-  sealBlockEntries,
 } from './index-layout.js';
-import { indexAttemptPath, removeLeftOverAttempts } from './left-over-attempts.js';
 import { CELL_BYTES } from './member-cells.js';
 
-/** What goes behind the blocks. */
+/** First part of an attempt's file name. */
+const KIND = 'pileshuf-index';
+
+/** What follows the blocks. */
 export interface IndexTables {
   /** Of the parts of the file, in the order of the file. */
   readonly stretches: readonly WrittenBlocks[];
@@ -44,13 +47,14 @@ export class IndexAttempt {
   private constructor(target: string, owner: FileOwner) {
     this.#target = target;
     this.#owner = owner;
-    this.path = indexAttemptPath(dirname(target), owner);
+    // In the directory of the index, so that it can be renamed.
+    this.path = join(dirname(target), formatOwnerName(KIND, owner));
     this.file = openStagedOutput(this.path);
   }
 
   /**
-   * Also removes what attempts of processes that are gone have left beside it.
-   * @throws UsageError ERR_OUTPUT_EXISTS when something that is no index has the name.
+   * Also removes attempts of ended processes from the directory.
+   * @throws UsageError ERR_OUTPUT_EXISTS when the target exists and is not an index.
    */
   static begin(target: string): IndexAttempt {
     requireReplaceable(target);
@@ -78,10 +82,12 @@ export class IndexAttempt {
       if (stretch.recordCount === 0) continue;
       entries.push({ firstRecord: recordCount, firstBlock: blockCount });
       const table = Buffer.from(stretch.entries);
-      sealBlockEntries(table, blockCount);
+      for (let at = 0; at < table.byteLength; at += BLOCK_ENTRY_BYTES) {
+        blockEntry.seal(table, at, blockCount);
+        blockCount += 1;
+      }
       write(table);
       recordCount += stretch.recordCount;
-      blockCount += table.byteLength / BLOCK_ENTRY_BYTES;
     }
     const stretchTable = encodeStretches(entries);
     const text = Buffer.from(JSON.stringify(description));
@@ -103,14 +109,14 @@ export class IndexAttempt {
     return place;
   }
 
-  /** Gives the index its name, in place of a former one. */
+  /** Gives the index its name. It replaces an existing index. */
   async commit(): Promise<void> {
     this.#close();
     moveIntoPlace(this.path, this.#target);
     await syncParent(this.#target);
   }
 
-  /** Removes what was written; one that was committed stays. */
+  /** Removes the attempt; a committed index stays. */
   async release(): Promise<void> {
     const remove = () => {
       removeFile(this.path, 'output');
@@ -133,10 +139,32 @@ function requireReplaceable(target: string): void {
   if (stat === undefined) return;
   const refuse = (what: string) =>
     new UsageError(
-      `${target} exists and is ${what}; remove it, or name another place with --output`,
+      `${target} exists and is not ${what}; remove it, or choose another path for the index`,
       'ERR_OUTPUT_EXISTS',
     );
-  if (!stat.isFile()) throw refuse('no regular file');
+  if (!stat.isFile()) throw refuse('a regular file');
   const { byteLength } = FIRST_BYTES_OF_RECORD_INDEXES;
-  if (!readHead(target, 'output', byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES)) throw refuse('no record index');
+  if (!readHead(target, 'output', byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES)) throw refuse('a record index');
+}
+
+/** Attempts that cannot be judged or removed stay, and do not stop the new one. */
+function removeLeftOverAttempts(directory: string): void {
+  const own = identifyOwner();
+  const isLeftOver = (name: string) => {
+    const owner = parseOwnerName(KIND, name);
+    return owner !== undefined && judgeOwner(owner, own) === 'left over';
+  };
+  ifPossible(() => {
+    for (const name of listNames(directory, 'output').filter(isLeftOver)) {
+      ifPossible(() => removeFile(join(directory, name), 'output'));
+    }
+  });
+}
+
+function ifPossible(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof PileshufError)) throw error;
+  }
 }

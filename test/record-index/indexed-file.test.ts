@@ -221,7 +221,7 @@ describe('an indexed file', () => {
     for (const wrong of [-1, 2, 0.5, Number.NaN, 2 ** 53]) {
       const error = await failureOf(() => records.get(wrong));
       expect(error).toBeInstanceOf(UsageError);
-      expect(error.message).toContain(`has no record ${wrong}; expected a whole number from 0 to 1`);
+      expect(error.message).toContain(`has no record ${wrong}; it has 2 records, which count from 0`);
     }
     await records.close();
   });
@@ -241,7 +241,7 @@ describe('openIndexed', () => {
   it.each<[string, (content: string) => void, RegExp]>([
     ['longer', () => appendFileSync(file(), 'c\n'), /its size was 4 bytes and is 6/],
     ['shorter', () => truncateSync(file(), 2), /its size was 4 bytes and is 2/],
-    ['of another time', () => utimesSync(file(), 1, 1), /the time of its last change is another/],
+    ['of another time', () => utimesSync(file(), 1, 1), /its modification time differs/],
     [
       'of other bytes, size and time as before',
       () => {
@@ -249,7 +249,7 @@ describe('openIndexed', () => {
         writeFileSync(file(), 'a\nX\n');
         utimesSync(file(), atime, mtimeMs / 1000);
       },
-      /its first or last bytes are others|the time of its last change/,
+      /its first or last bytes differ|its modification time differs/,
     ],
   ])('refuses a file that is %s', async (_, change, message) => {
     await index('a\nb\n');
