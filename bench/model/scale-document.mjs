@@ -1,5 +1,5 @@
 // @ts-check
-// docs/SCALE.md: prose by hand, and between its marks what the model says. Pure.
+// docs/SCALE.md: text by hand, and tables of the model between these marks. Pure.
 //
 //     <!-- model: NAME -->
 //     ...
