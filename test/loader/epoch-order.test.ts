@@ -15,7 +15,7 @@ type Equalize = LoaderSettings['equalize'];
 const inPlace = [0, 1, 2, 3, 4, 5, 6, 7];
 
 describe('orderOfEpoch', () => {
-  it('takes piles and keys as they are in epoch 0, and in all epochs with none', () => {
+  it('takes piles by number and stored keys in epoch 0, and with `none` in all epochs', () => {
     for (const [epoch, reshuffle] of [
       [0, 'full'],
       [0, 'piles'],
@@ -27,7 +27,7 @@ describe('orderOfEpoch', () => {
     }
   });
 
-  it('draws the same order of piles with full and piles, and mixes keys with full alone', () => {
+  it('draws the same order of piles with `full` and `piles`, and mixes keys only with `full`', () => {
     const full = orderOfEpoch('seed', 3, 'full', 8);
     const piles = orderOfEpoch('seed', 3, 'piles', 8);
     expect(full.piles).toEqual(piles.piles);
@@ -35,7 +35,7 @@ describe('orderOfEpoch', () => {
     expect([...full.piles].sort((a, b) => a - b)).toEqual(inPlace);
   });
 
-  it('is what it always was', () => {
+  it('never changes', () => {
     expect([...orderOfEpoch('42', 1, 'full', 8).piles]).toMatchInlineSnapshot(`
       [
         3,
@@ -76,7 +76,7 @@ describe('orderOfEpoch', () => {
 });
 
 describe('keys of epochs', () => {
-  it('differ by epoch and seed, from those of inputs, and from what the order of piles is drawn from', () => {
+  it('differ by epoch and seed, from the keys of inputs, and from the seed of the order of piles', () => {
     const keys = [
       deriveEpochKey('a', 1),
       deriveEpochKey('a', 2),
@@ -121,7 +121,7 @@ describe('shares of ranks', () => {
     );
   });
 
-  it('have the same counts with drop, none twice, and fewer than the number of ranks left out', () => {
+  it('have the same counts with drop, no record twice, and fewer than worldSize records left out', () => {
     fc.assert(
       fc.property(fc.record(sizes), ({ records, worldSize, share: by }) => {
         const shares = allRanks(records, worldSize, by, 'drop');
@@ -135,7 +135,7 @@ describe('shares of ranks', () => {
     );
   });
 
-  it('have the same counts with pad, none left out, and fewer than the number of ranks given twice', () => {
+  it('have the same counts with pad, no record left out, and fewer than worldSize records twice', () => {
     fc.assert(
       fc.property(fc.record(sizes), ({ records, worldSize, share: by }) => {
         const shares = allRanks(records, worldSize, by, 'pad');
@@ -216,7 +216,7 @@ function visited(piles: EpochPiles, share: ReturnType<typeof shareOfRank>, from:
 }
 
 describe('visits', () => {
-  it('give the records of a share in their order, from any one on', () => {
+  it('give the records of a share in their order, from any record on', () => {
     fc.assert(
       fc.property(anyEpoch, anyRank, fc.nat({ max: 100 }), ({ records, piles, ranges }, ofRank, start) => {
         const plain = piles.flatMap((pile) => Array.from({ length: records[pile] ?? 0 }, (_, i) => `${pile}:${i}`));
@@ -232,7 +232,7 @@ describe('visits', () => {
     );
   });
 
-  it('leave out the piles of which a rank takes nothing', () => {
+  it('leave out the piles from which a rank takes nothing', () => {
     const piles = { piles: Uint32Array.of(0, 1, 2, 3), records: Float64Array.of(1, 1, 0, 1), rangeCountOf: () => 1 };
     const share = shareOfRank(3, { rank: 2, worldSize: 3, share: 'strided', equalize: null });
     expect([...visitsOf(piles, share, 0)].map(({ pile }) => pile)).toEqual([3]);

@@ -10,7 +10,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 
 describe('readStoreContents', () => {
-  it('keeps where segments are, unless they are too many, and has the totals of all piles', async () => {
+  it('keeps the segments of piles, unless there are too many, and has the totals of all piles', async () => {
     const path = directory.path('store');
     const inputs = { a: someRecords('a', 50), empty: [], b: someRecords('b', 20) };
     await makeStore(path, { seed: 's', pileCount: 5000, inputs });
