@@ -42,7 +42,7 @@ export function requireMemory(piles: PileSizes, longestRecordBytes: number, memo
   }
   if (memory.memoryBytes >= leastBytes) return;
   throw new UsageError(
-    `a memory budget of ${memory.memoryBytes} bytes is too small for the piles of this store: expected at least ${leastBytes}; raise it, or load fewer piles ahead`,
+    `a memory budget of ${memory.memoryBytes} bytes is too small for the piles of this store: expected at least ${leastBytes}; raise \`memoryBytes\`, or lower \`prefetchPiles\``,
     'ERR_MEMORY_BUDGET',
   );
 }

@@ -139,7 +139,7 @@ function requireReplaceable(target: string): void {
   if (stat === undefined) return;
   const refuse = (what: string) =>
     new UsageError(
-      `${target} exists and is not ${what}; remove it, or choose another path for the index`,
+      `${target} exists and is not ${what}; remove it, or choose another path with \`index\``,
       'ERR_OUTPUT_EXISTS',
     );
   if (!stat.isFile()) throw refuse('a regular file');

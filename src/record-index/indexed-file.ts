@@ -46,7 +46,7 @@ const DEFAULT_KEPT_BYTES = 64 * 2 ** 20;
 export function openIndexed(path: string, options: IndexedFileOptions = {}): IndexedFile {
   const { index = `${path}${INDEX_SUFFIX}`, keptBytes = DEFAULT_KEPT_BYTES } = options;
   if (!Number.isSafeInteger(keptBytes) || keptBytes < 0)
-    throw new UsageError(`keptBytes is ${keptBytes}; expected a whole number of at least 0`);
+    throw new UsageError(`\`keptBytes\` is ${keptBytes}; expected a whole number of at least 0`);
   const data = openForRead(path, 'input');
   try {
     if (!nameExists(index, 'input')) {

@@ -135,7 +135,7 @@ describe('pileshuf stream', () => {
     const path = await makeIt();
     const state = JSON.stringify(openStore(path).epoch(0).state());
     for (const [argv, line] of [
-      [['--rank', '3'], /rank is 3; expected a whole number from 0 to 0/],
+      [['--rank', '3'], /rank`? is 3; expected a whole number from 0 to 0/],
       [['--share', 'odd'], /--share odd: expected one of strided, contiguous/],
       [['--start', '{'], /--start \{: expected a state as JSON/],
       [['--start', '{}'], /this is not the state of a loader: version: expected/],

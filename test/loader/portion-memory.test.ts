@@ -70,7 +70,7 @@ describe('requireMemory', () => {
       expect(told(memoryBytes)).toMatchObject({
         code: 'ERR_MEMORY_BUDGET',
         kind: 'usage',
-        message: `a memory budget of ${memoryBytes} bytes is too small for the piles of this store: expected at least ${least}; raise it, or load fewer piles ahead`,
+        message: `a memory budget of ${memoryBytes} bytes is too small for the piles of this store: expected at least ${least}; raise \`memoryBytes\`, or lower \`prefetchPiles\``,
       });
     }
   });
