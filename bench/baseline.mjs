@@ -1,5 +1,5 @@
 // @ts-check
-// The regression guard: what was measured now, held against a baseline that is committed. Judging is pure.
+// The regression guard: compares the present measurements with the committed baseline. Judging is pure.
 
 import fs from 'node:fs';
 
@@ -65,7 +65,7 @@ function figureText(value) {
   return value < 100 ? value.toFixed(2) : value.toFixed(0);
 }
 
-/** @param {string} file @returns {Map<string, number>} @throws when it is not what `writeBaseline` writes */
+/** @param {string} file @returns {Map<string, number>} @throws if the file is not a baseline */
 export function readBaseline(file) {
   const figures = Object.entries(JSON.parse(fs.readFileSync(file, 'utf8')).figures ?? {});
   const wrong = figures.find(([, value]) => typeof value !== 'number' || !(value > 0));
@@ -77,7 +77,7 @@ export function readBaseline(file) {
  * @param {string} file
  * @param {Map<string, number | null>} measuredByName
  * @param {object} origin where it was measured
- * @throws when something was not measured: it would not be guarded any more
+ * @throws if a figure was not measured: it would no longer be guarded
  */
 export function writeBaseline(file, measuredByName, origin) {
   const missing = [...measuredByName].find(([, value]) => value === null);

@@ -1,6 +1,6 @@
 // @ts-check
-// Where the time of pileshuf goes, from what it wrote with --profile: the median over the rounds of each phase, as a
-// table against the elapsed time. Pure.
+// Shows where the time of pileshuf goes, from the output of `--profile`: a table of the phases, each with its median
+// over the rounds and its share of the elapsed time. Pure.
 
 import { columns } from './columns.mjs';
 import { medianOf } from './figures.mjs';

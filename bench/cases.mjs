@@ -1,30 +1,30 @@
 // @ts-check
-// The table of cases, as data: which corpus, who runs, how much memory pileshuf may use, under which memory cgroup, and
-// the bars the project has set itself for that case, on 2 cores and at the default size. A bar is printed beside its
-// figure and never fails the bench: times on another machine are not defects. A missing `memory` is pileshuf's own
-// default, a missing `cgroupLimitBytes` no cgroup.
+// The table of cases, as data: the corpus, the contestants, the memory of pileshuf, the memory cgroup, and the bars
+// that the project has set itself for the case, on 2 cores and at the default size. The bench prints a bar beside its
+// figure and never fails because of it: times on another machine are not defects. Without `memory`, pileshuf uses its
+// default; without `cgroupLimitBytes` there is no cgroup.
 
 /** @import { ContestantName } from './contestants.mjs' */
 /** @import { CorpusKind } from './corpus.mjs' */
 /** @import { Encoding } from './encode.mjs' */
 /** @import { Bars } from './figures.mjs' */
 
-/** @typedef {{ atMost?: number, atLeast?: number }} Bar one of them, or both */
+/** @typedef {{ atMost?: number, atLeast?: number }} Bar at least one of the two */
 
 /**
  * @typedef {object} Case
  * @property {string} name
  * @property {CorpusKind} kind
  * @property {number} [sizeShare] corpus size as a share of `--size`
- * @property {number} [sizeBytes] corpus size whatever `--size` says
+ * @property {number} [sizeBytes] corpus size, independent of `--size`
  * @property {number} [lineCount] corpus size in lines, in one file
- * @property {number} [passes] how many times the files of the corpus are given, one after the other; once when missing
- * @property {Encoding} [encoding] the inputs are compressed so; plain when missing
- * @property {'zstd'} [compress] what pileshuf compresses its output with
- * @property {string} [memory] what pileshuf gets as `-S`
- * @property {number} [workers] what pileshuf gets as `--workers`; its own default when missing
+ * @property {number} [passes] how many times the inputs list the files of the corpus; default 1
+ * @property {Encoding} [encoding] compression of the inputs; default plain
+ * @property {'zstd'} [compress] compression of the output of pileshuf
+ * @property {string} [memory] the value of `-S`
+ * @property {number} [workers] the value of `--workers`; default: that of pileshuf
  * @property {number} [cgroupLimitBytes]
- * @property {boolean} [watchesDisk] what lies on the disk is looked at all the time, which costs some
+ * @property {boolean} [watchesDisk] the bench measures the disk space all the time, which costs some time
  * @property {ContestantName[]} contestants
  * @property {number} [rounds] instead of the default of `--rounds`
  * @property {number} [warmup] instead of the default of `--warmup`
@@ -46,11 +46,11 @@ const tinyCase = /** @type {const} */ ({ kind: 'tiny', sizeShare: 0.5, memory: '
 // User CPU, checksums included.
 const sentencesCpuBar = { 'pileshuf user CPU s/GB': { atMost: 1.6 } };
 const documentsCpuBar = { 'pileshuf user CPU s/GB': { atMost: 0.6 } };
-/** Where the cores are the limit and there are two of them. */
+/** If the cores are the limit, and there are two. */
 const coresBar = { 'one-worker / pileshuf': { atLeast: 1.8 } };
-/** Of the best tool that only decompresses, one a core. */
+/** Compared with the best tool that only decompresses, one process per core. */
 const readingBar = { atLeast: 0.8 };
-/** Neither more than 15 % slower than the other. */
+/** The two differ by at most 15 %. */
 const shardsBar = { 'shards / pileshuf': { atLeast: 0.87, atMost: 1.15 } };
 
 const diskUse = /** @type {const} */ ({
@@ -116,9 +116,9 @@ export const cases = [
     contestants: [...rivals, 'one-worker'],
     bars: { 'terashuf / pileshuf': { atLeast: 3 }, 'pileshuf user CPU ns/record': { atMost: 150 }, ...coresBar },
   },
-  // What a byte costs must not depend on how many there are. The corpus is four times the others and given twice:
-  // between the two readings of a file lie 8 GB, eight times the cgroup, so that no page of the first is there at the
-  // second.
+  // The cost of a byte must not depend on the number of bytes. This corpus has four times the size of the others and is
+  // given twice. Between two reads of a file the job reads 8 GB, eight times the cgroup: the page cache no longer has the
+  // file at the second read.
   {
     name: 'sentences-eightfold-cgroup',
     kind: 'sentences',
@@ -131,7 +131,7 @@ export const cases = [
     warmup: 0,
     bars: { 'pileshuf / eighth': { atMost: 1.15 } },
   },
-  // The same with memory free, less reliably: compare the MB/s of these two.
+  // The same with free memory, which is less reliable: compare the MB/s of the two.
   {
     ...sentencesCase,
     name: 'sentences-quarter',

@@ -1,8 +1,8 @@
 // @ts-check
-// A memory cgroup for one run: made before it, entered by its shell, asked for OOM kills, removed after it. A fresh one
-// a run, so that no run is charged for the page cache of the one before. Knows v1 (its own mount of the memory
-// controller) and v2 (one tree), each at its usual place. Needs root or a delegated tree; without it
-// `cgroupUnavailable` says why and the bench leaves the case out.
+// A memory cgroup for one measured run. The bench makes it before the run, the run's shell enters it, and afterwards
+// the bench reads its OOM kills and removes it. Each run has a new cgroup, so that it is not charged for page cache of
+// an earlier one. Supports v1 (the memory controller's own mount) and v2 (one tree) at their usual places. Needs root
+// or a delegated tree; without it `cgroupUnavailable` gives the reason and the bench leaves out the case.
 
 import fs from 'node:fs';
 import path from 'node:path';

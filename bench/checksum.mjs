@@ -1,7 +1,7 @@
 // @ts-check
-// The order-free checksum that says whether an output is a permutation of its inputs: how many lines, how many bytes,
-// and the sum of a 64-bit hash of each line. It shares no code with pileshuf, so that both cannot be wrong together.
-// Cost: a few seconds a gigabyte or less, never inside a measured time.
+// The order-free checksum that tells whether an output is a permutation of its inputs: the number of lines, the number
+// of bytes, and the sum of a 64-bit hash of each line. It shares no code with pileshuf, so that both cannot have the
+// same error. Costs a few seconds a gigabyte or less, and never counts in a measured time.
 
 import fs from 'node:fs';
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Lines of a table as text. Pure.
+// Formats the rows of a table as lines of text. Pure.
 
 /** @param {string[][]} rows @returns {string[]} the first column to the left, the others to the right */
 export function columns(rows) {

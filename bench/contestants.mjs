@@ -1,18 +1,18 @@
 // @ts-check
-// Who runs in a case. Each contestant is one line of shell, run in the work directory, that reads the inputs and writes
-// `out`; scratch files go to `tmp`. The programs come in through $NODE, $PILESHUF and $TERASHUF, so the line that is
-// run is also, free of paths, the line that is recorded.
+// The contestants of a case. Each is one line of shell, run in the work directory, that reads the inputs and writes
+// `out`; scratch files go to `tmp`. The programs come from $NODE, $PILESHUF and $TERASHUF, so the recorded line has no
+// paths.
 //
 //   one-worker pileshuf on one thread
 //   shards     pileshuf with 64 outputs instead of one
 //   eighth     pileshuf with the first eighth of the inputs
-//   traced     pileshuf under strace, for the calls it makes; its times mean nothing
-//   resumable  pileshuf with all that it needs to go on after a power failure
-//   floor      what any two-pass shuffle has to do at least: read and write everything twice
-//   floor-fsync  the same, and the output durable, as that of pileshuf is
-//   read       reads the inputs, as many at a time as there are cores; zstd-dc and the like decompress them so, too
-//   cat-fsync  one read and one durable write: what a shuffle in memory has to do at least
-//   reference  reads the inputs and computes on each byte, on one thread of the same Node: how fast the processor is
+//   traced     pileshuf under strace, to count its calls; its times mean nothing
+//   resumable  pileshuf with everything needed to resume after a power failure
+//   floor      the least that a two-pass shuffle does: reads and writes everything twice
+//   floor-fsync  the same, with a durable output, like that of pileshuf
+//   read       reads the inputs, one per core at a time; zstd-dc and similar also decompress them this way
+//   cat-fsync  one read and one durable write: the least that a shuffle in memory does
+//   reference  reads the inputs and computes on each byte, on one thread of the same Node: the speed of the processor
 //   bare-node  starts Node and does nothing
 
 import fs from 'node:fs';
@@ -35,7 +35,7 @@ import { traced } from './traced-calls.mjs';
  * @property {ContestantName} name
  * @property {boolean} shuffles whether the output is in another order than the inputs
  * @property {boolean} [onlyReads] whether it leaves no output
- * @property {boolean} [takesEighth] whether it takes the first eighth of the inputs alone
+ * @property {boolean} [takesEighth] whether it takes only the first eighth of the inputs
  * @property {(place: Place) => string} command
  * @property {(place: Place) => string | undefined} skipReason
  */
@@ -46,7 +46,7 @@ export const pileshufMain =
   process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
 export const terashufBinary = process.env['TERASHUF'];
 
-/** What the lines of shell find in their environment. */
+/** The environment of the lines of shell. */
 export const programs = {
   NODE: process.execPath,
   PILESHUF: path.resolve(pileshufMain),
@@ -155,7 +155,7 @@ export const contestants = [
 
 /**
  * @param {ContestantName} name
- * @param {string} command reads the file that is named behind it
+ * @param {string} command reads the file named after it
  * @returns {Contestant}
  */
 function readerOf(name, command) {
@@ -175,7 +175,7 @@ function missingProgram(program) {
   return isInstalled(program) ? undefined : `${program} is not installed`;
 }
 
-/** @param {Place} place @param {{ workers?: number }} [instead] of what the case says */
+/** @param {Place} place @param {{ workers?: number }} [instead] of the case's own */
 function pileshufCommand({ case: theCase, inputs, seed, breakdown }, instead) {
   const { memory, workers, compress } = { ...theCase, ...instead };
   return [
@@ -189,7 +189,7 @@ function pileshufCommand({ case: theCase, inputs, seed, breakdown }, instead) {
     .join(' ');
 }
 
-/** @returns {string | undefined} what to do before pileshuf can be measured */
+/** @returns {string | undefined} what is missing to measure pileshuf */
 export function pileshufMissing() {
   if (fs.existsSync(pileshufMain)) return undefined;
   if (process.env['PILESHUF']) return `PILESHUF names ${pileshufMain}, which is not there`;
@@ -209,7 +209,7 @@ function terashufSkipReason() {
 }
 
 /**
- * In GB: about the 256M of pileshuf, less its 8 bytes a line, where the case is out of core; else all of the data.
+ * In GB: in an out-of-core case about the 256M of pileshuf, minus its own 8 bytes a line; otherwise all of the data.
  *
  * @param {Place} place
  */

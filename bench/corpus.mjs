@@ -1,9 +1,9 @@
 // @ts-check
-// Makes the seeded corpora: plain files of lines that are all different, because each carries its number, so that a
-// lost, doubled or broken line cannot hide in the checksum. A line is a head with the number, a slice of one block of
-// text drawn once, and a tail: drawing a slice costs a few nanoseconds and copying it runs at memory speed, so the
-// disk sets the pace. `corpus.json` beside the files says what they are, is written last, and lets a later bench with
-// the same parameters reuse them; anything else is made anew.
+// Makes the seeded corpora: plain files of lines that are all different, because each has its number, so the checksum
+// notices every lost, doubled or broken line. A line is a head with the number, a slice of a fixed block of text, and a
+// tail. Drawing a slice costs a few nanoseconds and copying it runs at memory speed, so the disk sets the pace.
+// `corpus.json` beside the files describes them. It is written last. A later bench with the same parameters reuses the
+// files; otherwise it makes them again.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -20,15 +20,15 @@ import { checksumLines } from './checksum.mjs';
  * @property {CorpusKind} kind
  * @property {string} seed
  * @property {number} fileCount
- * @property {number} sizeBytes the files are ended by the line that reaches their share of it
- * @property {number | null} lineCount when given, every file is ended by its share of it instead
+ * @property {number} sizeBytes each file ends with the line that reaches its share
+ * @property {number | null} lineCount if given, each file has its share of the lines instead
  */
 
 /**
  * @typedef {object} Inputs
- * @property {string} pattern what a shell in the work directory makes the files of
+ * @property {string} pattern a shell pattern for the files, from the work directory
  * @property {string[]} files absolute paths, in order
- * @property {number} bytes of lines, also where the files are compressed
+ * @property {number} bytes of the lines, before compression
  */
 
 /** @typedef {Inputs & { parameters: CorpusParameters, folder: string, lines: number }} Corpus in a folder of its own */
@@ -42,7 +42,7 @@ import { checksumLines } from './checksum.mjs';
  * @property {(random: Random) => number} drawTextByteLength
  */
 
-const formatVersion = 1; // counts up when the same parameters come to mean other bytes
+const formatVersion = 1; // rises when the same parameters give other bytes
 const fileCount = 8;
 const textByteLength = 1 << 20; // stays in the L2 or L3 cache, and is far longer than a line
 const blockByteLength = 1 << 20;
@@ -50,7 +50,7 @@ const longestTextByteLength = 40_000;
 
 /** @type {Record<CorpusKind, LineShape>} */
 const shapes = {
-  // 20..190 bytes with the newline, each as likely: mean 105.
+  // 20 to 190 bytes with the newline, uniform: mean 105.
   sentences: {
     head: '0000000000 ',
     numberEnd: 10,
@@ -58,7 +58,7 @@ const shapes = {
     tail: '\n',
     drawTextByteLength: (random) => 8 + Math.floor(random() * 171),
   },
-  // 30 bytes of JSON around 170 and an exponential of mean 2300: mean 2.5 KB, with a long tail as web pages have.
+  // 30 bytes of JSON around 170 bytes plus an exponential of mean 2300: mean 2.5 KB, with a long tail like web pages.
   documents: {
     head: '{"id":"0000000000","text":"',
     numberEnd: 17,
@@ -71,7 +71,7 @@ const shapes = {
 };
 
 /**
- * Makes the corpus under `workDir`, or finds it there.
+ * Makes the corpus under `workDir`, or reuses it.
  *
  * @param {string} workDir
  * @param {{ kind: CorpusKind, seed: string, sizeBytes?: number, lineCount?: number | undefined }} wanted
@@ -118,7 +118,7 @@ export function firstEighthOf({ folder, files }) {
 }
 
 /**
- * The checksum of plain inputs. That of a whole corpus is counted once and kept beside its files.
+ * The checksum of plain inputs. The checksum of a whole corpus is computed once and kept beside its files.
  *
  * @param {Inputs} inputs
  * @returns {LineChecksum}
@@ -135,7 +135,7 @@ export function checksumInputs({ pattern, files }) {
  * @param {string} corpusDir
  * @param {CorpusParameters} parameters
  * @param {string[]} files
- * @returns {{ bytes: number, lines: number } | undefined} undefined when the files there are missing or others
+ * @returns {{ bytes: number, lines: number } | undefined} undefined if files are missing or differ
  */
 function readSizesOfSame(corpusDir, parameters, files) {
   const file = path.join(corpusDir, 'corpus.json');
@@ -216,7 +216,7 @@ function lineMaker(shape, text, random) {
   const tail = Buffer.from(shape.tail);
   return (/** @type {Buffer} */ block, /** @type {number} */ offset) => {
     let end = offset;
-    // A call of `copy` costs more than these few bytes do.
+    // For a few bytes a call of `copy` costs more than this loop.
     for (let i = 0; i < head.length; i++) block[end++] = /** @type {number} */ (head[i]);
     const byteLength = shape.drawTextByteLength(random);
     if (byteLength > 0) {
@@ -245,7 +245,7 @@ function addOne(head, { numberEnd, base }) {
   }
 }
 
-/** @param {Random} random @returns {Buffer} words, the low numbers often as in a language, in sentences */
+/** @param {Random} random @returns {Buffer} sentences of words; low-numbered words are frequent, as in a language */
 function drawText(random) {
   const syllables = 'ba co du fe gi ha ju ka lo mi ne pu ra so ti vu we xi yo ze en st al or'.split(' ');
   const draw = (/** @type {number} */ count) => Math.floor(random() * count);

@@ -1,21 +1,21 @@
 // @ts-check
-// How much of the disk a command takes at most, seen from outside: every few milliseconds the blocks that the file
-// system has given to what appeared in a directory are added up. A file that is deleted but still open takes its
-// blocks, too, and is found among the open files of the processes.
+// Measures the most disk space that a command takes, from outside: every few milliseconds it adds up the file system
+// blocks of all new files in a directory. A deleted file that is still open takes blocks, too; it is found among the
+// open files of the processes.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** In it a fast disk writes some megabytes. */
+/** A fast disk writes some megabytes in this time. */
 const intervalMs = 10;
-const blockByteLength = 512; // of `blocks` in what stat tells, on any file system
+const blockByteLength = 512; // the unit of `blocks` in stat, on any file system
 
 /**
- * Looks at what is not in `directory` yet, and at what is in it but still empty.
+ * Watches the files that appear in `directory`, and its files that are still empty.
  *
  * @param {string} directory
- * @param {() => number | undefined} processId of the command, when it has begun
- * @returns {() => number} ends the watch, and says how many bytes there were at most
+ * @param {() => number | undefined} processId of the command, once it has started
+ * @returns {() => number} ends the watch and returns the largest number of bytes
  */
 export function watchDiskUse(directory, processId) {
   const former = new Set(fs.readdirSync(directory).filter((name) => !isEmptyDirectory(path.join(directory, name))));
@@ -38,7 +38,7 @@ export function watchDiskUse(directory, processId) {
   };
 }
 
-/** @param {string} place @param {Map<number, number>} found bytes by inode, so that no file counts twice */
+/** @param {string} place @param {Map<number, number>} found bytes by inode: no file counts twice */
 function addBelow(place, found) {
   const stat = fs.lstatSync(place, { throwIfNoEntry: false });
   if (stat === undefined) return;
@@ -47,7 +47,7 @@ function addBelow(place, found) {
 }
 
 /**
- * @param {number} processId of it and of all that it started
+ * @param {number} processId its files and those of all processes that it started
  * @param {number} device
  * @param {Map<number, number>} found
  */
@@ -60,7 +60,7 @@ function addDeleted(processId, device, found) {
   for (const child of childrenOf(processId)) addDeleted(child, device, found);
 }
 
-/** @param {number} processId @returns {number[]} none where the kernel does not tell them */
+/** @param {number} processId @returns {number[]} none if the kernel does not list them */
 function childrenOf(processId) {
   try {
     const text = fs.readFileSync(`/proc/${processId}/task/${processId}/children`, 'utf8');
@@ -75,7 +75,7 @@ function isEmptyDirectory(place) {
   return fs.statSync(place).isDirectory() && namesIn(place).length === 0;
 }
 
-/** @param {string} directory @returns {string[]} none when it is gone: what is watched goes on */
+/** @param {string} directory @returns {string[]} none if it is gone: the watched command still works */
 function namesIn(directory) {
   try {
     return fs.readdirSync(directory);

@@ -1,6 +1,6 @@
 // @ts-check
-// `npm run bench:disks`: what several disks give, and what the gates do, with temp data on simulated disks. Tables go
-// to stdout, progress to stderr. Fails only when an output is wrong.
+// `npm run bench:disks`: shows what several disks gain and what the gates do, with temp data on simulated disks. Tables
+// go to stdout, progress to stderr. Fails only when an output is wrong.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -30,7 +30,7 @@ const rounds = Number(values.rounds);
 const workDir = path.resolve(values.work);
 const disksDir = path.join(workDir, 'disks');
 const useFile = path.join(workDir, 'disks-use');
-/** The temp data is a little more than the inputs, and a file system needs some for itself. */
+/** The temp data is a little larger than the inputs, and a file system needs some space itself. */
 const diskShare = 1.5;
 
 /** @param {string} line */

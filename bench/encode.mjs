@@ -1,5 +1,5 @@
 // @ts-check
-// Makes compressed copies of a corpus, with the ordinary tools at their ordinary levels, and keeps them beside it.
+// Makes compressed copies of a corpus with the usual tools at their default levels, and keeps them beside it.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -30,7 +30,7 @@ export function encodingUnavailable(encoding) {
 }
 
 /**
- * The corpus, each file compressed. What is found from an earlier bench is used, if it is not older than its file.
+ * Compresses each file of the corpus. Reuses a copy of an earlier bench if it is not older than its file.
  *
  * @param {Corpus} corpus
  * @param {Encoding} encoding

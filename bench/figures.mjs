@@ -1,8 +1,8 @@
 // @ts-check
-// Turns runs into figures: pure. Medians, because one slow round says nothing; ratios, because seconds of another
-// machine or another day mean little. A ratio is given twice: of the two medians, and as the median of the ratios
-// within each round. The second is the one a bar is held against: both runs of a pair lived through the same weather.
-// Ratios are of the time a byte takes, which is the time wherever both take the same inputs.
+// Computes figures from runs. Pure. Medians, because one slow round says nothing; ratios, because seconds of another
+// machine or another day say little. A ratio is given twice: of the two medians, and as the median of the ratios within
+// each round. Bars apply to the second: both runs of a round had the same conditions. Ratios compare the time per byte,
+// which equals the time if both contestants read the same inputs.
 
 /** @import { Bar } from './cases.mjs' */
 /** @import { Run } from './measure.mjs' */
@@ -23,12 +23,12 @@
  * @typedef {object} Comparison
  * @property {FigureName} name
  * @property {number | null} ofMedians
- * @property {number | null} median within rounds, or the figure itself; null: there is a bar, but it was not measured
+ * @property {number | null} median within rounds, or the figure itself; null: there is a bar, but no measurement
  * @property {Bar | null} bar
  * @property {boolean | null} isMet
  */
 
-/** @typedef {{ runs: Run[], dataBytes: number }} Measured at least one run of a contestant, and how much it reads */
+/** @typedef {{ runs: Run[], dataBytes: number }} Measured one or more runs of a contestant, and the bytes it reads */
 /** @typedef {{ bytes: number, lines: number }} Data */
 
 /** @typedef {(typeof comparedPairs)[number]} Pair */
@@ -50,13 +50,13 @@ const comparedPairs = /** @type {const} */ ([
   ['pileshuf', 'eighth'],
 ]);
 
-/** What only reads is compared with pass 1, which reads. */
+/** Contestants that only read are compared with pass 1, which reads. */
 const comparedReaders = /** @type {const} */ (['read', 'pigz-dc', 'igzip-dc', 'zstd-dc']);
 
-/** What pileshuf stores with each record. */
+/** Bytes that pileshuf stores with each record. */
 const keyByteLength = 12;
 
-/** Of pileshuf alone; shown where there is a bar. */
+/** Figures of pileshuf alone; shown if there is a bar. */
 const ownFigures = {
   'pileshuf user CPU s/GB': (/** @type {Figures} */ own) => own.userSecondsPerGb,
   'pileshuf user CPU ns/record': (/** @type {Figures} */ own, /** @type {Data} */ data) =>
@@ -85,8 +85,8 @@ export function figuresOf({ runs, dataBytes }) {
 }
 
 /**
- * @param {Map<string, Measured>} measuredByName of the contestants that came through
- * @param {Data} data all that pileshuf reads
+ * @param {Map<string, Measured>} measuredByName of the contestants without an error
+ * @param {Data} data everything that pileshuf reads
  * @param {Bars} bars
  * @returns {Comparison[]}
  */
@@ -115,12 +115,12 @@ export function comparisonsOf(measuredByName, data, bars) {
 }
 
 /**
- * What the first took, divided by what the second took in the same round: the median over the rounds of both.
+ * The time of the first divided by the time of the second in the same round: the median over their common rounds.
  *
  * @param {Run[]} above
  * @param {Run[]} below
  * @param {(run: Run) => number | null} figure
- * @returns {number | null} null when there is no such round
+ * @returns {number | null} null if there is no common round
  */
 export function ratioInRounds(above, below, figure) {
   const belowOfRound = new Map(below.map((run) => [run.round, figure(run)]));
@@ -176,7 +176,7 @@ function largestOf(values) {
 }
 
 /**
- * `Object.entries`, which forgets what the keys are.
+ * `Object.entries` with the types of the keys.
  *
  * @template {string} Key
  * @template Value

@@ -1,8 +1,8 @@
 // @ts-check
-// What the regression guard runs and looks at, as data. No figure is a time: each is a count, or the ratio of the CPU
-// time of two programs in the same round, so that the machine, the day and the neighbours fall out. User CPU is that of
-// one worker, because two that share a processor slow each other down. What two workers gain is not among them: where
-// neighbours have the cores, two are slower than one.
+// The cases and figures of the regression guard, as data. No figure is a time. Each is a count, or the ratio of the CPU
+// times of two programs in the same round, so that the machine, the day and other load cancel out. User CPU is measured
+// with one worker, because two workers on one processor slow each other down. The gain of a second worker is not
+// guarded: if other programs use the cores, two workers are slower than one.
 
 import { medianOf, ratioInRounds } from './figures.mjs';
 
@@ -16,33 +16,33 @@ import { medianOf, ratioInRounds } from './figures.mjs';
  * @typedef {object} GuardFigure
  * @property {string} name
  * @property {string} caseName
- * @property {number} slack how many times worse than in the baseline it may be
- * @property {(of: OfCase) => number | null} read null where it cannot be measured
+ * @property {number} slack how many times worse than the baseline it may be
+ * @property {(of: OfCase) => number | null} read null if it cannot be measured
  */
 
 /**
  * @typedef {object} OfCase
  * @property {number} dataBytes
- * @property {(name: ContestantName) => Run[]} runs none when it was left out or went wrong
+ * @property {(name: ContestantName) => Run[]} runs none if it was left out or failed
  */
 
-// Counts depend on how many threads there are, and so does memory.
+// Counts and memory depend on the number of threads.
 const common = /** @type {const} */ ({ workers: 2, warmup: 0, bars: {} });
 const startup = /** @type {const} */ ({ ...common, kind: 'sentences', lineCount: 1000 });
 const sentences = /** @type {const} */ ({ ...common, kind: 'sentences', sizeBytes: 150e6 });
-// Records and their keys are larger than this, so they go to disk, in some tens of piles.
+// Records and their keys need more than this, so they go to disk, in some tens of piles.
 const onDisk = /** @type {const} */ ({ memory: '64M' });
 const againstLoop = /** @type {const} */ ({
   contestants: /** @type {ContestantName[]} */ (['one-worker', 'reference']),
   rounds: 5,
 });
-// Counts are the same in each round.
+// Counts are the same in every round.
 const counting = /** @type {const} */ ({
   contestants: /** @type {ContestantName[]} */ (['pileshuf', 'traced']),
   rounds: 1,
 });
 
-/** @type {Case[]} what `--quick` runs */
+/** @type {Case[]} the cases of `--quick` */
 export const guardCases = [
   { ...startup, name: 'quick-startup', contestants: ['pileshuf', 'bare-node'], rounds: 7 },
   { ...startup, name: 'quick-startup-counts', ...counting },
@@ -52,7 +52,7 @@ export const guardCases = [
   { ...common, ...onDisk, name: 'quick-tiny', kind: 'tiny', sizeBytes: 48e6, ...againstLoop },
 ];
 
-// What the processor does in the time of another loop differs from model to model; counts hardly differ at all.
+// Ratios of CPU times differ between processor models; counts hardly differ.
 const cpuSlack = 1.5;
 const byteSlack = 1.05;
 const callSlack = 1.2;

@@ -1,7 +1,7 @@
 // @ts-check
-// `npm run bench:index`: what the index of a file takes, and how fast its records are read by it, of plain and compressed
-// files, from the page cache. What is read is compared with the lines of the file. Prints a table; never fails because
-// of a time.
+// `npm run bench:index`: shows the size of a file's index, the time to make it, and how fast records are read with it,
+// from plain and compressed files in the page cache. Compares the records with the lines of the file. Prints a table;
+// never fails because of a time.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ import { readMachineClass, readVersions } from './machine.mjs';
 /** @import { CorpusKind } from './corpus.mjs' */
 
 const frameBytes = 2 ** 20;
-/** Records that are asked for at one time, as of a batch. */
+/** Records that are requested at one time, like a batch. */
 const atOnce = 256;
 
 const { values } = parseArgs({
@@ -40,7 +40,7 @@ fs.mkdirSync(workDir, { recursive: true });
 const results = [];
 for (const kind of /** @type {CorpusKind[]} */ (['sentences', 'documents', 'tiny'])) {
   const share = { sentences: 1, documents: 1 / 25, tiny: 1 }[kind];
-  // One file of the corpus, which has eight of them.
+  // The corpus has eight files; this uses one.
   const corpus = makeCorpus(workDir, { kind, seed: '1', lineCount: Math.round(8 * Number(values.lines) * share) });
   const [plain = ''] = corpus.files;
   results.push({ name: kind, figures: await measure(plain, plain, Number(values.gets)) });
@@ -66,8 +66,8 @@ if (values.json !== undefined) {
 }
 
 /**
- * @param {string} file is indexed
- * @param {string} plain has its lines
+ * @param {string} file the indexed file
+ * @param {string} plain a plain file with the same lines
  * @param {number} getCount
  */
 async function measure(file, plain, getCount) {
@@ -81,7 +81,7 @@ async function measure(file, plain, getCount) {
 /** @param {string} file @param {string} plain @param {number} getCount @returns {Promise<Figures>} */
 async function measureOnce(file, plain, getCount) {
   const { size } = fs.statSync(plain);
-  // All of it in the page cache, so that a disk has no part in the figures.
+  // Everything is in the page cache, so that the disk does not affect the figures.
   const read = secondsOf(() => fs.readFileSync(file));
   const { records: count, indexBytes, seconds } = await indexFile(file);
   const opened = performance.now();

@@ -1,7 +1,7 @@
 // @ts-check
-// `npm run bench:loader`: how fast a pile store is read, against reading its bytes and doing nothing with them, how long
-// a consumer waits, and for how long for the first record. Tables go to stdout, progress to stderr. Fails only when
-// records are missing.
+// `npm run bench:loader`: shows how fast a loader reads a pile store, compared with a plain read of its files, how long
+// a consumer waits, and how long it waits for the first record. Tables go to stdout, progress to stderr. Fails only
+// when records are missing.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -17,7 +17,7 @@ import { prepareRun } from './measure.mjs';
 /** @import { CorpusKind } from './corpus.mjs' */
 /** @import { Consumed } from './loader/consume.mjs' */
 
-/** What consumes, and which epoch. @type {readonly (readonly [name: string, how: string, epoch: string])[]} */
+/** The consumers, and the epoch of each. @type {readonly (readonly [name: string, how: string, epoch: string])[]} */
 const consumers = [
   ['plain read', 'read', '0'],
   ['batches, epoch 0', 'batches', '0'],
@@ -104,7 +104,7 @@ function tableOf(entries) {
   const reads = entries[0]?.runs ?? [];
   const rows = entries.map(({ name, how, runs }) => {
     const median = (/** @type {(run: Consumed, round: number) => number} */ figure) => medianOf(runs.map(figure));
-    // Of the same bytes: those of the data files, the 12 with each record included.
+    // All rates count the bytes of the data files, which have 12 bytes more for each record.
     const ofRead = median(({ seconds }, round) => (reads[round]?.seconds ?? Number.NaN) / seconds);
     const waits = median((each) => each.waitSeconds / each.seconds);
     return [

@@ -1,6 +1,6 @@
 // @ts-check
-// Says on what a result was measured: versions of the programs and the class of the machine. Results are committed, so
-// there is no host name, no user and no path in it.
+// Describes the machine of a result: versions of the programs and the class of the machine. Results are committed, so
+// the description has no host name, no user and no path.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -20,7 +20,7 @@ export function readVersions() {
     node: process.versions.node,
     coreutils: /(\d+[\d.]*)/.exec(output('shuf', ['--version']) ?? '')?.[1] ?? null,
     bash: /version (\d+[\d.]*)/.exec(output('bash', ['--version']) ?? '')?.[1] ?? null,
-    kernel: /^\d+[\d.]*\d/.exec(os.release())?.[0] ?? null, // what follows the number may name a place
+    kernel: /^\d+[\d.]*\d/.exec(os.release())?.[0] ?? null, // the rest of the name may reveal a place
   };
 }
 

@@ -1,8 +1,9 @@
 // @ts-check
-// Measures one run of one line of shell: the page cache emptied of the inputs, old output removed, everything else
-// flushed, then wall time on the monotonic clock, CPU time of the whole process tree, the exit status and the peak
-// memory. Bash's `times` gives the CPU time (in milliseconds, of all processes waited for); GNU time, where installed,
-// gives the peak memory of the largest process. Starting bash costs a few milliseconds, the same for everyone.
+// Measures one run of one line of shell. Before it, the page cache drops the inputs, the old output is removed and
+// everything else is flushed. Takes the wall time on the monotonic clock, the CPU time of the whole process tree, the
+// exit status and the peak memory. Bash's `times` gives the CPU time in milliseconds, of all processes waited for; GNU
+// time, if installed, gives the peak memory of the largest process. Starting bash costs a few milliseconds, the same
+// for everyone.
 
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -21,13 +22,13 @@ import { readTracedCalls } from './traced-calls.mjs';
  * @typedef {object} Run
  * @property {number} round counted from 0; the warm-up rounds have negative numbers
  * @property {number} wallSeconds
- * @property {number | null} userSeconds null when the shell was killed before it could say
+ * @property {number | null} userSeconds null if the shell was killed first
  * @property {number | null} sysSeconds
  * @property {number | null} peakRssBytes
- * @property {number | null} peakDiskBytes of temp data and output together, when they were watched
- * @property {TracedCalls | null} calls when they were traced
- * @property {number | null} pass1Seconds of pileshuf, as it tells
- * @property {Profile | null} profile of pileshuf, when it was asked for one
+ * @property {number | null} peakDiskBytes of temp data and output together, if they were watched
+ * @property {TracedCalls | null} calls if they were traced
+ * @property {number | null} pass1Seconds of pileshuf, from its own report
+ * @property {Profile | null} profile of pileshuf, if it was asked for
  * @property {number} exitStatus as a shell gives it: 128 + n for signal n
  * @property {boolean} isKilled by the OOM killer
  * @property {string} stderrTail
@@ -41,7 +42,7 @@ const stderrTailLength = 600;
 /** @type {{ child: ChildProcess | undefined, signal: NodeJS.Signals | undefined }} */
 const stopping = { child: undefined, signal: undefined };
 
-/** What ended the bench early. */
+/** Why the bench ended early. */
 export class Interrupted extends Error {
   /** @param {NodeJS.Signals} signal */
   constructor(signal) {
@@ -50,12 +51,12 @@ export class Interrupted extends Error {
   }
 }
 
-/** On SIGINT and SIGTERM ends the run in progress; `measureRun` then throws, so that whoever made files removes them. */
+/** On SIGINT and SIGTERM ends the run in progress; `measureRun` then throws, so that its callers remove their files. */
 export function stopOnSignals() {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     process.on(signal, () => {
       stopping.signal = signal;
-      if (stopping.child?.pid) process.kill(-stopping.child.pid, 'SIGKILL'); // its process group: it was detached
+      if (stopping.child?.pid) process.kill(-stopping.child.pid, 'SIGKILL'); // its process group: the child is detached
     });
   }
 }
@@ -75,7 +76,7 @@ export function prepareRun(workDir, inputFiles) {
   removeOutputs(workDir);
   fs.mkdirSync(path.join(workDir, 'tmp'));
   for (const file of inputFiles) {
-    // Copies nothing: tells the kernel to drop the file from the page cache. Not every dd can; then the cache stays.
+    // Copies nothing: makes the kernel drop the file from the page cache. If this dd cannot, the cache stays.
     spawnSync('dd', [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0', 'status=none']);
   }
   spawnSync('sync');
@@ -127,10 +128,10 @@ export async function measureRun({ workDir, command, env, round, cgroup, watches
 }
 
 /**
- * Touches most of the free memory once and gives it back: on a virtual machine the first touch of a page can cost more
- * than the work that is measured on it. Another process does it, so that all of it comes back.
+ * Touches most of the free memory once and frees it: on a virtual machine the first touch of a page can cost more than
+ * the measured work. Another process does it, so that all the memory is freed.
  *
- * @returns {number} how many bytes; 0 when that failed, which does no harm
+ * @returns {number} the number of bytes; 0 if that failed, which does no harm
  */
 export function touchMemory() {
   const bytes = Math.floor(availableMemoryBytes() * 0.6);
@@ -139,7 +140,7 @@ export function touchMemory() {
   return status === 0 ? bytes : 0;
 }
 
-/** Free memory and what the page cache would give up: `os.freemem` counts only the first on Node 20. */
+/** Free memory plus page cache that can be freed: `os.freemem` of Node 20 counts only the former. */
 function availableMemoryBytes() {
   if (!fs.existsSync('/proc/meminfo')) return os.freemem();
   const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(fs.readFileSync('/proc/meminfo', 'utf8'))?.[1];
@@ -155,7 +156,7 @@ function statusOf(child) {
 }
 
 /**
- * @param {string} file two lines, of the shell and of its children, each "0m1.234s 0m0.567s": user, system
+ * @param {string} file a line of the shell and a line of its children, each "0m1.234s 0m0.567s": user, system
  * @returns {{ userSeconds: number | null, sysSeconds: number | null }}
  */
 function readTimes(file) {
@@ -177,7 +178,7 @@ function readPass1Seconds(stderr) {
 /** @param {string} file @returns {number | null} */
 function readPeakRssBytes(file) {
   if (!fs.existsSync(file)) return null;
-  // A line on the exit status comes first when the command failed.
+  // If the command failed, a line with its exit status comes first.
   const kib = Number(fs.readFileSync(file, 'utf8').trim().split('\n').at(-1));
   return Number.isFinite(kib) ? kib * 1024 : null;
 }

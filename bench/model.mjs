@@ -1,7 +1,7 @@
 // @ts-check
-// `npm run bench:model`: fits the cost model to measured jobs, prints what it says and how far it is off, and writes
-// that into docs/SCALE.md and docs/SCALE-MODEL.md. With `--measure` the jobs are measured first, which takes a quiet machine some minutes, and
-// kept in bench/results; else the last ones kept there are taken.
+// `npm run bench:model`: fits the cost model to measured jobs, prints its predictions and their errors, and writes them
+// into docs/SCALE.md and docs/SCALE-MODEL.md. With `--measure` it measures the jobs first, which takes some minutes on a quiet machine, and
+// keeps the measurements in bench/results. Otherwise it uses the latest measurements there.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ const parts = scaleParts(readLast());
 for (const [name, lines] of Object.entries(parts)) process.stdout.write(`${name}\n\n${lines.join('\n')}\n\n`);
 for (const document of documents) fs.writeFileSync(document, withParts(fs.readFileSync(document, 'utf8'), parts));
 
-/** @returns {Measurements} the last ones by name, which begins with the date */
+/** @returns {Measurements} the latest; file names start with the date */
 function readLast() {
   const name = fs
     .readdirSync(resultsDir)

@@ -1,6 +1,6 @@
 // @ts-check
-// What was typed, read and checked before anything is made or run. Sizes: KB, MB, GB are powers of 1000, KiB, MiB, GiB
-// of 1024, a bare number is bytes.
+// Reads and checks the options before anything is made or run. Sizes: KB, MB, GB are powers of 1000; KiB, MiB, GiB are
+// powers of 1024; a bare number is bytes.
 
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,18 +15,18 @@ import { guardCases } from './guard-figures.mjs';
  * @property {string} workDir absolute
  * @property {string} seed
  * @property {number} sizeBytes
- * @property {number | undefined} rounds undefined: as the case says
+ * @property {number | undefined} rounds undefined: the case decides
  * @property {number | undefined} warmup
  * @property {Case[]} cases
  * @property {Set<string>} contestants
  * @property {boolean} check
  * @property {boolean} touch
- * @property {'compare' | 'renew' | undefined} baseline what the regression guard does; undefined: there is none
+ * @property {'compare' | 'renew' | undefined} baseline what the regression guard does; undefined: no guard
  * @property {boolean} breakdown whether pileshuf says where its time goes
  * @property {string | undefined} jsonFile
  */
 
-/** A mistake of whoever typed: exit 2. */
+/** A mistake in the options: exit 2. */
 export class UsageError extends Error {}
 
 export const helpText = `usage: npm run bench -- [options]
@@ -127,7 +127,7 @@ function chooseNamed(option, text, all) {
   return all.filter(({ name }) => names.includes(name));
 }
 
-/** @param {string} text @returns {string} it goes into a line of shell unquoted */
+/** @param {string} text @returns {string} a text that is safe in a line of shell without quotes */
 function readSeed(text) {
   if (/^[A-Za-z0-9_.]+$/.test(text)) return text;
   throw new UsageError(`--seed: expected letters, digits, "_" and ".", got "${text}"`);

@@ -1,8 +1,8 @@
 // @ts-check
-// The reference job of the regression guard, `node reference.mjs FILE...`: a fixed loop over every byte, by whose CPU
-// time that of pileshuf is divided, so that a slow processor is no finding. Short blocks, because a function that is
-// called often is always compiled in the same way; one long loop may be, or may not, and then takes half as long again.
-// Changing what it costs takes a new baseline.
+// The reference job of the regression guard, `node reference.mjs FILE...`: a fixed loop over every byte. The guard
+// divides the CPU time of pileshuf by its CPU time, so that a slow processor makes no difference. It reads short
+// blocks, because Node always compiles a function that is called often in the same way; one long loop is sometimes
+// compiled to code that takes half as long again. If you change its cost, renew the baseline.
 
 import fs from 'node:fs';
 
@@ -20,7 +20,7 @@ for (const file of process.argv.slice(2)) {
 process.stdout.write(`${hash}\n`);
 
 /**
- * Each step waits for the one before it, and that takes as long whatever the neighbour on the same core does.
+ * Each step depends on the one before it, so other load on the same core does not slow it down.
  *
  * @param {number} byteLength
  * @param {number} start

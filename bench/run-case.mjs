@@ -1,8 +1,8 @@
 // @ts-check
-// Runs one case: makes its corpus, lets the contestants run in turn in each round, the first one another each round,
-// and looks at every output. Sizes are compared after every run; the order-free checksum is compared for pileshuf in
-// the first round, and with `--check` for every shuffle in every round. A contestant that fails, is killed or writes
-// something wrong is out of the case; `isWrong` tells the caller whether that has to fail the bench.
+// Runs one case: makes its corpus, runs the contestants in turn in each round, starting with a different one each
+// round, and checks every output. Compares sizes after every run, and the order-free checksum for pileshuf in the first
+// round; with `--check` for every shuffle in every round. A contestant that fails, is killed or writes a wrong output
+// leaves the case; `isWrong` tells the caller whether the bench has to fail.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -27,7 +27,7 @@ import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
  * @property {string} name
  * @property {string} command
  * @property {string} outcome `done`, or why there are no figures
- * @property {string} detail of a failure, as the program told it: may hold paths, so it stays out of the JSON
+ * @property {string} detail the program's own message about a failure: may have paths, so it stays out of the JSON
  * @property {boolean} isWrong
  * @property {Figures | null} figures
  * @property {Run[]} runs without the warm-up
@@ -50,7 +50,7 @@ const comparedHeadBytes = 64 * 1024;
  * @param {Case} theCase
  * @param {Options} options
  * @param {(line: string) => void} say
- * @returns {Promise<CaseResult | string>} or why the case was left out
+ * @returns {Promise<CaseResult | string>} or the reason why the case was left out
  */
 export async function runCase(theCase, options, say) {
   if (theCase.cgroupLimitBytes !== undefined) {
@@ -94,7 +94,7 @@ export async function runCase(theCase, options, say) {
 /**
  * @param {Case} theCase
  * @param {Corpus} corpus
- * @param {Corpus} plainCorpus the same before compression
+ * @param {Corpus} plainCorpus the corpus before compression
  * @param {Options} options
  * @returns {Entry[]}
  */
@@ -140,7 +140,7 @@ async function runOnce(entry, theCase, corpus, { workDir }, round) {
 }
 
 /**
- * A rival that the OOM killer ends is a finding about the rival; everything else that goes wrong fails the bench.
+ * If the OOM killer ends a rival, that is a result; every other error fails the bench.
  *
  * @param {Entry} entry
  * @param {Run} run
@@ -189,7 +189,7 @@ function findWrong({ contestant, inputs }, { compress }, options, isFirst) {
   return `expected ${expected.lines} lines with checksum ${expected.sum}, got ${got.lines} with ${got.sum}`;
 }
 
-/** @param {string} out @returns {string[]} itself, or in a directory its shards */
+/** @param {string} out @returns {string[]} the file itself, or the shards in the directory */
 function filesOf(out) {
   if (!fs.statSync(out).isDirectory()) return [out];
   return fs.readdirSync(out).map((name) => path.join(out, name));
@@ -233,7 +233,8 @@ function rotate(entries, by) {
 }
 
 /**
- * For two copies of the data, or for what pileshuf stores and writes while it deletes what it has read; and some.
+ * Space for two copies of the data, or for the temp data and output of pileshuf, which deletes what it has read;
+ * and a reserve.
  *
  * @param {string} workDir
  * @param {Corpus} corpus

@@ -1,8 +1,8 @@
 // @ts-check
 // The bench: `npm run bench -- --help`. Reads the options, runs the cases one after the other, prints a table for each
-// and writes the JSON. Tables go to stdout, progress to stderr. Exit status: 0 done, 1 a contestant failed or wrote
-// something wrong, or with `--quick` a figure is beyond its bound, 2 a mistake in the options, 130 or 143 interrupted.
-// Never fails because of a time.
+// and writes the JSON. Tables go to stdout, progress to stderr. Exit status: 0 success; 1 a contestant failed or wrote
+// a wrong output, or with `--quick` a figure is beyond its bound; 2 wrong options; 130 or 143 interrupted. Never fails
+// because of a time.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -90,7 +90,7 @@ function writeJson(file, results, options) {
     cases: results.map(({ corpus, contestants, ...result }) => ({
       ...result,
       corpus: { ...corpus.parameters, bytes: corpus.bytes, lines: corpus.lines },
-      // What a program told on stderr may hold paths.
+      // Text from stderr may have paths.
       contestants: contestants.map(({ detail: _, runs, ...contestant }) => ({
         ...contestant,
         runs: runs.map(({ stderrTail: __, ...run }) => run),

@@ -1,5 +1,5 @@
 // @ts-check
-// Writes the result of a case as text: one table of contestants, one of comparisons with their bars. Pure.
+// Formats the result of a case as text: a table of contestants and a table of comparisons with their bars. Pure.
 
 import { breakdownLines } from './breakdown.mjs';
 import { columns } from './columns.mjs';
@@ -10,7 +10,7 @@ import { columns } from './columns.mjs';
 
 const contestantHeads = ['contestant', 'median s', 'best s', 'worst s', 'user s', 'sys s', 'CPU s/GB', 'user s/GB'];
 const unitHeads = ['MB/s', 'RSS MB'];
-const leastBytesForRates = 1e6; // below it the time is that of starting, and a rate means nothing
+const leastBytesForRates = 1e6; // with less data the time is mostly the start, and a rate means nothing
 
 /** @param {CaseResult} result @returns {string} */
 export function caseTable(result) {

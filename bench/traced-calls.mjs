@@ -1,13 +1,13 @@
 // @ts-check
-// The file calls of a command as the kernel saw them, by strace: how many there were, and how many bytes they moved.
-// Calls on the data are told from those that load modules by where the file lies.
+// The file calls of a command as the kernel sees them, from strace: their number and the bytes that they move. The path
+// of a file tells whether it has data or is a module.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
 /**
  * @typedef {object} TracedCalls
- * @property {number} opens of any file, those that failed too
+ * @property {number} opens of any file, failed ones included
  * @property {number} dataReads of files below the directory of the data
  * @property {number} dataWrites
  * @property {number} dataReadBytes
@@ -18,15 +18,15 @@ const reads = ['read', 'readv', 'pread64', 'preadv'];
 const writes = ['write', 'writev', 'pwrite64', 'pwritev'];
 const traceFolder = 'trace';
 
-/** @param {string} command @returns {string} the same under strace, which leaves a trace in the work directory */
+/** @param {string} command @returns {string} the same under strace, which writes its trace into the work directory */
 export function traced(command) {
   const calls = ['openat', ...reads, ...writes].join(',');
-  // One file a thread, so that no call is told in two lines; the path of each file and none of its bytes.
+  // One trace file per thread, so that each call is one line; paths of files, but none of their bytes.
   const options = `-ff -qq -y -s 0 --seccomp-bpf -e signal=none -e trace=${calls} -o ${traceFolder}/thread`;
   return `mkdir ${traceFolder} && strace ${options} ${command}`;
 }
 
-/** @param {string} workDir where the command ran @returns {TracedCalls | null} null when it was not traced */
+/** @param {string} workDir where the command ran @returns {TracedCalls | null} null if it was not traced */
 export function readTracedCalls(workDir) {
   const traceDir = path.join(workDir, traceFolder);
   if (!fs.existsSync(traceDir)) return null;

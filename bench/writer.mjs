@@ -1,6 +1,7 @@
 // @ts-check
-// `npm run bench:writer`: what it costs a program to write its records through a PileWriter into a store, against writing
-// them to one plain file through a stream. Tables go to stdout, progress to stderr. Fails only when records are missing.
+// `npm run bench:writer`: shows what it costs a program to write its records into a store through a PileWriter,
+// compared with writing them to one plain file through a stream. Tables go to stdout, progress to stderr. Fails only
+// when records are missing.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -17,9 +18,9 @@ import { prepareRun } from './measure.mjs';
 /** @import { Written } from './writer/write-records.mjs' */
 
 const ways = ['stream', 'wide-stream', 'synced-stream', 'writer'];
-/** Of the time that a stream takes, which does not sync its file; a PileWriter does. */
+/** Compared with a stream, which does not sync its file; a PileWriter does. */
 const mostTime = 1.25;
-/** The lines that are written again and again. */
+/** The lines that are written repeatedly. */
 const linesBytes = 64_000_000;
 
 const { values } = parseArgs({

@@ -49,7 +49,7 @@ export type { BatchOptions, Loader } from './loader/loader.js';
 export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
 export type { LoaderState } from './loader/loader-state.js';
 export { type OpenedStore, openStore } from './loader/open-store.js';
-export type { RecordBatch } from './loader/record-batch.js';
+export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';

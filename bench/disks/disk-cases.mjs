@@ -1,5 +1,5 @@
 // @ts-check
-// What `npm run bench:disks` runs: which simulated disks hold the temp data, and what is compared.
+// The cases of `npm run bench:disks`: the simulated disks of the temp data, and the comparisons.
 
 /** @import { DiskModel } from './simulated-disk.mjs' */
 
@@ -17,20 +17,20 @@
  * @property {string} name
  * @property {number} sizeBytes of the inputs
  * @property {string} memory
- * @property {'directories' | 'loop devices'} places devices of their own are needed where the class of a disk matters
- * @property {boolean} hasLongFiles whether slices and stripes are those of a much larger job
+ * @property {'directories' | 'loop devices'} places separate devices are needed if the class of a disk matters
+ * @property {boolean} hasLongFiles whether slices and stripes have the sizes of a much larger job
  * @property {DiskContestant[]} contestants
- * @property {[string, string][]} comparisons the time of the first divided by that of the second
+ * @property {[string, string][]} comparisons the time of the first divided by the time of the second
  */
 
-// As slow as a throttled volume of a cloud, so that the two cores of a small machine have nothing to say.
+// As slow as a throttled cloud volume, so that the two cores of a small machine are never the limit.
 const slow = { bytesPerSecond: 15e6, seekSeconds: 0.0001, rotates: false, writeBackBytes: 0 };
 const slowBehindCache = { ...slow, writeBackBytes: 16e6 };
 const rotating = { bytesPerSecond: 100e6, seekSeconds: 0.008, rotates: true, writeBackBytes: 0 };
-// The same at half the pace, so that four of them are still slower than two cores.
+// Half as fast, so that even four of them are slower than two cores.
 const slowRotating = { ...rotating, bytesPerSecond: 50e6, seekSeconds: 0.016 };
 
-/** More than there are calls: it never holds one back. */
+/** More than the number of calls: never delays one. */
 const noGate = 64;
 
 /** @type {DiskCase[]} */

@@ -1,5 +1,5 @@
 // @ts-check
-// Writes the result of a case of simulated disks as text: a table of contestants, one of comparisons. Pure.
+// Formats the result of a case of simulated disks as text: a table of contestants and a table of comparisons. Pure.
 
 import { columns } from '../columns.mjs';
 import { medianOf } from '../figures.mjs';
@@ -67,7 +67,7 @@ const wallSeconds = (run) => run.wallSeconds;
 const pass1Seconds = ({ profile }) => profile?.seconds['pass1'] ?? 0;
 /** @param {DiskRun} run */
 const pass2Seconds = ({ profile }) => profile?.seconds['pass2'] ?? 0;
-/** @param {DiskRun} run of the time of both passes, the share in which a disk had something to do */
+/** @param {DiskRun} run the mean share of the time of both passes in which a disk is busy */
 const busyShare = (run) => {
   const busy = run.disks.reduce((sum, { busySeconds }) => sum + busySeconds, 0);
   return busy / (pass1Seconds(run) + pass2Seconds(run)) / run.disks.length;

@@ -1,6 +1,6 @@
 // @ts-check
-// The built command with the slices and stripes of a job that is a hundred times as large: there a data file is
-// hundreds of megabytes, and is synced many times while it is written. Else it would be closed before the first.
+// The built command with the slices and stripes of a job a hundred times as large. There a data file is hundreds of
+// megabytes and is synced many times while it is written; with the usual sizes it is closed before its first sync.
 
 import { runCommand } from '#src/cli/run-command.js';
 

@@ -1,6 +1,6 @@
 // @ts-check
-// A file system on a loop device, which tells that it rotates or not, as asked: what a program believes to be a disk of
-// its own. Only root can make one.
+// A file system on a loop device that reports a rotating or a non-rotating disk, as asked: programs take it for a disk
+// of its own. Only root can make one.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ import path from 'node:path';
  */
 
 /**
- * @param {string} directory to be made; the image is put beside it
+ * @param {string} directory is made; the image is put beside it
  * @param {{ byteLength: number, rotates: boolean }} what
  * @returns {LoopDisk}
  */
@@ -47,7 +47,7 @@ export function makeLoopDisk(directory, { byteLength, rotates }) {
   }
 }
 
-/** @returns {string | undefined} why none can be made here */
+/** @returns {string | undefined} why a loop device cannot be made here */
 export function loopDiskUnavailable() {
   if (process.platform !== 'linux') return 'loop devices are a thing of Linux';
   if (process.getuid?.() !== 0) return 'only root can make loop devices';

@@ -1,28 +1,27 @@
 // @ts-check
-// A disk of given speed, as far as waiting for it goes. The calls that are under way on it are served in turn, a slice
-// of each; a slice that is not the next one of the file that was served last costs a seek. Its state is shared by all
-// threads of a process.
+// A disk of given speed, simulated by waiting. The disk serves its pending calls in turn, a slice of each. A slice that
+// does not continue the last served slice of its file costs a seek. All threads of a process share the state.
 //
-// Nobody has to wake up in time: a call asks for its next slice as of the moment when its last one was done, not as of
-// the moment when its thread noticed that.
+// No thread has to wake up in time: a call requests its next slice at the simulated time when the last one ended, not
+// when its thread noticed that.
 
 /**
  * @typedef {object} DiskModel
- * @property {string} directory all below it lies on the disk
+ * @property {string} directory everything below it is on the disk
  * @property {number} bytesPerSecond
  * @property {number} seekSeconds
  * @property {boolean} rotates whether writes stay in the page cache until they are synced
- * @property {number} writeBackBytes how far the disk may be behind with what was written before a write waits for it
+ * @property {number} writeBackBytes written bytes that the disk may still have to write before a write waits for it
  */
 
 /** @typedef {{ busySeconds: number, seeks: number, bytes: number }} DiskUse */
 
-/** What Linux reads ahead by default: the largest piece that a file gets from a disk that others want, too. */
+/** The read-ahead of Linux: the most that a file gets at once from a disk that others wait for. */
 const sliceBytes = 128 * 1024;
 
 const lockOffset = 0;
 const stateOffset = 8;
-/** Times in milliseconds of the clock that all threads share. */
+/** Times are milliseconds of the clock that all threads share. */
 const fields = /** @type {const} */ (['freeAt', 'file', 'position', 'busy', 'seeks', 'bytes']);
 
 export class SimulatedDisk {
@@ -42,7 +41,7 @@ export class SimulatedDisk {
     for (const doneAt of this.slices(file, position, byteLength)) sleepUntil(doneAt);
   }
 
-  /** The same for a thread that goes on. @param {number} file @param {number} position @param {number} byteLength */
+  /** The same without blocking the thread. @param {number} file @param {number} position @param {number} byteLength */
   async moveAsync(file, position, byteLength) {
     for (const doneAt of this.slices(file, position, byteLength)) {
       await new Promise((resolve) => setTimeout(resolve, doneAt - now()));
@@ -50,18 +49,18 @@ export class SimulatedDisk {
   }
 
   /**
-   * The disk does it when it can, in one go.
+   * The disk serves the call as soon as it can, as one slice.
    *
    * @param {number} file
    * @param {number} position
    * @param {number} byteLength
-   * @returns {number} when it is done
+   * @returns {number} the time when it is done
    */
   moveLater(file, position, byteLength) {
     return this.serve(file, position, byteLength, now());
   }
 
-  /** Waits only while the disk is too far behind. @param {number} file @param {number} position @param {number} byteLength */
+  /** Waits only while the disk has too much left to write. @param {number} file @param {number} position @param {number} byteLength */
   writeBack(file, position, byteLength) {
     const { writeBackBytes, bytesPerSecond } = this.model;
     const doneAt = this.moveLater(file, position, byteLength);
@@ -75,7 +74,7 @@ export class SimulatedDisk {
   }
 
   /**
-   * When each slice is done; the next one is asked for when the caller comes back.
+   * The time when each slice is done. The next slice is requested when the caller resumes.
    *
    * @param {number} file
    * @param {number} position
@@ -95,7 +94,7 @@ export class SimulatedDisk {
    * @param {number} position
    * @param {number} byteLength
    * @param {number} wantedAt
-   * @returns {number} when it is done
+   * @returns {number} the time when it is done
    */
   serve(file, position, byteLength, wantedAt) {
     const { bytesPerSecond, seekSeconds } = this.model;

@@ -1,14 +1,14 @@
 // @ts-check
 // Puts simulated disks below a process: `node --import simulated-disks.mjs` loads this before the program, on the main
 // thread and, because worker threads inherit `--import`, on each of them. Files below the directories of the disks are
-// read and written as always, and each call takes as long as the disk would on top.
+// read and written as usual, and each call additionally takes as long as the disk would.
 //
-// PILESHUF_SIMULATED_DISKS is a JSON array of models. The main thread writes what the disks did, an array of their
-// uses, to the file that PILESHUF_SIMULATED_DISKS_USE names, when the process ends.
+// PILESHUF_SIMULATED_DISKS is a JSON array of models. At the end of the process the main thread writes an array with
+// the use of each disk to the file that PILESHUF_SIMULATED_DISKS_USE names.
 //
-// On a disk that does not rotate a write waits for the disk. On one that does it only fills the page cache, until the
-// file is synced, which waits, or closed, after which nobody waits. Reads come from the disk, but for the few bytes at a
-// time of indexes, which are so small that the page cache keeps what was written. What is done to names costs nothing.
+// On a non-rotating disk a write waits for the disk. On a rotating disk a write only fills the page cache; a sync waits
+// for the disk, and closing the file lets the disk write without anybody waiting. Reads come from the disk, except the
+// short reads of indexes, which are so small that the page cache still has them. Calls on names cost nothing.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -47,7 +47,7 @@ if (isMainThread) {
 const files = new Map();
 const system = systemFileCalls;
 
-/** @param {FileOnDisk} file @param {number} position @param {number} byteLength @returns {boolean} whether nobody waits */
+/** @param {FileOnDisk} file @param {number} position @param {number} byteLength @returns {boolean} whether no thread waits */
 function staysInPageCache(file, position, byteLength) {
   if (!file.disk.model.rotates) return false;
   if (file.unsyncedStart === file.unsyncedEnd) file.unsyncedStart = position;
@@ -55,7 +55,7 @@ function staysInPageCache(file, position, byteLength) {
   return true;
 }
 
-/** @param {FileOnDisk} file @returns {[number, number, number]} what the page cache holds of it, and no longer */
+/** @param {FileOnDisk} file @returns {[number, number, number]} the range that the page cache held, which it drops */
 function takeUnsynced(file) {
   const { number, unsyncedStart, unsyncedEnd } = file;
   file.unsyncedStart = unsyncedEnd;

@@ -1,11 +1,11 @@
 // @ts-check
-// One consumer of a store, in a process of its own: `consume.mjs STORE HOW EPOCH`. Prints what it measured as a line of
-// JSON; the clock begins when Node has started.
+// One consumer of a store, in its own process: `consume.mjs STORE HOW EPOCH`. Prints its measurements as a line of
+// JSON; the clock starts after Node has started.
 //
 //   read       reads the data files of the store from the first to the last byte, and does nothing with them
 //   batches    takes all records of the epoch from the loader, 256 at a time
 //   records    takes them one by one
-//   training   takes some thousand batches, computing for a millisecond with each
+//   training   takes some thousand batches and computes for a millisecond with each
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import path from 'node:path';
 const { openStore } = await import(new URL('../../dist/bundle/index.js', import.meta.url).href);
 
 const batchSize = 256;
-/** Of a training that need not come to an end. */
+/** Batches of a training, which need not reach the end of the epoch. */
 const mostTrainingBatches = 4000;
 const computeMilliseconds = 1;
 const pieceBytes = 2 ** 20;
@@ -57,7 +57,7 @@ async function consume() {
   } else {
     let asked = performance.now();
     for await (const batch of loader.batches(batchSize)) {
-      // What comes before the first batch is told apart.
+      // The time before the first batch is measured separately.
       if (firstSeconds === 0) firstSeconds = since(began);
       else waitSeconds += since(asked);
       records += batch.length;
@@ -74,7 +74,7 @@ async function consume() {
   return { seconds, bytes, records, firstSeconds, waitSeconds };
 }
 
-/** Keeps this thread busy, as a program does that trains on it. */
+/** Keeps this thread busy, like a training program. */
 function compute() {
   const end = performance.now() + computeMilliseconds;
   while (performance.now() < end);

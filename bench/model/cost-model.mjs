@@ -1,15 +1,15 @@
 // @ts-check
-// The cost model: how long a job takes, from what its bytes, records and segments cost and from what its disks give.
-// Pure.
+// The cost model: predicts how long a job takes, from the costs of bytes, records and segments and the speed of the
+// disks. Pure.
 //
 //     time    = start + sum over passes
-//     pass    = (cores^p + disks^p)^(1/p), or what the memory takes, if that is longer
-//     cores   = CPU seconds of the pass / workers: a byte and b record, moving bytes by system calls, calls a segment
-//     disks   = bytes to and from the disks / what all of them give
+//     pass    = (cores^p + disks^p)^(1/p), or the time of the memory if that is longer
+//     cores   = CPU seconds of the pass / workers: per byte and record, per byte moved by system calls, per segment
+//     disks   = bytes to and from the disks / the speed of all disks together
 //
-// p says how well computing and waiting overlap: 1 not at all, infinity completely. Disks that rotate lose a seek a
-// segment, and in pass 1, in which N threads each wait for a random one of D disks, keep N / (N + D - 1) of them busy.
-// Each level of piles beyond the first is a pass of its own that reads and writes all of the temp data once more.
+// p tells how well computing and waiting overlap: 1 not at all, infinity completely. A rotating disk loses one seek a
+// segment. In pass 1 N threads each wait for a random one of D rotating disks, which keeps N / (N + D - 1) of the disks
+// busy. Each level of piles beyond the first is another pass that reads and writes all temp data.
 
 /** @import { PlannedJob } from './planned-job.mjs' */
 
@@ -22,27 +22,27 @@
  */
 
 /**
- * @typedef {object} Costs what is fitted
- * @property {number} startSeconds all that is not a pass
+ * @typedef {object} Costs the fitted constants
+ * @property {number} startSeconds everything outside the passes
  * @property {PhaseCost[]} phases that compute
- * @property {number} perMovedByte CPU seconds of a read or a write, for each byte
- * @property {number} perSegment CPU seconds of a write and a read of one segment, besides its bytes
+ * @property {number} perMovedByte CPU seconds to read or write a byte
+ * @property {number} perSegment CPU seconds to write and read a segment, besides its bytes
  * @property {number} overlap p
  */
 
 /**
- * @typedef {object} Disks what inputs, temp data and outputs lie on, evenly spread
+ * @typedef {object} Disks the disks of inputs, temp data and outputs, evenly spread
  * @property {number} count
  * @property {number} readBytesPerSecond of each
  * @property {number} writeBytesPerSecond of each
- * @property {number} seekSeconds of a disk that rotates; else 0
- * @property {number} callSeconds that a thread waits for one read besides its bytes
+ * @property {number} seekSeconds of a rotating disk; otherwise 0
+ * @property {number} callSeconds the wait for a read, besides its bytes
  */
 
 /**
  * @typedef {object} Machine
  * @property {Disks} disks
- * @property {number} cachedTempBytes temp data that the page cache holds, and no disk sees
+ * @property {number} cachedTempBytes temp data that stays in the page cache and never reaches a disk
  * @property {number} memoryBytesPerSecond
  */
 
@@ -59,11 +59,11 @@
 
 /** @typedef {{ seconds: number, passes: PassTime[] }} Prediction */
 
-/** What a rotating disk is made to write at one time, as pile-set-writer.ts has it. */
+/** The bytes of one write to a rotating disk, as in pile-set-writer.ts. */
 const SYNC_BYTES = 8 * 2 ** 20;
-/** The same in pass 2, where threads follow each other from disk to disk: as measured on simulated disks. */
+/** The same in pass 2, where threads follow each other from disk to disk; measured on simulated disks. */
 const PASS2_DISKS_BUSY = 0.92;
-/** A stored byte goes to or from memory so often in a pass: DMA, copies, buffers that no cache holds. Counted, not measured. */
+/** How often a pass moves a stored byte to or from memory: DMA, copies, large buffers. Counted, not measured. */
 const MEMORY_TRANSFERS = 9;
 
 /**
@@ -79,7 +79,7 @@ export function predict(costs, job, machine) {
   const segmentBytes = job.storedBytes / job.segments;
   const reads = (/** @type {number} */ count) => count / disks.readBytesPerSecond;
   const writes = (/** @type {number} */ count) => count / disks.writeBytesPerSecond;
-  // Rotating disks pay for the way of the head; the others are not waited for in turn, the page cache takes writes.
+  // Rotating disks pay for moving the head. Others need no waiting in turn: the page cache takes the writes.
   const seekShare = disks.seekSeconds * disks.readBytesPerSecond;
   const readLoss = 1 + seekShare / segmentBytes;
   const writeLoss = 1 + seekShare / SYNC_BYTES;
@@ -122,7 +122,7 @@ function computeSeconds({ phases }, { bytes, records }, pass) {
     .reduce((sum, { perByte, perRecord }) => sum + bytes * perByte + records * perRecord, 0);
 }
 
-/** Records are scattered again, without being looked for, and hashed once more on both ways. */
+/** Records are scattered again, without framing, and are hashed once more when written and when read. */
 /** @param {Costs} costs @param {PlannedJob} job */
 function rescatterSeconds({ phases }, { bytes, records }) {
   return phases

@@ -1,10 +1,9 @@
 // @ts-check
 // Fits the constants of the cost model to measured jobs. Pure.
 //
-// What is computed is user time, of which each phase has the share that the profile tells; so much a byte and so much
-// a record. What system calls copy is system time: so much a byte that is moved, and so much a segment. Both are the
-// same on a machine that has other work. The overlap is the one with which the passes come closest to their elapsed
-// times, of jobs that had the machine for themselves.
+// Computing is user time; the profile gives the share of each phase, as a cost per byte and per record. Copying by
+// system calls is system time, as a cost per moved byte and per segment. Other load on the machine changes neither. The
+// overlap is the one that predicts the elapsed times of the passes best, for jobs that had the machine for themselves.
 
 import { medianOf } from '../figures.mjs';
 import { predict } from './cost-model.mjs';
@@ -25,11 +24,11 @@ import { predict } from './cost-model.mjs';
  * @property {Record<string, number>} pass2
  */
 
-/** Phases in which the program itself computes. */
+/** Phases in which the program computes. */
 const computing = { 1: ['scan', 'scatter', 'hash', 'other'], 2: ['sort', 'gather', 'hash', 'other'] };
 /** CPU time of a job of a few lines. */
 const start = { userSeconds: 0.18, sysSeconds: 0.04 };
-/** What elapsed times gave when the machine was quiet. */
+/** Fitted to elapsed times on a quiet machine. */
 const usual = { startSeconds: 0.25, overlap: 2 };
 const overlaps = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 20];
 
@@ -56,7 +55,7 @@ export function fitCosts(measured) {
 }
 
 /**
- * Whether threads waited for cores that others had: what the program itself computed took longer than its user time.
+ * Whether threads waited for cores that other programs used: the computing phases took longer than the user time.
  *
  * @param {MeasuredJob} measured
  */
@@ -89,8 +88,8 @@ function passError(costs, measured) {
 }
 
 /**
- * x and y, neither negative, with the least sum of squares of (a x + b y - seconds) / seconds: a tenth is a tenth,
- * whether of a short job or of a long one.
+ * Finds x and y, neither negative, with the least sum of squares of (a x + b y - seconds) / seconds: relative errors
+ * of short and long jobs count the same.
  *
  * @param {{ a: number, b: number, seconds: number }[]} points
  * @returns {[number, number]}
@@ -111,7 +110,7 @@ function leastSquares(points) {
   const x = (a1 * bb - b1 * ab) / determinant;
   const y = (b1 * aa - a1 * ab) / determinant;
   if (determinant > 0 && x >= 0 && y >= 0) return [x, y];
-  // One of them alone: the one that leaves less.
+  // Only one of them: the one with the smaller error.
   const [onlyA, onlyB] = [a1 / aa, bb === 0 ? 0 : b1 / bb];
   return onlyA * a1 >= onlyB * b1 ? [onlyA, 0] : [0, onlyB];
 }

@@ -1,5 +1,5 @@
 // @ts-check
-// From what the bench measured to what the model is fitted to: medians, and what the machine was for each job. Pure.
+// Turns the measurements of the bench into the input of the fit: medians, and the machine of each job. Pure.
 
 import { medianOf } from '../figures.mjs';
 import { planJob } from './planned-job.mjs';
@@ -19,7 +19,7 @@ import { planJob } from './planned-job.mjs';
  */
 
 /**
- * @typedef {object} Measurements as they are kept in bench/results
+ * @typedef {object} Measurements a file in bench/results
  * @property {string} date
  * @property {Record<string, string | null>} versions
  * @property {{ cores: number, memoryBytes: number }} machine
@@ -28,11 +28,11 @@ import { planJob } from './planned-job.mjs';
 
 /** The share of memory that may be dirty before writers wait: vm.dirty_ratio of Linux. */
 const DIRTY_SHARE = 0.2;
-/** Nobody's: the disks are the limit there. */
+/** Unused: the disks are the limit there. */
 const UNLIMITED = Number.POSITIVE_INFINITY;
 const MIB = 2 ** 20;
 
-/** @param {Measurements} measurements @returns {Disks} the one disk that all lies on */
+/** @param {Measurements} measurements @returns {Disks} the one disk of all files */
 export function measuredDisk({ cases }) {
   const secondsOf = (/** @type {string} */ name) => {
     const found = cases.find((each) => each.case.name === name);
@@ -90,7 +90,7 @@ function medians(profiles, figures) {
   return Object.fromEntries(names.map((name) => [name, medianOf(profiles.map((each) => figures(each)[name] ?? 0))]));
 }
 
-/** @param {string | undefined} memory as the cases have it: in MiB or GiB */
+/** @param {string | undefined} memory as in the cases: in MiB or GiB */
 function budgetOf(memory) {
   const match = /^(\d+)([MG])$/.exec(memory ?? '');
   if (!match) throw new Error(`expected a case with a memory such as 256M, got ${memory}`);

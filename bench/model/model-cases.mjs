@@ -1,5 +1,5 @@
 // @ts-check
-// What the cost model is fitted to, what it is checked against, and what the bare disk is measured with.
+// The cases of the cost model: those it is fitted to, those that check it, and those that measure the bare disk.
 
 /** @import { Case } from '../cases.mjs' */
 /** @import { ContestantName } from '../contestants.mjs' */

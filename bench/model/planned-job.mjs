@@ -1,5 +1,6 @@
 // @ts-check
-// What a job comes to, counted, as the planner would have it: the model knows nothing of its own about piles. Pure.
+// The counts of a job, such as its piles and segments, as the planner decides them: the model has no rules of its own
+// about piles. Pure.
 
 import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES, SUB_PILE_FILL } from '#src/plan/arena-sizes.js';
 import { planMemory } from '#src/plan/memory-plan.js';
@@ -26,16 +27,16 @@ import { planSliceBytes } from '#src/plan/slices.js';
  * @property {number} piles
  * @property {number} bufferBytes
  * @property {number} segments that pass 1 leaves
- * @property {number} levels how often a record is put on a pile
+ * @property {number} levels how often a record is written to a pile
  * @property {number} slices
  * @property {number} stripes
- * @property {number} openFiles at most, of all workers
+ * @property {number} openFiles the most, of all workers
  * @property {number} indexBytes of all pile sets
  */
 
 const SEGMENT_ENTRY_BYTES = 24;
 const PILE_ENTRY_BYTES = 48;
-/** Of arena that a pile takes when it is loaded, for each byte: as memory-plan.ts has it. */
+/** Bytes of arena for each byte of a loaded pile, as in memory-plan.ts. */
 const loadFactor = (/** @type {number} */ meanRecordBytes) => 1.2 * (1 + 20 / (meanRecordBytes + STORED_HEADER_BYTES));
 
 /** @param {JobSize} size @returns {PlannedJob} */
@@ -57,7 +58,7 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
   });
   const sliceBytes = planSliceBytes(bytes, plan.workers, plan.pileCount, plan.bufferBytes);
   const slices = Math.max(1, Math.round(bytes / sliceBytes));
-  // Full buffers, and what is left of each pile at the end of each split.
+  // Full buffers, plus the rest of each pile at the end of each slice.
   const segments = plan.storedBytes / plan.bufferBytes + (slices * plan.pileCount) / 2;
   const outputBytes = OUTPUT_BUFFER_COUNT * plan.outputBytes;
   let levels = 1;

@@ -1,5 +1,5 @@
 // @ts-check
-// docs/SCALE.md and docs/SCALE-MODEL.md: prose by hand, and between their marks the tables of the model. Pure.
+// docs/SCALE.md and docs/SCALE-MODEL.md: text by hand, and tables of the model between these marks. Pure.
 //
 //     <!-- model: NAME -->
 //     ...

@@ -1,6 +1,6 @@
 // @ts-check
-// Servers that docs/SCALE.md asks the model about. Disks are as their makers promise them for long sequential calls;
-// memory as fast as measured with all cores copying, of servers of that size. Nothing of this was measured here.
+// The servers of the tables in docs/SCALE.md. The disks have their makers' figures for long sequential calls; the
+// memory has the measured speed of servers of that size with all cores copying. Nothing was measured on this machine.
 
 /** @import { Disks } from './cost-model.mjs' */
 
@@ -30,7 +30,7 @@ const kinds = {
   'NVMe 7 GB/s': disk(7e9, 0, 100e-6),
 };
 
-/** A socket of a server has eight channels of memory, of which a program gets some 150 GB/s. */
+/** A server socket has eight memory channels; a program gets about 150 GB/s from them. */
 const memoryOfCores = (/** @type {number} */ cores) => Math.min(300e9, Math.max(80e9, cores * 5e9));
 
 /** @param {number} cores @param {number} budgetGib @param {number} count @param {keyof typeof kinds} kind @returns {Server} */

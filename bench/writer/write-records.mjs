@@ -1,13 +1,13 @@
 // @ts-check
-// One producer, in a process of its own: `write-records.mjs WAY PIECES FILE SIZE DIR`. Writes the lines of FILE, again and
-// again up to SIZE bytes, to a place in DIR, and prints what it measured as a line of JSON; the clock begins when the
-// lines are in memory and ends when all is written, and for a store committed.
+// One producer, in its own process: `write-records.mjs WAY PIECES FILE SIZE DIR`. Writes the lines of FILE, repeated up
+// to SIZE bytes, to a place in DIR, and prints its measurements as a line of JSON. The clock starts when the lines are
+// in memory, and stops when everything is written and, in a store, committed.
 //
 //   WAY     stream: a plain file, through the stream of Node with its own buffer
 //           wide-stream: the same with a buffer of 1 MiB
-//           synced-stream: the same as the last, then synced, as a commit is
+//           synced-stream: wide-stream, with a sync at the end, as in a commit
 //           writer: a PileWriter
-//   PIECES  bytes or text: what each record is to the program
+//   PIECES  bytes or text: the type of a record in the program
 
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -18,7 +18,7 @@ const { openPileWriter } = await import(new URL('../../dist/bundle/index.js', im
 
 /**
  * @typedef {{ seconds: number, writtenSeconds: number, cpuSeconds: number, records: number, bytes: number }} Written
- *   `writtenSeconds`: until the last record was taken
+ *   `writtenSeconds`: until the last record is accepted
  */
 
 const wideBufferBytes = 2 ** 20;

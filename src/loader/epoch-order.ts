@@ -1,28 +1,37 @@
 /**
- * The order of an epoch: which piles come one after the other, and by which keys the records of each are ordered. Pure.
- * Epoch 0 is the global shuffle: all piles as they lie, by their stored keys.
+ * Which records a rank gets in an epoch, and in which order. Pure.
+ *
+ *     orderOfEpoch    the order of the piles, and the key that reorders the records in each of them
+ *     shareOfRank     the records of that order that belong to the rank
+ *     visitsOf        the piles that the rank reads one after the other, and the records it takes from each
+ *
+ * Epoch 0 is the global shuffle: all piles in the order of their numbers, records by their stored keys. All of this is a
+ * contract: a saved position means the same record in every version.
  */
 import seedrandom from 'seedrandom';
 import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
-
-/** What later epochs have anew: `full`: the order of the piles and that in each; `piles`: that of the piles alone. */
-export type Reshuffle = 'full' | 'piles' | 'none';
+import type { LoaderSettings } from './loader-state.js';
 
 export interface EpochOrder {
-  /** The piles, in their order. */
+  /** The numbers of the piles, in their order. */
   readonly piles: Uint32Array;
-  /** With which the stored keys are mixed; undefined: they are taken as they are. */
+  /** Mixed with the stored keys; undefined: the stored keys alone order the records. */
   readonly epochKey: bigint | undefined;
 }
 
-export function orderOfEpoch(seed: string, epoch: number, reshuffle: Reshuffle, pileCount: number): EpochOrder {
+export function orderOfEpoch(
+  seed: string,
+  epoch: number,
+  reshuffle: LoaderSettings['reshuffle'],
+  pileCount: number,
+): EpochOrder {
   const piles = Uint32Array.from({ length: pileCount }, (_, pile) => pile);
   if (epoch === 0 || reshuffle === 'none') return { piles, epochKey: undefined };
   permute(piles, seedrandom(deriveEpochDraws(seed, epoch)));
   return { piles, epochKey: reshuffle === 'full' ? deriveEpochKey(seed, epoch) : undefined };
 }
 
-/** Fisher and Yates, from the last place down. */
+/** Fisher-Yates, from the last position down. */
 function permute(values: Uint32Array, draw: () => number): void {
   for (let last = values.length - 1; last > 0; last--) {
     const other = Math.floor(draw() * (last + 1));
@@ -30,4 +39,93 @@ function permute(values: Uint32Array, draw: () => number): void {
     values[last] = values[other] ?? 0;
     values[other] = value;
   }
+}
+
+/** Record k of the share is record `first + k * step` of the epoch; after the last record the order starts again. */
+export interface RankShare {
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/**
+ * Shares are disjoint and together complete, and their counts differ by at most one:
+ *
+ *     strided       rank r gets the records r, r + W, r + 2 W, ...
+ *     contiguous    rank r gets the records from floor(r N / W) up to the first one of the next rank
+ *
+ * `equalize` makes the counts equal: with `drop` the longer shares lose their last record, with `pad` the shorter ones
+ * get a record of another rank.
+ */
+export function shareOfRank(
+  records: number,
+  { rank, worldSize, share, equalize }: Omit<LoaderSettings, 'reshuffle'>,
+): RankShare {
+  const step = share === 'strided' ? worldSize : 1;
+  if (records === 0) return { first: 0, step, count: 0 };
+  const first = share === 'strided' ? rank : proportion(rank, records, worldSize);
+  if (equalize === 'drop') return { first, step, count: Math.floor(records / worldSize) };
+  if (equalize === 'pad') return { first, step, count: Math.ceil(records / worldSize) };
+  const end = share === 'strided' ? records : proportion(rank + 1, records, worldSize);
+  return { first, step, count: Math.max(0, Math.ceil((end - first) / step)) };
+}
+
+/** floor(part * total / parts), exact for every product. */
+function proportion(part: number, total: number, parts: number): number {
+  return Number((BigInt(part) * BigInt(total)) / BigInt(parts));
+}
+
+/** One read of a pile, or of one range of its keys: takes `count` records of the pile, every `step`th from `first`. */
+export interface PortionVisit {
+  readonly pile: number;
+  readonly range: number;
+  readonly rangeCount: number;
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+export interface EpochPiles {
+  readonly piles: EpochOrder['piles'];
+  /** Records of each pile, by its number. */
+  readonly records: Float64Array;
+  /** The number of key ranges in which a pile is read: more than one if the pile does not fit into memory. */
+  readonly rangeCountOf: (pile: number) => number;
+}
+
+/** The visits of a rank, from record `from` of its share. Skips piles from which the rank takes nothing. */
+export function* visitsOf(epoch: EpochPiles, share: RankShare, from: number): Generator<PortionVisit, void> {
+  const { piles, records, rangeCountOf } = epoch;
+  const starts = startsOf(piles, records);
+  const total = starts[piles.length] ?? 0;
+  const { step } = share;
+  for (let taken = from; taken < share.count; ) {
+    const position = (share.first + taken * step) % total;
+    const place = lastAtOrBefore(starts, position);
+    const pile = piles[place] ?? 0;
+    const first = position - (starts[place] ?? 0);
+    const count = Math.min(share.count - taken, Math.ceil(((records[pile] ?? 0) - first) / step));
+    const rangeCount = rangeCountOf(pile);
+    for (let range = 0; range < rangeCount; range++) yield { pile, range, rangeCount, first, step, count };
+    taken += count;
+  }
+}
+
+/** The position of the first record of each pile; then the number of records. */
+function startsOf(piles: Uint32Array, records: Float64Array): Float64Array {
+  const starts = new Float64Array(piles.length + 1);
+  for (const [place, pile] of piles.entries()) starts[place + 1] = (starts[place] ?? 0) + (records[pile] ?? 0);
+  return starts;
+}
+
+/** The last pile that starts at or before the position: earlier piles with the same start are empty. */
+function lastAtOrBefore(starts: Float64Array, position: number): number {
+  let low = 0;
+  let high = starts.length - 2;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= position) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

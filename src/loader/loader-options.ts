@@ -1,43 +1,43 @@
 /**
- * What a caller says of a loader, checked and completed.
+ * What a caller asks of a loader, checked, with defaults filled in.
  */
 import { UsageError } from '../errors.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
-import type { LoaderSettings } from './loader-state.js';
+import { type LoaderSettings, MOST_RANKS } from './loader-state.js';
 
 export interface OpenStoreOptions {
-  /** What piles may take in memory, in threads and ready for the consumer. Default: half of what is available. */
+  /** Memory for piles, in bytes: those being loaded, those ready, and the one you read. Default: half of what is available. */
   readonly memoryBytes?: number | undefined;
-  /** Threads that load piles, for all loaders of the store. Default: two, or as many as there are CPUs. */
+  /** Threads that load piles, shared by all loaders of the store. Default: 2, or the number of CPUs if that is smaller. */
   readonly workers?: number | undefined;
   /** Ends all loaders. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface LoaderOptions {
-  /** Which part of each epoch is read. Default 0 of 1: all of it. */
+  /** Which part of each epoch is read: that of rank `rank` of `worldSize`. Default: 0 of 1, the whole epoch. */
   readonly rank?: number | undefined;
   readonly worldSize?: number | undefined;
   /**
    * `strided` (default): record i of an epoch goes to rank i mod worldSize, and each rank reads all piles. `contiguous`:
-   * each rank reads its own share of the piles alone.
+   * each rank reads only its own share of the piles.
    */
   readonly share?: 'strided' | 'contiguous' | undefined;
   /**
-   * Ranks get counts that differ by at most one, unless they are made equal: `drop` leaves out up to worldSize - 1
-   * records, `pad` gives as many twice.
+   * By default the record counts of the ranks differ by at most one. `drop` makes them equal by leaving out up to
+   * worldSize - 1 records, `pad` by giving up to worldSize - 1 records twice.
    */
   readonly equalize?: 'drop' | 'pad' | undefined;
   /**
-   * What epochs from 1 on have anew: `full` (default): the order of the piles and that in each; `piles`: that of the
-   * piles alone; `none`: nothing, all epochs are as epoch 0.
+   * What changes in each epoch after epoch 0. `full` (default): the order of the piles and of the records in each.
+   * `piles`: the order of the piles. `none`: nothing, every epoch is the same.
    */
   readonly reshuffle?: 'full' | 'piles' | 'none' | undefined;
-  /** Piles that are loaded ahead; one more is being consumed. Default 2. */
+  /** Piles that are loaded ahead, in addition to the one you read. Default 2. */
   readonly prefetchPiles?: number | undefined;
 }
 
-/** What threads and memory a store is read with. */
+/** The threads and memory that a store is read with. */
 export interface LoaderLimits {
   readonly memoryBytes: number;
   readonly workers: number;
@@ -49,15 +49,15 @@ const DEFAULT_WORKERS = 2;
 const MOST_WORKERS = 1024;
 const DEFAULT_PREFETCH_PILES = 2;
 const MOST_PREFETCH_PILES = 1024;
-const MOST_RANKS = 2 ** 31 - 1;
+const MOST_BATCH_RECORDS = 2 ** 31 - 1;
 
 export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOptions): LoaderLimits {
   return {
     memoryBytes:
       memoryBytes === undefined
         ? Math.floor(readMemory().availableBytes * DEFAULT_MEMORY_SHARE)
-        : requireWhole('memoryBytes', memoryBytes, 1),
-    workers: requireWhole('workers', workers ?? Math.min(DEFAULT_WORKERS, readCpuCount()), 1, MOST_WORKERS),
+        : requireWhole('`memoryBytes`', memoryBytes, 1),
+    workers: requireWhole('`workers`', workers ?? Math.min(DEFAULT_WORKERS, readCpuCount()), 1, MOST_WORKERS),
     signal,
   };
 }
@@ -65,24 +65,24 @@ export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOption
 /** @throws UsageError */
 export function completeSettings(options: LoaderOptions): LoaderSettings {
   const { rank = 0, worldSize = 1, share = 'strided', equalize = null, reshuffle = 'full' } = options;
-  requireWhole('worldSize', worldSize, 1, MOST_RANKS);
-  requireWhole('rank', rank, 0, worldSize - 1);
-  requireOneOf('share', share, ['strided', 'contiguous']);
-  if (equalize !== null) requireOneOf('equalize', equalize, ['drop', 'pad']);
-  requireOneOf('reshuffle', reshuffle, ['full', 'piles', 'none']);
+  requireWhole('`worldSize`', worldSize, 1, MOST_RANKS);
+  requireWhole('`rank`', rank, 0, worldSize - 1);
+  requireOneOf('`share`', share, ['strided', 'contiguous']);
+  if (equalize !== null) requireOneOf('`equalize`', equalize, ['drop', 'pad']);
+  requireOneOf('`reshuffle`', reshuffle, ['full', 'piles', 'none']);
   return { rank, worldSize, share, equalize, reshuffle };
 }
 
 export function completePrefetch({ prefetchPiles = DEFAULT_PREFETCH_PILES }: LoaderOptions): number {
-  return requireWhole('prefetchPiles', prefetchPiles, 0, MOST_PREFETCH_PILES);
+  return requireWhole('`prefetchPiles`', prefetchPiles, 0, MOST_PREFETCH_PILES);
 }
 
 export function requireEpoch(epoch: number): number {
-  return requireWhole('epoch', epoch, 0);
+  return requireWhole('`epoch`', epoch, 0);
 }
 
 export function requireBatchSize(size: number): number {
-  return requireWhole('the size of a batch', size, 1, 2 ** 31 - 1);
+  return requireWhole('the size of a batch', size, 1, MOST_BATCH_RECORDS);
 }
 
 function requireWhole(what: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {

@@ -1,22 +1,22 @@
 /**
- * The position of a loader as a small JSON object: with it another process goes on with exactly the next record.
+ * The position of a loader as a small JSON object, from which another process resumes with exactly the next record.
  */
 import { UsageError } from '../errors.js';
 import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
 const VERSION = 1;
-const MOST_RANKS = 2 ** 31 - 1;
+export const MOST_RANKS = 2 ** 31 - 1;
 
 const shape = object({
   version: wholeNumber(VERSION, VERSION),
-  /** Id of the store, and number of the state of it that is read. */
+  /** The store's id, and the number of its state that is read. */
   store: checksumText,
   manifest: wholeNumber(1),
-  /** How many commits that state has, which tells whether a later one has all of them still. */
+  /** Number of commits in that state: tells whether a later state still has all of them. */
   commits: wholeNumber(),
   epoch: wholeNumber(),
-  /** How many records of the epoch the rank was given. One that is beyond the epoch's end counts on in the next ones. */
+  /** Records of the epoch that the rank was given. A number beyond the end of the epoch continues in the next epochs. */
   record: wholeNumber(),
   rank: wholeNumber(0, MOST_RANKS - 1),
   worldSize: wholeNumber(1, MOST_RANKS),
@@ -25,32 +25,30 @@ const shape = object({
   reshuffle: oneOf('full', 'piles', 'none'),
 });
 
-/** Plain data, for JSON; what it holds is of no use but to `resume`. */
+/** A saved position: plain data for JSON, to be given to `OpenedStore.resume`. */
 export type LoaderState = ValueOf<typeof shape>;
 
-/** What of a state says which records a loader gives; the rest of it is where it is. */
-export type LoaderSettings = Omit<LoaderState, 'version' | 'store' | 'manifest' | 'commits' | 'epoch' | 'record'>;
+/** Which records a loader gives, without its position. */
+export type LoaderSettings = Pick<LoaderState, 'rank' | 'worldSize' | 'share' | 'equalize' | 'reshuffle'>;
 
 export function stateOf(
-  { settings, manifest }: StoreSnapshot,
-  loader: LoaderSettings,
+  { settings: { id: store }, manifest: { number, commits } }: StoreSnapshot,
+  { rank, worldSize, share, equalize, reshuffle }: LoaderSettings,
   epoch: number,
   record: number,
 ): LoaderState {
-  const { rank, worldSize, share, equalize, reshuffle } = loader;
-  const { number, commits } = manifest;
-  const ofStore = { version: VERSION, store: settings.id, manifest: number, commits: commits.length };
-  return { ...ofStore, epoch, record, rank, worldSize, share, equalize, reshuffle };
+  const position = { version: VERSION, store, manifest: number, commits: commits.length, epoch, record };
+  return { ...position, rank, worldSize, share, equalize, reshuffle };
 }
 
-/** @throws UsageError when it is no state, of another version, or of another store. */
+/** @throws UsageError if `state` is not a loader state, has another version, or belongs to another store. */
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
-  const refuse = (problem: string) => new UsageError(`the state to go on from is none of a loader: ${problem}`);
+  const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
   const read = readGiven(shape, state, refuse);
   if (read.rank >= read.worldSize) throw refuse(`rank: expected less than ${read.worldSize}, got ${read.rank}`);
   if (read.store === settings.id) return read;
   throw new UsageError(
-    `the state to go on from belongs to the pile store of id ${read.store}, and ${directory} is that of id ${settings.id}; give it the store that it was made with`,
+    `the loader state belongs to the pile store with id ${read.store}, but ${directory} has id ${settings.id}; resume it from its own store`,
     'ERR_STORE_DIFFERS',
   );
 }

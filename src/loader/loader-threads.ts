@@ -1,6 +1,6 @@
 /**
- * The threads that load piles of a store, for all loaders of it. They start when the first pile is asked for. A small
- * state of a store is read on the calling thread: starting others takes longer.
+ * The threads that load piles of a store, shared by all its loaders. They start when a loader first reads. A small state
+ * of a store is read on the calling thread: starting threads would take longer.
  */
 import { randomUUID } from 'node:crypto';
 import type { LoadShare } from '../../workers/shares.js';
@@ -15,7 +15,7 @@ import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import type { LoaderLimits } from './loader-options.js';
 
-/** A store of this much is read before two threads have started. */
+/** A store of this size is read before two threads have started. */
 const INLINE_BYTES = 8 * 2 ** 20;
 
 export function isReadInline({ manifest }: StoreSnapshot): boolean {
@@ -23,43 +23,43 @@ export function isReadInline({ manifest }: StoreSnapshot): boolean {
 }
 
 export class LoaderThreads {
+  readonly limits: LoaderLimits;
   readonly layout: PileSetLayout;
-  /** How many piles are loaded at one time. */
+  /** Piles that are loaded at the same time. */
   readonly count: number;
   readonly #isInline: boolean;
   readonly #share: LoadShare;
   readonly #control: JobControl;
   readonly #underWay = new Set<Promise<unknown>>();
-  readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.#control.abort();
   #pool: Promise<TaskPool> | undefined;
 
   /** @param snapshot any state of the store. */
   constructor(snapshot: StoreSnapshot, isInline: boolean, limits: LoaderLimits) {
+    this.limits = limits;
     this.#isInline = isInline;
-    this.count = this.#isInline ? 1 : limits.workers;
+    this.count = isInline ? 1 : limits.workers;
     const gates = new DeviceGates({});
     const directory = pileSetDirectoryOf(snapshot.directory);
     const rotates = gates.deviceOf(directory, 'store').deviceClass === 'rotating';
     const gate = gates.gateOf(directory, 'store');
-    // One thread makes one call at a time.
-    this.layout = layoutOf(snapshot, this.#isInline ? UNGATED : gate, rotates);
+    // A single thread makes one call at a time, without a gate.
+    this.layout = layoutOf(snapshot, isInline ? UNGATED : gate, rotates);
     this.#control = JobControl.create(gates.permits, 0);
     this.#share = {
       jobName: randomUUID(),
       control: this.#control.buffer,
       layout: this.layout,
-      // Portions are planned to fit the memory that there is; one of long records takes what it takes.
+      // Portions are planned to fit into `memoryBytes`. A portion of long records may take more.
       arenaBytes: LARGEST_ARENA_BYTES,
     };
-    this.#signal = limits.signal;
-    if (this.#signal?.aborted === true) this.#control.abort();
-    this.#signal?.addEventListener('abort', this.#onAbort);
+    if (limits.signal?.aborted === true) this.#control.abort();
+    limits.signal?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Starts the threads, if they are not there yet. */
+  /** Starts the threads, once. */
   start(): void {
-    // What fails is told to whoever asks for a pile.
+    // `load` reports the failure.
     this.#open().catch(() => {});
   }
 
@@ -79,10 +79,10 @@ export class LoaderThreads {
     }
   }
 
-  /** Has tasks end at their next safe point, and then the threads. */
+  /** Ends the tasks at their next safe point, then the threads. */
   async close(): Promise<void> {
     this.#control.abort();
-    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.limits.signal?.removeEventListener('abort', this.#onAbort);
     await Promise.allSettled(this.#underWay);
     const pool = await this.#pool?.catch(() => undefined);
     await pool?.destroy();

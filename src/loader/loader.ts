@@ -1,19 +1,17 @@
 /**
- * Gives the records of one rank, epoch by epoch. A loader is a position in the store: whatever asks it for records moves
- * it on, and `state` says where it is.
+ * Gives the records of one rank, epoch by epoch. A loader remembers its position: every loop over it moves the position,
+ * and `state` saves it.
  */
 import { AbortedError, UsageError } from '../errors.js';
+import { shareOfRank } from './epoch-order.js';
 import { requireBatchSize } from './loader-options.js';
 import { type LoaderSettings, type LoaderState, stateOf } from './loader-state.js';
-import { newBuffers, type PortionBuffers, PortionReader } from './portion-reader.js';
-import { shareOfRank } from './rank-share.js';
-import type { RecordBatch } from './record-batch.js';
-import { RecordCursor } from './record-cursor.js';
-import { RecordIterator } from './record-iterator.js';
+import { type PortionBuffers, PortionReader } from './portion-reader.js';
+import { type RecordBatch, RecordCursor, RecordIterator } from './record-cursor.js';
 import type { StoreView } from './store-view.js';
 
 export interface BatchOptions {
-  /** Whether fewer records than make a batch, at the end of an epoch, are left out. */
+  /** Whether to leave out the last records of an epoch if they do not fill a batch. */
   readonly dropLast?: boolean | undefined;
 }
 
@@ -24,7 +22,7 @@ interface Position {
 }
 
 export class Loader implements AsyncIterable<Uint8Array> {
-  /** How many records the rank gets in an epoch. */
+  /** Records that the rank gets in each epoch. */
   readonly recordsPerEpoch: number;
   readonly #view: StoreView;
   readonly #settings: LoaderSettings;
@@ -39,18 +37,19 @@ export class Loader implements AsyncIterable<Uint8Array> {
     this.#settings = settings;
     this.#prefetchPiles = prefetchPiles;
     this.recordsPerEpoch = shareOfRank(view.records, settings).count;
-    this.#position = placeOf(epoch, record, this.recordsPerEpoch);
+    this.#position = positionOf(epoch, record, this.recordsPerEpoch);
   }
 
-  /** A small JSON object that says which record comes next; `resume` goes on with it, in any process. */
+  /** The position as a small JSON object. `OpenedStore.resume` continues there with the next record, in any process. */
   state(): LoaderState {
     const { epoch, record } = this.#position;
     return stateOf(this.#view.snapshot, this.#settings, epoch, record);
   }
 
   /**
-   * The records up to the end of the epoch. Each is good until the next one is asked for: the memory is used again then.
-   * @throws VerificationError when a pile is damaged; SystemError; AbortedError
+   * The records up to the end of the epoch, one by one. A record is valid until you ask for the next one, which may
+   * reuse its memory.
+   * @throws VerificationError if a pile is damaged; SystemError; AbortedError
    */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     this.#begin();
@@ -69,40 +68,38 @@ export class Loader implements AsyncIterable<Uint8Array> {
     });
   }
 
-  /** The records up to the end of the epoch, `size` at a time; the last batch may have fewer, unless `dropLast`. */
+  /**
+   * The records up to the end of the epoch in batches of `size` records. The last batch may be smaller; with `dropLast`
+   * it is left out.
+   */
   batches(size: number, { dropLast = false }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
     const wanted = requireBatchSize(size);
     return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast));
   }
 
   /**
-   * The records up to the end of the epoch, as many together as were loaded together: those of a pile, at most.
-   * @param endEpoch goes on with the next epochs, up to this one.
+   * The records up to the end of the epoch in the batches in which they were loaded: each is a pile or a part of one.
+   * @param endEpoch reads all epochs below this one. Default: the present epoch only.
    */
   portions(endEpoch?: number): AsyncGenerator<RecordBatch, void> {
     return this.#read((cursor) => cursor.takePortion(), endEpoch);
   }
 
   /**
-   * Batches without end, epoch after epoch; no batch has records of two epochs, and those at the end of one that make
-   * no whole batch are left out, unless `dropLast` is false.
-   * @throws UsageError when an epoch has too few records for a single batch.
+   * Batches of `size` records without end, epoch after epoch. A batch never has records of two epochs: records at the
+   * end of an epoch that do not fill a batch are left out, or come as a smaller batch if `dropLast` is false.
+   * @throws UsageError if an epoch has too few records for one batch.
    */
   steps(size: number, { dropLast = true }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
     const wanted = requireBatchSize(size);
     const fewest = dropLast ? wanted : 1;
     if (this.recordsPerEpoch < fewest) {
-      throw new UsageError(
-        `an epoch gives this rank ${this.recordsPerEpoch} records, and a batch needs ${fewest}: there would never be one`,
-      );
+      throw new UsageError(`an epoch has ${this.recordsPerEpoch} records for this rank, but a batch needs ${fewest}`);
     }
     return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast), Number.POSITIVE_INFINITY);
   }
 
-  /**
-   * @param take undefined at the end of an epoch.
-   * @param endEpoch undefined: the one behind this one.
-   */
+  /** @param take gives undefined at the end of an epoch. */
   async *#read(
     take: (cursor: RecordCursor) => Promise<RecordBatch | undefined>,
     endEpoch = this.#position.epoch + 1,
@@ -124,17 +121,17 @@ export class Loader implements AsyncIterable<Uint8Array> {
   }
 
   #begin(): void {
-    if (this.#isRead) throw new UsageError('this loader is being read already; make another one with openStore');
+    if (this.#isRead) throw new UsageError('another loop is reading this loader; make a second loader with openStore');
     this.#isRead = true;
   }
 
   async #openReader(endEpoch: number): Promise<PortionReader> {
-    if (this.#view.limits.signal?.aborted === true) throw new AbortedError('incomplete');
+    if (this.#view.threads.limits.signal?.aborted === true) throw new AbortedError('incomplete');
     const { epoch, record } = this.#position;
     const part = { ...this.#settings, epoch, endEpoch, from: record, prefetchPiles: this.#prefetchPiles };
-    // Those of the epoch before, unless it was left: then something may still be on its way into them.
-    const isWhole = this.#buffers.length === this.#prefetchPiles + 1;
-    if (!isWhole) this.#buffers = newBuffers(this.#prefetchPiles);
+    // A complete loop gave all buffers back. One that was left may still have piles loaded into them.
+    const bufferCount = this.#prefetchPiles + 1;
+    if (this.#buffers.length !== bufferCount) this.#buffers = Array.from({ length: bufferCount }, () => undefined);
     return PortionReader.open(this.#view, part, this.#buffers);
   }
 }
@@ -149,8 +146,8 @@ function beginNextEpoch(position: Position): void {
   position.record = 0;
 }
 
-/** A record beyond the end of the epoch is one of a later epoch. */
-function placeOf(epoch: number, record: number, recordsPerEpoch: number): Position {
+/** A record number beyond the end of the epoch continues in later epochs. */
+function positionOf(epoch: number, record: number, recordsPerEpoch: number): Position {
   if (recordsPerEpoch === 0 || record < recordsPerEpoch) return { epoch, record: Math.min(record, recordsPerEpoch) };
   return { epoch: epoch + Math.floor(record / recordsPerEpoch), record: record % recordsPerEpoch };
 }

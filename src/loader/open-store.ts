@@ -1,5 +1,5 @@
 /**
- * A store that records are read from, lazily and in a random order: the loader's side of the library.
+ * Opens a pile store for reading in random order: the loader's part of the library.
  */
 import { UsageError } from '../errors.js';
 import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
@@ -19,11 +19,11 @@ import { isReadInline, LoaderThreads } from './loader-threads.js';
 import { StoreView } from './store-view.js';
 
 export class OpenedStore {
-  /** Records of the store, in each epoch. */
+  /** Records of the store. Each epoch has all of them. */
   readonly records: number;
   readonly #limits: LoaderLimits;
   readonly #view: StoreView;
-  /** Those for small states of the store, and those for others; a state that is resumed may need what the present one does not. */
+  /** One for small states of the store, one for large ones: a resumed state may be large when the present one is small. */
   readonly #threads = new Map<boolean, LoaderThreads>();
   #isClosed = false;
 
@@ -34,16 +34,16 @@ export class OpenedStore {
     this.records = this.#view.records;
   }
 
-  /** A loader at the first record of an epoch, from 0 on. Epoch 0 is the global shuffle. @throws UsageError */
+  /** A loader at the first record of an epoch. Epochs count from 0; epoch 0 is the global shuffle. @throws UsageError */
   epoch(epoch: number, options: LoaderOptions = {}): Loader {
     return new Loader(this.#view, completeSettings(options), completePrefetch(options), requireEpoch(epoch), 0);
   }
 
   /**
-   * A loader that goes on where another one of this store was, maybe in another process: with the same rank and order,
-   * and the state of the store that it had.
-   * @param state what `Loader.state` gave.
-   * @throws UsageError when it is no state, or one of another store, or what it read was expired and deleted.
+   * A loader that continues where another one stopped, maybe in another process. It has the same rank and order, and
+   * reads the same state of the store.
+   * @param state from `Loader.state`.
+   * @throws UsageError if it is not a state, belongs to another store, or its records were expired and deleted.
    */
   resume(state: LoaderState, options: Pick<LoaderOptions, 'prefetchPiles'> = {}): Loader {
     const { snapshot } = this.#view;
@@ -53,7 +53,7 @@ export class OpenedStore {
     return new Loader(view, settings, completePrefetch(options), epoch, record);
   }
 
-  /** Ends the loaders of the store, and its threads. Not needed at the end of a program: idle threads do not hold it. */
+  /** Ends all loaders of the store and its threads. Optional at the end of a program: idle threads do not keep it alive. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#threads.values()].map((threads) => threads.close()));
@@ -63,16 +63,16 @@ export class OpenedStore {
     const isInline = isReadInline(snapshot);
     const threads = this.#threads.get(isInline) ?? new LoaderThreads(snapshot, isInline, this.#limits);
     this.#threads.set(isInline, threads);
-    // Whoever reads is told so.
+    // Closed threads refuse to load.
     if (this.#isClosed) void threads.close();
-    return new StoreView(snapshot, threads, this.#limits);
+    return new StoreView(snapshot, threads);
   }
 }
 
 /**
- * Another state of the store: its manifest, or what a later one says of it, when that was collected.
- * @param commitCount how many it has.
- * @throws UsageError ERR_STORE when what it had is gone, or may go at any time.
+ * Another state of the store, from its own manifest or, if that was collected, from a later one that has all its commits.
+ * @param commitCount number of commits in that state.
+ * @throws UsageError ERR_STORE if records of it were expired: they are deleted, or may be at any time.
  */
 function openOther(snapshot: StoreSnapshot, number: number, commitCount: number): StoreSnapshot {
   const { directory } = snapshot;
@@ -86,19 +86,20 @@ function openOther(snapshot: StoreSnapshot, number: number, commitCount: number)
   const isGone = other.manifest.commits.some(({ pileSets }) => pileSets.some(({ name }) => !named.has(name)));
   if (!isGone) return other;
   throw new UsageError(
-    `the pile store ${directory} has records of its state ${number} no more: they were expired; begin with the present one`,
+    `the pile store ${directory} no longer has all records of its state ${number}: some were expired; start an epoch of the present state`,
     'ERR_STORE',
   );
 }
 
 /**
- * Opens a pile store to read from. Its loaders see it as it is now, whatever is appended or expired meanwhile.
+ * Opens a pile store for reading. Its loaders read the present state of the store, even if records are appended or
+ * expired later.
  *
  * ```ts
  * for await (const batch of openStore('store').epoch(0).batches(256)) train(batch);
  * ```
  *
- * @throws UsageError ERR_STORE when it is no store; VerificationError
+ * @throws UsageError ERR_STORE if the directory is not a store; VerificationError if the store is damaged
  */
 export function openStore(directory: string, options: OpenStoreOptions = {}): OpenedStore {
   const limits = completeLimits(options);

@@ -1,8 +1,8 @@
 /**
- * How many ranges of keys a pile is read in, so that what a loader holds stays within its memory. Pure.
+ * Decides in how many key ranges a pile is read, so that a loader stays within its memory. Pure.
  *
- * A thread holds the stored records of a portion with their sort entries, and each buffer of the loader the records
- * with their ends.
+ * A thread holds the stored records of a portion and their sort entries; each buffer of the loader holds the records and
+ * their ends.
  */
 import { UsageError } from '../errors.js';
 import { ENTRY_BYTES, LARGEST_ARENA_BYTES, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
@@ -10,19 +10,19 @@ import { ENTRY_BYTES, LARGEST_ARENA_BYTES, STORED_HEADER_BYTES } from '../plan/a
 export interface LoaderMemory {
   readonly memoryBytes: number;
   readonly threadCount: number;
-  /** Portions that are held ready or consumed. */
+  /** Portions that are ready or being read. */
   readonly bufferCount: number;
 }
 
-/** So full ranges are planned to be: keys are spread evenly, lengths of records are not. */
+/** How full a range is planned to be: keys are spread evenly, lengths of records are not. */
 const RANGE_FILL = 0.8;
 const END_BYTES = 4;
-/** A pile is read no more often than this, since a thread cannot address it. */
+/** Most ranges of a pile that is too large for the addresses of a thread. */
 const MOST_RANGES = 1024;
-/** Nor than this, since there is too little memory: then that is refused. */
+/** Most reads of a pile for lack of memory: a smaller memory is refused. */
 const MOST_READS = 64;
 
-/** What each pile holds, by its number. */
+/** By pile number. */
 interface PileSizes {
   readonly records: Float64Array;
   readonly recordBytes: Float64Array;
@@ -30,20 +30,19 @@ interface PileSizes {
 
 /**
  * @param longestRecordBytes of the store.
- * @throws UsageError ERR_MEMORY_BUDGET when no thread could hold the longest record, or piles would be read again and
- *   again.
+ * @throws UsageError ERR_MEMORY_BUDGET if a thread cannot hold the longest record, or a pile needs too many reads.
  */
 export function requireMemory(piles: PileSizes, longestRecordBytes: number, memory: LoaderMemory): void {
   let leastBytes = longestRecordBytes + STORED_HEADER_BYTES + ENTRY_BYTES;
   for (const [pile, records] of piles.records.entries()) {
-    // Ranges of one record each are no more than these.
+    // A range has at least one record: such a pile never needs more reads.
     if (records <= MOST_READS) continue;
     const neededBytes = neededFor(records, piles.recordBytes[pile] ?? 0, memory);
     leastBytes = Math.max(leastBytes, Math.ceil(neededBytes / (RANGE_FILL * MOST_READS)));
   }
   if (memory.memoryBytes >= leastBytes) return;
   throw new UsageError(
-    `a memory budget of ${memory.memoryBytes} bytes is too small for the piles of this store: expected at least ${leastBytes}; give more, or load fewer piles ahead`,
+    `a memory budget of ${memory.memoryBytes} bytes is too small for the piles of this store: expected at least ${leastBytes}; raise \`memoryBytes\`, or lower \`prefetchPiles\``,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -57,7 +56,7 @@ export function rangeCountOfPile(records: number, recordBytes: number, memory: L
   return Math.max(2, Math.min(Math.ceil(1 / heldShare), records, MOST_RANGES));
 }
 
-/** To read a pile at once. */
+/** Memory to read whole piles of this size, in all threads and buffers. */
 function neededFor(records: number, recordBytes: number, { threadCount, bufferCount }: LoaderMemory): number {
   return threadCount * inThreadFor(records, recordBytes) + bufferCount * (recordBytes + END_BYTES * records);
 }

@@ -1,44 +1,35 @@
 /**
- * The records of one rank, epoch after epoch, portion by portion: a few are loaded ahead while one is consumed, also
- * those of the next epoch. What is held is that one and those ahead, in buffers that are used again and again.
+ * Loads the records of one rank portion by portion, epoch after epoch. While one portion is read the next few are
+ * loaded, also those of the next epoch. The portions take turns in a fixed number of buffers.
  */
 import type { LoadResult } from '../../workers/tasks/load-portion.js';
 import { hearSignals } from '../pause.js';
 import { explainedByExpiry } from '../store/store-snapshot.js';
-import { orderOfEpoch } from './epoch-order.js';
+import { orderOfEpoch, type PortionVisit, shareOfRank, visitsOf } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';
 import { type LoaderMemory, rangeCountOfPile, requireMemory } from './portion-memory.js';
-import { type PortionVisit, visitsOf } from './portion-visits.js';
-import { shareOfRank } from './rank-share.js';
-import { countSharedMemory } from './shared-memory-count.js';
-import type { StoreContents } from './store-contents.js';
-import type { StoreView } from './store-view.js';
+import type { StoreContents, StoreView } from './store-view.js';
 
-/** Records of a pile, in memory that is used again when the next portion is asked for. */
+/** Records of a pile. Asking for the next portion reuses their memory. */
 export interface LoadedPortion {
-  /** One behind the other. */
+  /** The records without gaps. */
   readonly bytes: Uint8Array;
-  /** Where each of them ends in `bytes`. */
+  /** Where each record ends in `bytes`. */
   readonly ends: Uint32Array;
 }
 
-/** What is read. */
+/** What a reader reads. */
 export interface EpochsPart extends LoaderSettings {
   readonly epoch: number;
-  /** Epochs below this one; Infinity: all that there are. */
+  /** Epochs below this one; Infinity: without end. */
   readonly endEpoch: number;
-  /** The first record of the rank's share of the first epoch that is given. */
+  /** The first record to give, counted in the rank's share of the first epoch. */
   readonly from: number;
   readonly prefetchPiles: number;
 }
 
-/** Where portions go; undefined: one that is made when it is needed. */
+/** The memory of portions; undefined: made when it is needed. */
 export type PortionBuffers = (SharedArrayBuffer | undefined)[];
-
-/** For the portions that are loaded ahead, and the one that is consumed. */
-export function newBuffers(prefetchPiles: number): PortionBuffers {
-  return Array.from({ length: prefetchPiles + 1 }, () => undefined);
-}
 
 interface EpochVisit extends PortionVisit {
   readonly epoch: number;
@@ -47,7 +38,7 @@ interface EpochVisit extends PortionVisit {
 
 interface Loading {
   readonly epoch: number;
-  /** Where the portion goes if it has room there. */
+  /** Receives the portion, if it is large enough. */
   readonly buffer: SharedArrayBuffer | undefined;
   readonly result: Promise<LoadResult>;
 }
@@ -56,9 +47,9 @@ export class PortionReader {
   readonly #view: StoreView;
   readonly #contents: StoreContents;
   readonly #visits: Iterator<EpochVisit, void>;
-  /** In the order in which they are consumed. */
+  /** In the order in which they are read. */
   readonly #loading: Loading[] = [];
-  /** Those that nothing is loaded into, nor consumed from; all of them, when all portions were consumed. */
+  /** Free buffers: no portion is loaded into them or read from them. After the last portion, all of them. */
   readonly #buffers: PortionBuffers;
   #consumed: SharedArrayBuffer | undefined;
 
@@ -78,11 +69,11 @@ export class PortionReader {
     return new PortionReader(view, contents, part, buffers);
   }
 
-  /** The next portion of the epoch that has records; undefined behind its last one. That before is gone then. */
+  /** The next portion of the epoch with records; undefined after the last one. The portion before it becomes invalid. */
   async next(epoch: number): Promise<LoadedPortion | undefined> {
     for (;;) {
-      // Small stores are read on this thread, and a share may be empty: the event loop would never have its turn.
-      await hearSignals(this.#view.limits.signal, 'incomplete');
+      // A small store is read on this thread, and a share may be empty: without this the event loop would never get a turn.
+      await hearSignals(this.#view.threads.limits.signal, 'incomplete');
       if (this.#consumed !== undefined) this.#buffers.push(this.#consumed);
       this.#consumed = undefined;
       this.#loadAhead();
@@ -90,7 +81,7 @@ export class PortionReader {
       if (first?.epoch !== epoch) return undefined;
       this.#loading.shift();
       const { records, bytesAt, byteLength, ...loaded } = await this.#loaded(first.result);
-      // The same memory comes back as another object.
+      // A thread returns the same memory as a new object.
       const buffer = first.buffer?.byteLength === loaded.buffer.byteLength ? first.buffer : loaded.buffer;
       countSharedMemory(buffer);
       this.#consumed = buffer;
@@ -121,15 +112,15 @@ export class PortionReader {
         checksum: totals.checksums[visit.pile] ?? 0n,
         buffer,
       });
-      // Told when it is its turn.
+      // Thrown when it is this portion's turn.
       result.catch(() => {});
       this.#loading.push({ epoch, buffer, result });
     }
   }
 }
 
-function memoryOf({ limits, threads }: StoreView, { prefetchPiles }: EpochsPart): LoaderMemory {
-  return { memoryBytes: limits.memoryBytes, threadCount: threads.count, bufferCount: prefetchPiles + 1 };
+function memoryOf({ threads }: StoreView, { prefetchPiles }: EpochsPart): LoaderMemory {
+  return { memoryBytes: threads.limits.memoryBytes, threadCount: threads.count, bufferCount: prefetchPiles + 1 };
 }
 
 /** All visits of a rank, epoch after epoch. */
@@ -139,7 +130,7 @@ function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: Epoch
   const rangeCountOf = (pile: number) =>
     rangeCountOfPile(totals.records[pile] ?? 0, totals.recordBytes[pile] ?? 0, memory);
   const share = shareOfRank(view.records, part);
-  // Of no records there would be no end of epochs.
+  // An empty share has no visits, and this loop would search for one without end.
   if (share.count === 0) return;
   for (let epoch = part.epoch; epoch < part.endEpoch; epoch++) {
     const { piles, epochKey } = orderOfEpoch(seed, epoch, part.reshuffle, pileCount);
@@ -148,4 +139,15 @@ function* visitsOfEpochs(view: StoreView, { totals }: StoreContents, part: Epoch
       yield { ...visit, epoch, epochKey };
     }
   }
+}
+
+/**
+ * Makes V8's collector count shared memory. The collector does not see what a `SharedArrayBuffer` holds, and would keep
+ * the buffers of ended loaders until the program makes enough other garbage. So each buffer gets a companion of the same
+ * length, which the collector counts. The companion takes no memory, because nobody ever writes to it.
+ */
+const companions = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
+
+function countSharedMemory(buffer: SharedArrayBuffer): void {
+  if (!companions.has(buffer)) companions.set(buffer, new ArrayBuffer(buffer.byteLength));
 }

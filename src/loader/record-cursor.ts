@@ -1,14 +1,65 @@
 /**
- * Goes through the records of a rank, from one position on to the end of an epoch: as single records, or as batches.
- * Takes from portions as they come, and says how many records of which it gave.
+ * Hands out the records of a rank up to the end of an epoch, as they come in loaded portions: as batches, or one by one.
+ * Records are views of loaded memory; only a batch that needs more than one portion is copied together.
  */
 import { constants } from 'node:buffer';
 import { SystemError, UsageError } from '../errors.js';
 import { copySharedBytes } from '../pile-sets/copy-shared-bytes.js';
 import type { LoadedPortion, PortionReader } from './portion-reader.js';
-import { RecordBatch } from './record-batch.js';
 
-/** Ends of records are u32; older Nodes have no longer arrays. */
+/**
+ * Records that a loader gives together. They are valid until you ask for the next batch, which reuses the memory: copy
+ * what you keep. A record costs nothing until you look at it.
+ */
+export class RecordBatch implements Iterable<Uint8Array> {
+  /** The epoch of the records. */
+  readonly epoch: number;
+  /** Number of records. */
+  readonly length: number;
+  readonly #bytes: Uint8Array;
+  readonly #ends: Uint32Array;
+  readonly #first: number;
+
+  /** Records [first, first + length) of those that end at `ends` in `bytes`. */
+  constructor(epoch: number, bytes: Uint8Array, ends: Uint32Array, first: number, length: number) {
+    this.epoch = epoch;
+    this.length = length;
+    this.#bytes = bytes;
+    this.#ends = ends;
+    this.#first = first;
+  }
+
+  /** All records in one array, without gaps. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(this.#startOf(0), this.#startOf(this.length));
+  }
+
+  /** `length` offsets: where each record ends in `bytes`. Each call makes a new array. */
+  get ends(): Uint32Array {
+    const start = this.#startOf(0);
+    return this.#ends.slice(this.#first, this.#first + this.length).map((end) => end - start);
+  }
+
+  /** Record `index`, from 0; negative indexes count from the end. Undefined if there is no such record. */
+  at(index: number): Uint8Array | undefined {
+    const place = index < 0 ? index + this.length : index;
+    if (!Number.isInteger(place) || place < 0 || place >= this.length) return undefined;
+    return this.#bytes.subarray(this.#startOf(place), this.#startOf(place + 1));
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array, void> {
+    for (let index = 0; index < this.length; index++) {
+      yield this.#bytes.subarray(this.#startOf(index), this.#startOf(index + 1));
+    }
+  }
+
+  #startOf(index: number): number {
+    const record = this.#first + index;
+    return record === 0 ? 0 : (this.#ends[record - 1] ?? 0);
+  }
+}
+
+/** Ends of records are u32; arrays of older Nodes are shorter still. */
 const MOST_BATCH_BYTES = Math.min(2 ** 32 - 1, constants.MAX_LENGTH);
 
 const NOTHING: LoadedPortion = { bytes: new Uint8Array(), ends: new Uint32Array() };
@@ -18,10 +69,10 @@ export class RecordCursor {
   readonly #epoch: number;
   readonly #mostBatchBytes: number;
   #portion = NOTHING;
-  /** Of the portion: how many records were given, and where the next one begins. */
+  /** Records of the portion that were given, and where the next one starts. */
   #given = 0;
   #start = 0;
-  /** Batches whose records come from more than one portion are put together here. */
+  /** The memory of batches that need more than one portion. */
   #joinedBytes = new Uint8Array();
   #joinedEnds = new Uint32Array();
 
@@ -31,7 +82,7 @@ export class RecordCursor {
     this.#mostBatchBytes = mostBatchBytes;
   }
 
-  /** The next record, when that needs no waiting. */
+  /** The next record, if it is loaded. */
   takeLoaded(): Uint8Array | undefined {
     const end = this.#portion.ends[this.#given];
     if (end === undefined) return undefined;
@@ -41,12 +92,12 @@ export class RecordCursor {
     return record;
   }
 
-  /** The next record; undefined behind the last one. */
+  /** The next record; undefined after the last one. */
   async take(): Promise<Uint8Array | undefined> {
     return this.takeLoaded() ?? ((await this.#nextPortion()) ? this.takeLoaded() : undefined);
   }
 
-  /** The next `size` records, or fewer when there are no more; undefined when there are none. @throws UsageError, SystemError */
+  /** The next `size` records, fewer at the end; undefined after the last one. @throws UsageError, SystemError */
   async takeBatch(size: number): Promise<RecordBatch | undefined> {
     if (this.#left === 0 && !(await this.#nextPortion())) return undefined;
     if (this.#left >= size) return this.#batchOfPortion(size);
@@ -60,7 +111,7 @@ export class RecordCursor {
     return new RecordBatch(this.#epoch, this.#joinedBytes, this.#joinedEnds, 0, count);
   }
 
-  /** The next records that lie together as they were loaded; undefined behind the last one. */
+  /** The rest of the loaded portion, or the next one; undefined after the last record. */
   async takePortion(): Promise<RecordBatch | undefined> {
     if (this.#left === 0 && !(await this.#nextPortion())) return undefined;
     return this.#batchOfPortion(this.#left);
@@ -88,21 +139,33 @@ export class RecordCursor {
     return batch;
   }
 
-  /** Adds records behind the first `count` ones, which end at `byteLength`. @returns where they end now. */
+  /** Adds records after the first `count`, which end at `byteLength`. @returns where they end now. */
   #join(records: RecordBatch, count: number, byteLength: number, size: number): number {
     const { bytes, ends } = records;
     const neededBytes = byteLength + bytes.byteLength;
-    if (neededBytes > this.#mostBatchBytes) throw tooManyBytes(size, this.#mostBatchBytes);
+    const mostBytes = this.#mostBatchBytes;
+    if (neededBytes > mostBytes) {
+      throw new UsageError(
+        `a batch of ${size} records would have more than ${mostBytes} bytes, the most that a batch can have; ask for fewer records at a time`,
+      );
+    }
     try {
       if (this.#joinedEnds.length < count + ends.length) {
-        this.#joinedEnds = grown(this.#joinedEnds, Math.min(2 * (count + ends.length), size));
+        const larger = new Uint32Array(Math.min(2 * (count + ends.length), size));
+        larger.set(this.#joinedEnds);
+        this.#joinedEnds = larger;
       }
       if (this.#joinedBytes.byteLength < neededBytes) {
-        this.#joinedBytes = grownBytes(this.#joinedBytes, Math.min(2 * neededBytes, this.#mostBatchBytes));
+        const larger = new Uint8Array(Math.min(2 * neededBytes, mostBytes));
+        larger.set(this.#joinedBytes);
+        this.#joinedBytes = larger;
       }
     } catch (error) {
-      if (error instanceof RangeError) throw noMemory(size);
-      throw error;
+      if (!(error instanceof RangeError)) throw error;
+      throw new SystemError(
+        'ERR_OUT_OF_MEMORY',
+        `there is not enough memory for a batch of ${size} records; ask for fewer records at a time`,
+      );
     }
     copySharedBytes(bytes, this.#joinedBytes, byteLength);
     for (const [i, end] of ends.entries()) this.#joinedEnds[count + i] = byteLength + end;
@@ -110,27 +173,70 @@ export class RecordCursor {
   }
 }
 
-function grown(values: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(length);
-  larger.set(values);
-  return larger;
+/** Hears which records a `RecordIterator` gives. */
+export interface RecordListener {
+  /** One more record is given. */
+  given(): void;
+  /** The loop ended. @param isComplete whether all records were given. */
+  over(isComplete: boolean): void;
 }
 
-function grownBytes(values: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(length);
-  larger.set(values);
-  return larger;
-}
+type Result = IteratorResult<Uint8Array, undefined>;
 
-function tooManyBytes(size: number, mostBytes: number): UsageError {
-  return new UsageError(
-    `a batch of ${size} records has more than ${mostBytes} bytes, and none may have more; ask for fewer records at a time`,
-  );
-}
+const DONE: Result = { done: true, value: undefined };
 
-function noMemory(size: number): SystemError {
-  return new SystemError(
-    'ERR_OUT_OF_MEMORY',
-    `there is no memory for a batch of ${size} records; ask for fewer records at a time`,
-  );
+/** Single records for `for await`. A loaded record costs one promise, and no turn of an async function. */
+export class RecordIterator implements AsyncIterator<Uint8Array, undefined> {
+  readonly #open: () => Promise<RecordCursor>;
+  readonly #listener: RecordListener;
+  #cursor: RecordCursor | undefined;
+  #isOver = false;
+  /** The call that waits for a record: later calls queue behind it. */
+  #waiting: Promise<Result> | undefined;
+
+  constructor(open: () => Promise<RecordCursor>, listener: RecordListener) {
+    this.#open = open;
+    this.#listener = listener;
+  }
+
+  next(): Promise<Result> {
+    const value = this.#waiting === undefined ? this.#cursor?.takeLoaded() : undefined;
+    if (value !== undefined) {
+      this.#listener.given();
+      return Promise.resolve({ done: false, value });
+    }
+    const take = () => this.#take();
+    const taking = (this.#waiting ?? Promise.resolve()).then(take, take).finally(() => {
+      if (this.#waiting === taking) this.#waiting = undefined;
+    });
+    this.#waiting = taking;
+    return taking;
+  }
+
+  async return(): Promise<Result> {
+    this.#end(false);
+    return DONE;
+  }
+
+  async #take(): Promise<Result> {
+    if (this.#isOver) return DONE;
+    try {
+      this.#cursor ??= await this.#open();
+      const value = await this.#cursor.take();
+      if (value === undefined) this.#end(true);
+      if (value === undefined || this.#isOver) return DONE;
+      this.#listener.given();
+      return { done: false, value };
+    } catch (error) {
+      this.#end(false);
+      throw error;
+    }
+  }
+
+  #end(isComplete: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cursor = undefined;
+    this.#listener.over(isComplete);
+  }
 }

@@ -1,28 +1,31 @@
 /**
- * Writes what a loader gives to standard output, for programs in any language.
+ * Writes the records of a loader to standard output, for programs in any language.
  */
 import { AbortedError } from '../errors.js';
 import { JobControl } from '../job-control.js';
 import { standardOutput, writeToStream } from '../output/stream-output.js';
 import type { Loader } from './loader.js';
-import type { RecordBatch } from './record-batch.js';
+import type { RecordBatch } from './record-cursor.js';
 
 export interface WriteOptions {
-  /** Epochs below this one are written: those from where the loader is. */
+  /** Writes the epochs from the loader's position up to, not including, this one. */
   readonly endEpoch: number;
-  /** Whether the byte length of each record comes before it, as u32, little-endian. */
+  /** Whether to write the byte length of each record before it, as u32, little-endian. Default false. */
   readonly withLengths?: boolean | undefined;
-  /** Ends it, also while the reader of the output takes nothing. */
+  /** Ends the writing, even while the reader of the output is not reading. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface WriteReport {
   readonly records: number;
-  /** Of the records. */
+  /** Bytes of the records, without their lengths. */
   readonly bytes: number;
 }
 
-/** @throws ClosedPipeError when the reader of the output went away; AbortedError; what loaders throw */
+/**
+ * Writes whole epochs of a loader to standard output.
+ * @throws ClosedPipeError if the reader of the output closed it; AbortedError; the errors of the loader
+ */
 export async function writeEpochs(loader: Loader, options: WriteOptions): Promise<WriteReport> {
   const { endEpoch, withLengths = false, signal } = options;
   const output = standardOutput();
@@ -48,7 +51,7 @@ export async function writeEpochs(loader: Loader, options: WriteOptions): Promis
 
 const LENGTH_BYTES = 4;
 
-/** Each record with its length before it. */
+/** The records, each after its length. */
 function prefixed(portion: RecordBatch): Uint8Array {
   const { bytes, ends } = portion;
   const written = Buffer.allocUnsafe(bytes.byteLength + LENGTH_BYTES * portion.length);

@@ -1,18 +1,19 @@
 /**
- * Writes the blocks of one stretch into an index that several tasks write to: places are given out by a counter that
- * they share, a piece at a time.
+ * Writes the blocks of one stretch into an index that several tasks write to at once. The tasks reserve places in the
+ * index with a shared counter, one piece at a time.
  */
 import { crc32 } from 'node:zlib';
 import { type OpenFile, writeAt } from '../io/files.js';
-import { BLOCK_ENTRY_BYTES, BLOCK_RECORDS, writeBlockEntry } from './index-layout.js';
+import { BLOCK_ENTRY_BYTES, BLOCK_RECORDS, blockEntry } from './index-layout.js';
 import { type BlockShape, blockBytesOf, encodeBlock } from './record-block.js';
 
-/** Written at a time. */
+/** Bytes of one write. */
 const PIECE_BYTES = 1024 * 1024;
+/** Offset of `place` in a block entry. */
+const PLACE_OFFSET = 16;
 
-/** Gives out places in an index: each byte behind those given out before belongs to whoever asks. */
+/** Reserves places in an index, for all threads that attach to its buffer. */
 export class SharedPlaces {
-  /** What other threads attach to. */
   readonly buffer: SharedArrayBuffer;
   readonly #next: BigInt64Array;
 
@@ -27,7 +28,7 @@ export class SharedPlaces {
     return places;
   }
 
-  /** The first of so many bytes. */
+  /** @returns the place of the first reserved byte. */
   take(byteLength: number): number {
     return Number(Atomics.add(this.#next, 0, BigInt(byteLength)));
   }
@@ -51,13 +52,13 @@ export class BlockWriter {
   readonly #ends = new Float64Array(BLOCK_RECORDS);
   readonly #piece = Buffer.alloc(PIECE_BYTES);
   #pieceBytes = 0;
-  /** Of the blocks in the piece, whose places are still to be given. */
+  /** The first block in the piece: it and later blocks have no place yet. */
   #firstInPiece = 0;
   #entries = Buffer.alloc(64 * BLOCK_ENTRY_BYTES);
   #blockCount = 0;
   #recordCount = 0;
   #recordBytes = 0;
-  /** Of the block that is not complete yet. */
+  /** The block being filled. */
   #start = 0;
   #count = 0;
   #leastBytes = Number.POSITIVE_INFINITY;
@@ -68,9 +69,9 @@ export class BlockWriter {
   }
 
   /**
-   * Takes records that follow each other, the first of which begins where the last one ended.
-   * @param table pairs of (start, end), as framings mark them.
-   * @param offset what is added to an address to get a decoded position.
+   * Adds consecutive records. The first one starts where the last record added ended.
+   * @param table pairs of addresses (start, end), as framings write them.
+   * @param offset turns an address into a decoded position when added to it.
    */
   add(table: DataView, tableAt: number, count: number, offset: number): void {
     let start = table.getUint32(tableAt, true) + offset;
@@ -85,7 +86,7 @@ export class BlockWriter {
     }
   }
 
-  /** Writes what is left. */
+  /** Writes the rest. */
   finish(): WrittenBlocks {
     if (this.#count > 0) this.#endBlock();
     this.#writePiece();
@@ -100,7 +101,7 @@ export class BlockWriter {
     if (this.#pieceBytes + blockBytes > PIECE_BYTES) this.#writePiece();
     const block = this.#piece.subarray(this.#pieceBytes, this.#pieceBytes + blockBytes).fill(0);
     encodeBlock(this.#ends, shape, block);
-    this.#noteEntry(shape, crc32(block));
+    this.#addEntry(shape, crc32(block));
     this.#pieceBytes += blockBytes;
     this.#recordCount += this.#count;
     this.#recordBytes += byteLength;
@@ -108,13 +109,13 @@ export class BlockWriter {
     this.#leastBytes = Number.POSITIVE_INFINITY;
   }
 
-  /** Places are counted from the piece until it has one. */
-  #noteEntry({ recordCount, byteLength, leastBytes }: BlockShape, crc: number): void {
+  /** Its place counts from the start of the piece until the piece has a place. */
+  #addEntry({ recordCount, byteLength, leastBytes }: BlockShape, crc: number): void {
     const at = this.#blockCount * BLOCK_ENTRY_BYTES;
     if (at === this.#entries.byteLength) this.#entries = Buffer.concat([this.#entries, Buffer.alloc(at)]);
     const start = this.#start;
     const place = this.#pieceBytes;
-    writeBlockEntry(this.#entries, at, { start, end: start + byteLength, place, leastBytes, recordCount, crc });
+    blockEntry.write(this.#entries, at, { start, end: start + byteLength, place, leastBytes, recordCount, crc });
     this.#blockCount += 1;
   }
 
@@ -122,7 +123,7 @@ export class BlockWriter {
     const place = this.#places.take(this.#pieceBytes);
     writeAt(this.#file, this.#piece, 0, this.#pieceBytes, place);
     for (let block = this.#firstInPiece; block < this.#blockCount; block++) {
-      const at = block * BLOCK_ENTRY_BYTES + 16;
+      const at = block * BLOCK_ENTRY_BYTES + PLACE_OFFSET;
       this.#entries.writeBigUInt64LE(this.#entries.readBigUInt64LE(at) + BigInt(place), at);
     }
     this.#firstInPiece = this.#blockCount;

@@ -1,6 +1,6 @@
 /**
- * An index that is being made: a file of a name that no other attempt has, until all of it is there and durable.
- * The name says who makes it, so that the next attempt in the directory can remove the files of killed ones.
+ * An index while it is made: a file beside the final one, whose name says which process makes it, until it is complete
+ * and durable. So the next process that makes an index in the directory can remove what killed ones left behind.
  */
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -19,20 +19,21 @@ import {
   removeLeftOver,
 } from '../machine/file-owner.js';
 import type { WrittenBlocks } from './block-writer.js';
-import type { IndexDescription } from './index-description.js';
 import {
   BLOCK_ENTRY_BYTES,
+  blockEntry,
   encodeHeader,
   encodeStretches,
   FIRST_BYTES_OF_RECORD_INDEXES,
+  type IndexDescription,
   type StretchEntry,
-  sealBlockEntries,
 } from './index-layout.js';
 import { CELL_BYTES } from './member-cells.js';
 
+/** First part of an attempt's file name. */
 const KIND = 'pileshuf-index';
 
-/** What goes behind the blocks. */
+/** What follows the blocks. */
 export interface IndexTables {
   /** Of the parts of the file, in the order of the file. */
   readonly stretches: readonly WrittenBlocks[];
@@ -58,8 +59,8 @@ export class IndexAttempt {
   }
 
   /**
-   * Also removes what attempts of processes that are gone have left beside it.
-   * @throws UsageError ERR_OUTPUT_EXISTS when something that is no index has the name.
+   * Also removes attempts of ended processes from the directory.
+   * @throws UsageError ERR_OUTPUT_EXISTS when the target exists and is not an index.
    */
   static begin(target: string): IndexAttempt {
     requireReplaceable(target);
@@ -87,10 +88,12 @@ export class IndexAttempt {
       if (stretch.recordCount === 0) continue;
       entries.push({ firstRecord: recordCount, firstBlock: blockCount });
       const table = Buffer.from(stretch.entries);
-      sealBlockEntries(table, blockCount);
+      for (let at = 0; at < table.byteLength; at += BLOCK_ENTRY_BYTES) {
+        blockEntry.seal(table, at, blockCount);
+        blockCount += 1;
+      }
       write(table);
       recordCount += stretch.recordCount;
-      blockCount += table.byteLength / BLOCK_ENTRY_BYTES;
     }
     const stretchTable = encodeStretches(entries);
     const text = Buffer.from(JSON.stringify(description));
@@ -112,14 +115,14 @@ export class IndexAttempt {
     return place;
   }
 
-  /** Gives the index its name, in place of a former one. */
+  /** Gives the index its name. It replaces an existing index. */
   async commit(): Promise<void> {
     this.#close();
     moveIntoPlace(this.path, this.#target);
     await syncParent(this.#target);
   }
 
-  /** Removes what was written; one that was committed stays. */
+  /** Removes the attempt; a committed index stays. */
   async release(): Promise<void> {
     const remove = () => {
       removeFile(this.path, 'output');
@@ -142,10 +145,10 @@ function requireReplaceable(target: string): void {
   if (stat === undefined) return;
   const refuse = (what: string) =>
     new UsageError(
-      `${target} exists and is ${what}; remove it, or name another place with --output`,
+      `${target} exists and is not ${what}; remove it, or choose another path with \`index\``,
       'ERR_OUTPUT_EXISTS',
     );
-  if (!stat.isFile()) throw refuse('no regular file');
+  if (!stat.isFile()) throw refuse('a regular file');
   const { byteLength } = FIRST_BYTES_OF_RECORD_INDEXES;
-  if (!readHead(target, 'output', byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES)) throw refuse('no record index');
+  if (!readHead(target, 'output', byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES)) throw refuse('a record index');
 }

@@ -1,149 +1,169 @@
 /**
- * The record index of one file: where each of its records lies, for access in any order. Every byte is covered by a
- * checksum (CRC-32, as of zlib) that whoever reads it can verify without reading the rest, and what a record needs is
- * found with a few reads at known places, however many records there are:
+ * The format of the record index of one file, which says where each record lies, for access in any order. Finding a
+ * record takes a few reads at known places, however many records there are. Every byte has a checksum (CRC-32, as in
+ * zlib) that a reader can verify without reading the rest:
  *
  *     byte 0   magic "pshindx1", the format's version in its last byte
  *          8   u64 records     16  u64 blocks     24  u64 place of the block table
  *         32   u64 cells       40  u32 decoded bytes a cell
  *         44   u32 stretches   48  u32 byte length of the description
  *         52   u32 CRC of the stretch table, 56 of the description, 60 of the 60 bytes before
- *         64   cells, 28 bytes each (`member-cells.ts`), of a compressed file
+ *         64   cells of a compressed file, 28 bytes each (`member-cells.ts`)
  *              blocks (`record-block.ts`), in any order
  *              block table, 40 bytes each:
  *              u64 position of the block's first record, u64 end of its last one, u64 place of the block in the index,
  *              u32 bytes of its shortest record, u32 records, u32 CRC of the block,
- *              u32 CRC of the 36 bytes before, from the block's number on
+ *              u32 CRC of the 36 bytes before, seeded with the block's number
  *              stretch table, 16 bytes each: u64 first record, u64 first block
- *              description, JSON (`index-description.ts`)
+ *              description, JSON
  *
- * A stretch is what one task found, or a part of that: its blocks hold 4,096 records each, the last one fewer.
- * So which block has record i follows from the stretch table, which is small and kept in memory. Positions count the
- * decoded bytes of the file. Records join: one begins where the one before ends. All numbers are little-endian.
+ * A stretch is the part of the file that one task read. Its blocks hold 4,096 records each, the last one fewer, so the
+ * stretch table says which block has record i; it is small and stays in memory. Positions count the decoded bytes of the
+ * file. Each record starts where the record before it ends. All numbers are little-endian.
  */
 import { crc32 } from 'node:zlib';
+import { nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import type { Remedy } from '../io/sealed-file.js';
 
+/** Follows a file's name in the name of its index. */
+export const INDEX_SUFFIX = '.pileshuf-index';
 export const MAGIC = Buffer.from('pshindx1', 'latin1');
-/** Of all versions. */
+/** The same in all versions. */
 export const FIRST_BYTES_OF_RECORD_INDEXES = MAGIC.subarray(0, -1);
-export const HEADER_BYTES = 64;
-export const BLOCK_ENTRY_BYTES = 40;
-export const STRETCH_ENTRY_BYTES = 16;
-/** Records of a block: it has about 5 KB then, which is read and checked in some microseconds. */
+/** A block of so many records has about 5 KB, which takes some microseconds to read and check. */
 export const BLOCK_RECORDS = 4096;
-/** A reader keeps the stretch table in memory. */
+/** Readers keep the stretch table in memory. */
 export const MOST_STRETCHES = 2 ** 20;
 export const MOST_DESCRIPTION_BYTES = 64 * 1024;
+const CRC_BYTES = 4;
 
-/** What the header says of the tables. */
-export interface IndexHeader {
-  readonly recordCount: number;
-  readonly blockCount: number;
-  readonly blockTableAt: number;
-  readonly cellCount: number;
-  readonly cellBytes: number;
-  readonly stretchCount: number;
-  readonly descriptionBytes: number;
-  readonly stretchTableCrc: number;
-  readonly descriptionCrc: number;
+/** The whole numbers of an entry: `{ name: byte length }`, little-endian, without gaps. A checksum may follow them. */
+export class FixedFields<Name extends string> {
+  /** Where the fields end. */
+  readonly byteLength: number;
+  /** With the checksum. */
+  readonly sealedBytes: number;
+  readonly #fields: readonly { readonly name: Name; readonly at: number; readonly isWide: boolean }[];
+
+  /** @param start the first byte of the first field. */
+  constructor(fields: Readonly<Record<Name, 4 | 8>>, start = 0) {
+    let end = start;
+    this.#fields = (Object.entries(fields) as [Name, 4 | 8][]).map(([name, byteLength]) => {
+      const at = end;
+      end += byteLength;
+      return { name, at, isWide: byteLength === 8 };
+    });
+    this.byteLength = end;
+    this.sealedBytes = end + CRC_BYTES;
+  }
+
+  write(target: Buffer, offset: number, values: Readonly<Record<Name, number>>): void {
+    for (const { name, at, isWide } of this.#fields) {
+      if (isWide) target.writeBigUInt64LE(BigInt(values[name]), offset + at);
+      else target.writeUInt32LE(values[name], offset + at);
+    }
+  }
+
+  read(bytes: Buffer, offset = 0): Readonly<Record<Name, number>> {
+    const values = this.#fields.map(({ name, at, isWide }) => [
+      name,
+      isWide ? Number(bytes.readBigUInt64LE(offset + at)) : bytes.readUInt32LE(offset + at),
+    ]);
+    return Object.fromEntries(values) as Record<Name, number>;
+  }
+
+  /** Writes the checksum of entry `index` behind its fields: an entry in the place of another one is noticed. */
+  seal(target: Buffer, offset: number, index: number): void {
+    const end = offset + this.byteLength;
+    target.writeUInt32LE(crc32(target.subarray(offset, end), index % 2 ** 32), end);
+  }
+
+  /** @returns undefined when the checksum is not that of entry `index`. */
+  readSealed(bytes: Buffer, index: number): Readonly<Record<Name, number>> | undefined {
+    const crc = crc32(bytes.subarray(0, this.byteLength), index % 2 ** 32);
+    return crc === bytes.readUInt32LE(this.byteLength) ? this.read(bytes) : undefined;
+  }
 }
 
-/** Where one block of records lies, in the file and in the index. */
-export interface BlockEntry {
-  /** Decoded position of the first record, and of the end of the last one. */
-  readonly start: number;
-  readonly end: number;
-  readonly place: number;
-  readonly leastBytes: number;
-  readonly recordCount: number;
-  readonly crc: number;
-}
+type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
 
-export interface StretchEntry {
-  readonly firstRecord: number;
-  readonly firstBlock: number;
-}
+const header = new FixedFields(
+  {
+    recordCount: 8,
+    blockCount: 8,
+    blockTableAt: 8,
+    cellCount: 8,
+    cellBytes: 4,
+    stretchCount: 4,
+    descriptionBytes: 4,
+    stretchTableCrc: 4,
+    descriptionCrc: 4,
+  },
+  MAGIC.byteLength,
+);
+export const HEADER_BYTES = header.sealedBytes;
+export type IndexHeader = ValuesOf<typeof header>;
 
-export function encodeHeader(header: IndexHeader): Buffer {
+export function encodeHeader(values: IndexHeader): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   MAGIC.copy(bytes);
-  bytes.writeBigUInt64LE(BigInt(header.recordCount), 8);
-  bytes.writeBigUInt64LE(BigInt(header.blockCount), 16);
-  bytes.writeBigUInt64LE(BigInt(header.blockTableAt), 24);
-  bytes.writeBigUInt64LE(BigInt(header.cellCount), 32);
-  bytes.writeUInt32LE(header.cellBytes, 40);
-  bytes.writeUInt32LE(header.stretchCount, 44);
-  bytes.writeUInt32LE(header.descriptionBytes, 48);
-  bytes.writeUInt32LE(header.stretchTableCrc, 52);
-  bytes.writeUInt32LE(header.descriptionCrc, 56);
-  bytes.writeUInt32LE(crc32(bytes.subarray(0, 60)), 60);
+  header.write(bytes, 0, values);
+  header.seal(bytes, 0, 0);
   return bytes;
 }
 
 /** @returns undefined when its checksum is wrong. */
 export function decodeHeader(bytes: Buffer): IndexHeader | undefined {
-  if (crc32(bytes.subarray(0, 60)) !== bytes.readUInt32LE(60)) return undefined;
-  return {
-    recordCount: Number(bytes.readBigUInt64LE(8)),
-    blockCount: Number(bytes.readBigUInt64LE(16)),
-    blockTableAt: Number(bytes.readBigUInt64LE(24)),
-    cellCount: Number(bytes.readBigUInt64LE(32)),
-    cellBytes: bytes.readUInt32LE(40),
-    stretchCount: bytes.readUInt32LE(44),
-    descriptionBytes: bytes.readUInt32LE(48),
-    stretchTableCrc: bytes.readUInt32LE(52),
-    descriptionCrc: bytes.readUInt32LE(56),
-  };
+  return header.readSealed(bytes, 0);
 }
 
-/** All but the checksum, which follows from the block's number. */
-export function writeBlockEntry(table: Buffer, offset: number, entry: BlockEntry): void {
-  table.writeBigUInt64LE(BigInt(entry.start), offset);
-  table.writeBigUInt64LE(BigInt(entry.end), offset + 8);
-  table.writeBigUInt64LE(BigInt(entry.place), offset + 16);
-  table.writeUInt32LE(entry.leastBytes, offset + 24);
-  table.writeUInt32LE(entry.recordCount, offset + 28);
-  table.writeUInt32LE(entry.crc, offset + 32);
-}
+/** `start` and `end` are decoded positions in the file, `place` is the block's position in the index. */
+export const blockEntry = new FixedFields({ start: 8, end: 8, place: 8, leastBytes: 4, recordCount: 4, crc: 4 });
+export const BLOCK_ENTRY_BYTES = blockEntry.sealedBytes;
+export type BlockEntry = ValuesOf<typeof blockEntry>;
 
-/** Writes the checksums of the entries of a block table, the first of which is that of block `firstBlock`. */
-export function sealBlockEntries(table: Buffer, firstBlock: number): void {
-  for (let at = 0; at < table.byteLength; at += BLOCK_ENTRY_BYTES) {
-    const seed = crcSeed(firstBlock + at / BLOCK_ENTRY_BYTES);
-    table.writeUInt32LE(crc32(table.subarray(at, at + 36), seed), at + 36);
-  }
-}
-
-/** @returns undefined when its checksum is not that of block `index`. */
-export function decodeBlockEntry(bytes: Buffer, index: number): BlockEntry | undefined {
-  if (crc32(bytes.subarray(0, 36), crcSeed(index)) !== bytes.readUInt32LE(36)) return undefined;
-  return {
-    start: Number(bytes.readBigUInt64LE(0)),
-    end: Number(bytes.readBigUInt64LE(8)),
-    place: Number(bytes.readBigUInt64LE(16)),
-    leastBytes: bytes.readUInt32LE(24),
-    recordCount: bytes.readUInt32LE(28),
-    crc: bytes.readUInt32LE(32),
-  };
-}
-
-/** What a checksum begins with, so that an entry that lies in the place of another one is found out. */
-export function crcSeed(index: number): number {
-  return index % 2 ** 32;
-}
+export const stretchEntry = new FixedFields({ firstRecord: 8, firstBlock: 8 });
+export type StretchEntry = ValuesOf<typeof stretchEntry>;
 
 export function encodeStretches(stretches: readonly StretchEntry[]): Buffer {
-  const bytes = Buffer.alloc(stretches.length * STRETCH_ENTRY_BYTES);
-  for (const [i, { firstRecord, firstBlock }] of stretches.entries()) {
-    bytes.writeBigUInt64LE(BigInt(firstRecord), i * STRETCH_ENTRY_BYTES);
-    bytes.writeBigUInt64LE(BigInt(firstBlock), i * STRETCH_ENTRY_BYTES + 8);
-  }
+  const bytes = Buffer.alloc(stretches.length * stretchEntry.byteLength);
+  for (const [i, stretch] of stretches.entries()) stretchEntry.write(bytes, i * stretchEntry.byteLength, stretch);
   return bytes;
 }
 
 export function decodeStretches(bytes: Buffer): StretchEntry[] {
-  return Array.from({ length: bytes.byteLength / STRETCH_ENTRY_BYTES }, (_, i) => ({
-    firstRecord: Number(bytes.readBigUInt64LE(i * STRETCH_ENTRY_BYTES)),
-    firstBlock: Number(bytes.readBigUInt64LE(i * STRETCH_ENTRY_BYTES + 8)),
-  }));
+  const { byteLength } = stretchEntry;
+  return Array.from({ length: bytes.byteLength / byteLength }, (_, i) => stretchEntry.read(bytes, i * byteLength));
+}
+
+/** The marks by which an index recognizes its file. A copy that keeps the time counts as the same file. */
+const fileMark = object({
+  byteLength: wholeNumber(),
+  /** Modification time: nanoseconds since 1970, in decimal digits. */
+  modified: text,
+  /** SHA-256 of the first and the last 4 KiB, in hex. */
+  ends: text,
+});
+
+export type FileMark = ValueOf<typeof fileMark>;
+
+export const indexDescription = object({
+  file: fileMark,
+  /** In words: `delimited 0a, header lines 1`. */
+  format: text,
+  /** Compression of the file; null: none. */
+  codec: nullable(text),
+  /** Decoded positions of the first record, and of the end of the last one. */
+  recordsStart: wholeNumber(),
+  recordsEnd: wholeNumber(),
+  /** Bytes that the last record lacks at its end, in hex. */
+  missing: text,
+});
+
+export type IndexDescription = ValueOf<typeof indexDescription>;
+
+/** @param file the indexed file. */
+export function indexRemedy(file: string): Remedy {
+  const again = `make it again with \`pileshuf index ${file}\``;
+  return { ifDamaged: again, ifOtherVersion: again, otherVersionCode: 'ERR_INDEX_VERSION' };
 }

@@ -1,52 +1,52 @@
 /**
- * The records of a file in any order, by its index. What it takes in memory does not grow with the file: the records
- * that are being read, some megabytes of the index, and of a compressed file what was decoded last.
+ * Reads the records of a file in any order, by its index. The memory does not grow with the file: it holds the records
+ * being read, some megabytes of the index, and the last decoded bytes of a compressed file.
  */
 import { InputError, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
-import { closeFile, type OpenFile, openForRead, versionOf } from '../io/files.js';
+import { hashFileEnds } from '../io/file-window.js';
+import { closeFile, type FileVersion, type OpenFile, openForRead, versionOf } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
-import { requireSameMark } from './file-mark.js';
-import { INDEX_SUFFIX, type IndexDescription } from './index-description.js';
+import { type FileMark, INDEX_SUFFIX, type IndexDescription } from './index-layout.js';
 import { OpenIndex } from './open-index.js';
 import { DecodedBytes, PlainBytes, type RecordBytes } from './record-bytes.js';
 
 export interface IndexedFileOptions {
-  /** Where the index is. Default: beside the file, named `FILE.pileshuf-index`. */
+  /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */
   readonly index?: string | undefined;
   /**
-   * Of a compressed file so much that was decoded last is kept, in bytes. Default 64 MiB. What is decoded at a time, 64
-   * MiB at most, comes on top.
+   * Decoded bytes of a compressed file that stay in memory, those used last. Default 64 MiB. The bytes being decoded, at
+   * most 64 MiB, come on top.
    */
   readonly keptBytes?: number | undefined;
 }
 
 /** A file that is open for reading its records in any order. */
 export interface IndexedFile {
-  /** How many records there are. */
+  /** Number of records. */
   readonly length: number;
   /**
-   * Record `index`, counted from 0, in bytes of its own: as it lies in the file, with what ends it, also where the last
-   * record of the file lacks that. Many calls may be under way at one time.
-   * @throws InputError, VerificationError, UsageError (there is no such record, or the file was closed).
+   * Record `index`, from 0, in a new array: the bytes in the file, terminator included. If the last record of the file
+   * lacks its terminator, it is added. You can make many calls at once.
+   * @throws InputError, VerificationError, UsageError (there is no such record, or the file was closed)
    */
   get(index: number): Promise<Uint8Array>;
-  /** Waits for the calls under way. Safe to call twice. */
+  /** Waits for unfinished calls, then closes the files. You can call it twice. */
   close(): Promise<void>;
 }
 
 const DEFAULT_KEPT_BYTES = 64 * 2 ** 20;
 
 /**
- * Opens a file that `indexFile`, or `pileshuf index`, has made an index of.
- * @throws InputError ERR_INPUT_MISSING when there is no file or no index; ERR_INPUT_CHANGED when the file is not the one
- *   any more that the index was made from.
- * @throws VerificationError when the index is damaged, UsageError ERR_INDEX_VERSION when it is of another version.
+ * Opens a file that has an index, made by `indexFile` or `pileshuf index`.
+ * @throws InputError ERR_INPUT_MISSING if the file or the index does not exist; ERR_INPUT_CHANGED if the file changed
+ *   since its index was made
+ * @throws VerificationError if the index is damaged; UsageError ERR_INDEX_VERSION if it has another format version
  */
 export function openIndexed(path: string, options: IndexedFileOptions = {}): IndexedFile {
   const { index = `${path}${INDEX_SUFFIX}`, keptBytes = DEFAULT_KEPT_BYTES } = options;
   if (!Number.isSafeInteger(keptBytes) || keptBytes < 0)
-    throw new UsageError(`keptBytes is ${keptBytes}; expected a whole number from 0 on`);
+    throw new UsageError(`\`keptBytes\` is ${keptBytes}; expected a whole number of at least 0`);
   const data = openForRead(path, 'input');
   try {
     if (!nameExists(index, 'input')) {
@@ -97,7 +97,7 @@ class OpenIndexedFile implements IndexedFile {
     if (this.#closing !== undefined) throw new UsageError(`${this.#data.path} was closed; open it again to read it`);
     if (!Number.isSafeInteger(index) || index < 0 || index >= this.length) {
       throw new UsageError(
-        `${this.#data.path} has no record ${index}; expected a whole number from 0 to ${this.length - 1}, of ${this.length} records`,
+        `${this.#data.path} has no record ${index}; it has ${this.length} records, which count from 0`,
       );
     }
     this.#underWay += 1;
@@ -131,4 +131,27 @@ class OpenIndexedFile implements IndexedFile {
       closeFile(this.#data);
     }
   }
+}
+
+export function markOf(path: string, { byteLength, modifiedNanoseconds }: FileVersion): FileMark {
+  const ends = hashFileEnds(path, byteLength, 'input').toString('hex');
+  return { byteLength, modified: String(modifiedNanoseconds), ends };
+}
+
+/** @throws InputError ERR_INPUT_CHANGED when the file differs from the one that was indexed. */
+function requireSameMark(path: string, then: FileMark, version: FileVersion): void {
+  const change = changeOf(path, then, version);
+  if (change === undefined) return;
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `${path} changed since its index was made: ${change}; make the index again with \`pileshuf index ${path}\``,
+  );
+}
+
+function changeOf(path: string, then: FileMark, version: FileVersion): string | undefined {
+  if (then.byteLength !== version.byteLength) {
+    return `its size was ${then.byteLength} bytes and is ${version.byteLength}`;
+  }
+  if (then.modified !== String(version.modifiedNanoseconds)) return 'its modification time differs';
+  return markOf(path, version).ends === then.ends ? undefined : 'its first or last bytes differ';
 }

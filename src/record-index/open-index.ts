@@ -1,37 +1,40 @@
 /**
- * A record index that is open for reading: says where a record lies. Nothing is believed before its checksum is: damage
- * is a VerificationError that names the index. What is small is read when it is opened; blocks are read when they are
- * asked for, and those that were used last are kept.
+ * A record index that is open for reading: says where a record lies. It verifies the checksum of everything it reads:
+ * damage is a VerificationError that names the index. Opening reads the small tables; blocks are read when they are
+ * needed, and those that were used last stay in memory.
  */
+
 import { crc32 } from 'node:zlib';
 import { UsageError, type VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
-import { type IndexDescription, indexDescription, indexRemedy } from './index-description.js';
 import {
   BLOCK_ENTRY_BYTES,
   BLOCK_RECORDS,
   type BlockEntry,
-  decodeBlockEntry,
+  blockEntry,
   decodeHeader,
   decodeStretches,
   FIRST_BYTES_OF_RECORD_INDEXES,
   HEADER_BYTES,
+  type IndexDescription,
   type IndexHeader,
+  indexDescription,
+  indexRemedy,
   MAGIC,
   MOST_DESCRIPTION_BYTES,
   MOST_STRETCHES,
-  STRETCH_ENTRY_BYTES,
   type StretchEntry,
+  stretchEntry,
 } from './index-layout.js';
 import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
 import { RecentlyUsed } from './recently-used.js';
 import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';
 
-/** Of blocks that were read; one of common records takes 5 KB. */
+/** Blocks kept in memory. A block usually takes 5 KB. */
 const KEPT_BLOCK_BYTES = 16 * 2 ** 20;
-/** What a block that is kept takes besides its bytes. */
+/** Memory of a kept block besides its bytes. */
 const BLOCK_OVERHEAD_BYTES = 256;
 
 interface KeptBlock {
@@ -51,7 +54,7 @@ export class OpenIndex {
     ({ block }) => block.byteLength + BLOCK_OVERHEAD_BYTES,
   );
 
-  /** @throws VerificationError when it is damaged; UsageError ERR_INDEX_VERSION when it is of another version. */
+  /** @throws VerificationError when it is damaged; UsageError ERR_INDEX_VERSION when it has another version. */
   static open(path: string, dataPath: string): OpenIndex {
     const file = openForRead(path, 'input');
     try {
@@ -69,12 +72,12 @@ export class OpenIndex {
     this.#header = header;
     this.recordCount = header.recordCount;
     const stretchesAt = header.blockTableAt + header.blockCount * BLOCK_ENTRY_BYTES;
-    const stretchBytes = header.stretchCount * STRETCH_ENTRY_BYTES;
+    const stretchBytes = header.stretchCount * stretchEntry.byteLength;
     const expectedBytes = stretchesAt + stretchBytes + header.descriptionBytes;
     const { byteLength } = versionOf(file);
     if (byteLength !== expectedBytes) throw this.#damaged(`it has ${byteLength} bytes, expected ${expectedBytes}`);
     if (header.stretchCount > MOST_STRETCHES || header.descriptionBytes > MOST_DESCRIPTION_BYTES)
-      throw this.#damaged('its tables are larger than any');
+      throw this.#damaged('its tables are too large');
     const tables = this.#read(stretchesAt, stretchBytes + header.descriptionBytes);
     const stretches = tables.subarray(0, stretchBytes);
     if (crc32(stretches) !== header.stretchTableCrc) throw this.#damaged('the checksum of its stretch table is wrong');
@@ -83,7 +86,7 @@ export class OpenIndex {
   }
 
   /**
-   * Where record `index` lies in the decoded file; its end may lie behind that of the file, by what it lacks.
+   * Where record `index` lies in the decoded file. The last record may end beyond the file, by the bytes that it lacks.
    * @param index below `recordCount`.
    */
   boundsOf(index: number): RecordBounds {
@@ -96,7 +99,7 @@ export class OpenIndex {
     return { start: start + bounds.start, end: start + bounds.end };
   }
 
-  /** The members to decode for the byte at a decoded position. */
+  /** The members to decode for the byte at this decoded position. */
   spanAt(position: number): Span {
     const { cellCount, cellBytes } = this.#header;
     const cell = Math.floor(position / cellBytes);
@@ -110,14 +113,14 @@ export class OpenIndex {
       if (span.decodedStart > position) continue;
       if (position < span.decodedStart + span.decodedBytes) return span;
     }
-    throw this.#damaged(`no member of it holds byte ${position}`);
+    throw this.#damaged(`none of its members holds byte ${position}`);
   }
 
   close(): void {
     closeFile(this.#file);
   }
 
-  /** The last one that begins with this record or before it. */
+  /** The stretch that has this record. */
   #stretchOf(index: number): StretchEntry {
     let low = 0;
     let high = this.#stretches.length;
@@ -131,16 +134,19 @@ export class OpenIndex {
     return stretch;
   }
 
-  /** @param inBlock a record that it must have. */
+  /** @param inBlock a record that the block must have. */
   #readBlock(number: number, inBlock: number): KeptBlock {
     const { blockCount, blockTableAt } = this.#header;
     if (number >= blockCount) throw this.#damaged(`it has no block ${number}`);
-    const entry = decodeBlockEntry(this.#read(blockTableAt + number * BLOCK_ENTRY_BYTES, BLOCK_ENTRY_BYTES), number);
+    const entry = blockEntry.readSealed(
+      this.#read(blockTableAt + number * BLOCK_ENTRY_BYTES, BLOCK_ENTRY_BYTES),
+      number,
+    );
     if (entry === undefined) throw this.#damaged(`the checksum of its entry for block ${number} is wrong`);
     const shape = this.#shapeOf(entry, number);
     if (inBlock >= shape.recordCount) throw this.#damaged(`its block ${number} has no record ${inBlock}`);
     const byteLength = blockBytesOf(shape);
-    if (entry.place + byteLength > blockTableAt) throw this.#damaged(`its block ${number} ends behind the blocks`);
+    if (entry.place + byteLength > blockTableAt) throw this.#damaged(`its block ${number} ends in the block table`);
     const bytes = this.#read(entry.place, byteLength);
     if (crc32(bytes) !== entry.crc) throw this.#damaged(`the checksum of its block ${number} is wrong`);
     const kept = { start: entry.start, block: new RecordBlock(bytes, shape) };
@@ -159,7 +165,7 @@ export class OpenIndex {
     const bytes = Buffer.alloc(HEADER_BYTES);
     const count = readAt(this.#file, bytes, 0, HEADER_BYTES, 0);
     const isIndex = bytes.subarray(0, FIRST_BYTES_OF_RECORD_INDEXES.byteLength).equals(FIRST_BYTES_OF_RECORD_INDEXES);
-    if (count < HEADER_BYTES || !isIndex) throw this.#damaged('it does not begin as a record index does');
+    if (count < HEADER_BYTES || !isIndex) throw this.#damaged('it does not start like a record index');
     if (!bytes.subarray(0, MAGIC.byteLength).equals(MAGIC)) {
       const version = bytes.toString('latin1', MAGIC.byteLength - 1, MAGIC.byteLength);
       throw new UsageError(
@@ -178,7 +184,7 @@ export class OpenIndex {
     try {
       value = JSON.parse(text.toString());
     } catch {
-      throw this.#damaged('its description is no JSON');
+      throw this.#damaged('its description is not JSON');
     }
     return readShape(indexDescription, value, this.#file.path, this.#remedy);
   }

@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to so many bytes in all. */
+/** Keeps the values that were used last, up to a total number of bytes. */
 export class RecentlyUsed<Key, Value> {
   readonly #mostBytes: number;
   readonly #byteLengthOf: (value: Value) => number;
@@ -19,7 +19,7 @@ export class RecentlyUsed<Key, Value> {
     return value;
   }
 
-  /** Lets go of what was not used for the longest time, this value itself where it is too large. */
+  /** Drops the values that were not used for the longest time; a value that is too large by itself is not kept. */
   keep(key: Key, value: Value): void {
     this.#drop(key);
     this.#kept.set(key, value);

@@ -1,24 +1,24 @@
 /**
  * Where up to 4,096 records end, in about 2 + log2(mean length) bits each: the Elias-Fano code of quasi-succinct
- * indices (P. Elias, 1974; R. Fano, 1971), of which one value is read without decoding those before it.
+ * indices (P. Elias, 1974; R. Fano, 1971). It can read one value without decoding the values before it.
  *
- * Of the end e[j] of record j, counted from the start of the block, (j + 1) * least is left out first, where least is
- * the length of the shortest record. What remains never decreases and is span at the end. With k records each is cut
- * at bit l = floor(log2(span / k)): the lower l bits are stored as they are, the upper ones, which increase by k or
- * less in all, as one bit a value: bit (upper[j] + j) is set.
+ * Let e[j] be the end of record j, counted from the start of the block, and least the length of the shortest record.
+ * The values e[j] - (j + 1) * least never decrease, and the last of them is span. With k records each value is cut at
+ * bit l = floor(log2(span / k)). Its lower l bits are stored as they are. Its upper bits, upper[j], are stored as one
+ * set bit: bit (upper[j] + j).
  *
  *     lower    k * l bits, from the lowest bit of the first byte on, up to whole bytes
  *     upper    k + (span >> l) bits, up to whole bytes
  *
- * Records that are all of one length have a span of 0 and take no bytes.
+ * If all records have the same length, the span is 0 and the block takes no bytes.
  */
 
-/** What is known of a block besides its bytes. */
+/** What the block table says of a block. */
 export interface BlockShape {
   readonly recordCount: number;
   /** Bytes of all its records. */
   readonly byteLength: number;
-  /** Bytes of the shortest one. */
+  /** Bytes of the shortest record. */
   readonly leastBytes: number;
 }
 
@@ -46,15 +46,15 @@ export function blockBytesOf(shape: BlockShape): number {
 }
 
 /**
- * @param ends where the records end, from the start of the block on; those of `shape.recordCount` records.
- * @param target where the block is written to, zero.
+ * @param ends the ends of `shape.recordCount` records, counted from the start of the block.
+ * @param target receives the block; all zero.
  */
 export function encodeBlock(ends: Float64Array, shape: BlockShape, target: Uint8Array): void {
   const { recordCount, leastBytes } = shape;
   const { lowerBits, lowerBytes, upperBytes } = codeOf(shape);
   if (upperBytes === 0) return;
   const base = 2 ** lowerBits;
-  /** Lower bits that are no whole byte yet. */
+  /** Lower bits that do not fill a byte yet. */
   let pending = 0;
   let pendingBits = 0;
   let at = 0;
@@ -64,7 +64,7 @@ export function encodeBlock(ends: Float64Array, shape: BlockShape, target: Uint8
     const bit = upper + j;
     const byte = lowerBytes + (bit >>> 3);
     target[byte] = (target[byte] ?? 0) | (1 << (bit & 7));
-    // At most 7 + 31 bits: beyond what shifts can do.
+    // Up to 7 + 31 bits: too many for shifts.
     pending += (value - upper * base) * 2 ** pendingBits;
     pendingBits += lowerBits;
     while (pendingBits >= 8) {
@@ -78,13 +78,13 @@ export function encodeBlock(ends: Float64Array, shape: BlockShape, target: Uint8
   if (pendingBits > 0) target[at] = pending;
 }
 
-/** From where to where record j of a block reaches, counted from the start of the block. */
+/** Start and end of a record; in a block, counted from the start of the block. */
 export interface RecordBounds {
   readonly start: number;
   readonly end: number;
 }
 
-/** The place of the set bit of every so many records is noted when a block is read, so that few bytes are looked at. */
+/** A reader of a block remembers the set bit of every 64th record, so that finding a record looks at few bytes. */
 const RECORDS_A_SAMPLE = 64;
 
 /** A block that was read, its checksum verified. */
@@ -92,11 +92,11 @@ export class RecordBlock {
   readonly #shape: BlockShape;
   readonly #code: Code;
   readonly #bytes: Uint8Array;
-  /** Of the byte that has the set bit of record 0, 64, 128 and so on, and how many set bits are in those before it. */
+  /** For records 0, 64, 128 and so on: the byte that has its set bit, and the number of set bits in the bytes before. */
   readonly #sampledBytes: Uint16Array;
   readonly #sampledCounts: Uint16Array;
 
-  /** @param bytes `blockBytesOf(shape)` of them. */
+  /** @param bytes exactly `blockBytesOf(shape)` bytes. */
   constructor(bytes: Uint8Array, shape: BlockShape) {
     this.#bytes = bytes;
     this.#shape = shape;
@@ -131,14 +131,14 @@ export class RecordBlock {
     return { start, end: this.#valueAt(j, this.#nextSet(bit + 1)) + (j + 1) * leastBytes };
   }
 
-  /** @param bit of record j among the upper ones. */
+  /** @param bit the set bit of record j. */
   #valueAt(j: number, bit: number): number {
     const bytes = this.#bytes;
     const { lowerBits } = this.#code;
     const first = j * lowerBits;
     const at = first >>> 3;
     const shift = first & 7;
-    // Up to 7 + 31 bits, beyond what shifts can do; what is behind them is cut off.
+    // Up to 7 + 31 bits: too many for shifts. The bits of later records are cut off below.
     let lower = (bytes[at] ?? 0) >>> shift;
     for (let taken = 8 - shift, next = at + 1; taken < lowerBits; taken += 8, next++) {
       lower += (bytes[next] ?? 0) * 2 ** taken;
@@ -147,7 +147,7 @@ export class RecordBlock {
     return (bit - j) * scale + (lower % scale);
   }
 
-  /** The place of the set bit before which there are j others. */
+  /** The place of the set bit that has j set bits before it. */
   #select(j: number): number {
     const bytes = this.#bytes;
     const { lowerBytes } = this.#code;

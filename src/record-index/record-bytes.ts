@@ -1,5 +1,5 @@
 /**
- * The bytes of a file that is read here and there, decoded: of a plain file as they are, of a compressed one by decoding
+ * Reads the decoded bytes of a file at any position: from a plain file as they are, from a compressed file by decoding
  * the members that hold them.
  */
 import { InputError } from '../errors.js';
@@ -9,19 +9,18 @@ import type { Span } from './member-cells.js';
 import { RecentlyUsed } from './recently-used.js';
 
 export interface RecordBytes {
-  /** Puts decoded bytes [start, start + target.byteLength), all of which the file must have, into `target`. */
+  /** Fills `target` with the decoded bytes from `start` on. The file must have all of them. */
   read(start: number, target: Uint8Array): Promise<void>;
 }
 
-/** Bytes that are in the page cache are there in some microseconds; a device takes longer. */
+/** A read from the page cache takes some microseconds; a device takes longer. */
 const SLOW_MILLISECONDS = 0.1;
-/** How many reads are made on other threads after one that was slow. */
+/** Number of reads on other threads after a slow read. */
 const READS_AFTER_SLOW = 16;
 
 /**
- * Reads of bytes in the page cache are made at once, since to hand one to another thread takes several times as long as
- * such a read. As soon as one turns out to be slow, those that follow go on beside this thread, as many at a time as are
- * asked for, and now and then it is tried again.
+ * Reads on this thread while the bytes are in the page cache: handing a read to another thread takes several times as
+ * long as such a read. After a slow read the next ones run on other threads, any number at once; then it tries again.
  */
 export class PlainBytes implements RecordBytes {
   readonly #file: OpenFile;
@@ -37,7 +36,7 @@ export class PlainBytes implements RecordBytes {
     if (count === byteLength) return;
     throw new InputError(
       'ERR_INPUT_CHANGED',
-      `${this.#file.path} ends at byte ${start + count}, earlier than when it was opened; make its index again when nothing writes to it`,
+      `${this.#file.path} was cut to ${start + count} bytes while it was open; make its index again when nothing writes to it`,
     );
   }
 
@@ -55,8 +54,8 @@ export class PlainBytes implements RecordBytes {
 }
 
 /**
- * Spans are decoded one at a time in a thread, whatever file they are of: each takes as much memory as it holds, 64 MiB
- * at most, and what one decoder hands over lies in memory that another may move.
+ * A thread decodes one span at a time, for all files: a span takes up to 64 MiB of memory, and one decoder may move the
+ * memory in which another one returns its bytes.
  */
 let lastDecoded: Promise<unknown> = Promise.resolve();
 
@@ -66,21 +65,21 @@ function inTurn<T>(decode: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** Read at a time. */
+/** Bytes of one read. */
 const PIECE_BYTES = 256 * 1024;
 
-/** Of a span no more than 64 MiB is asked for, and every decoder has that. */
+/** A span needs at most 64 MiB, which every decoder may use. */
 const DECODER_MEMORY: DecoderMemory = { reserve: () => true, budgetFor: String };
 
 export class DecodedBytes implements RecordBytes {
   readonly #file: OpenFile;
   readonly #codec: Codec;
   readonly #spanAt: (position: number) => Span;
-  /** By where they begin; those under way among them. */
+  /** By the start of the span. */
   readonly #underWay = new Map<number, Promise<Uint8Array>>();
   readonly #decoded: RecentlyUsed<number, Uint8Array>;
 
-  /** @param keptBytes of decoded spans that were used last. */
+  /** @param keptBytes the most decoded bytes to keep. */
   constructor(file: OpenFile, codec: Codec, spanAt: (position: number) => Span, keptBytes: number) {
     this.#file = file;
     this.#codec = codec;

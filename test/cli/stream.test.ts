@@ -135,10 +135,10 @@ describe('pileshuf stream', () => {
     const path = await makeIt();
     const state = JSON.stringify(openStore(path).epoch(0).state());
     for (const [argv, line] of [
-      [['--rank', '3'], /rank is 3; expected a whole number from 0 to 0/],
+      [['--rank', '3'], /rank`? is 3; expected a whole number from 0 to 0/],
       [['--share', 'odd'], /--share odd: expected one of strided, contiguous/],
       [['--start', '{'], /--start \{: expected a state as JSON/],
-      [['--start', '{}'], /the state to go on from is none of a loader: version: expected/],
+      [['--start', '{}'], /this is not the state of a loader: version: expected/],
       [['--start', '@nowhere.json'], /cannot read the state --start @nowhere\.json: no such file/],
       [['--start', state, '--rank', '1'], /--rank 1: the state of --start has 0/],
       [['--start', state, '--epoch', '0'], /--epoch and --start contradict each other/],

@@ -1,5 +1,5 @@
 /**
- * Making an index: what is refused, and that an index is there as a whole or not at all.
+ * Making an index: refused files and options, and the promise that an index is complete or does not exist.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ describe('indexFile', () => {
     expect((await refusal()).message).toMatch(/not all of its zstd members say how many bytes they hold/);
   });
 
-  it('refuses members so large that to read one record would take long', async () => {
+  it('refuses members so large that reading one record would take long', async () => {
     write(Buffer.concat([zstdFrameOf(Buffer.alloc(64 * 2 ** 20 + 1, 'x\n'))]));
     expect((await refusal()).message).toMatch(/holds 67108865 bytes, and must be decoded as a whole/);
   });
@@ -75,14 +75,14 @@ describe('indexFile', () => {
     expect((await refusal()).message).toMatch(/or the file was cut/);
   });
 
-  it('refuses records that are too long, or not as they should be', async () => {
+  it('refuses records that are too long, or malformed', async () => {
     write('a\nlong\n');
     expect(await refusal({ maxRecordBytes: 3 })).toMatchObject({ code: 'ERR_RECORD_TOO_LONG' });
     expect(await refusal({ records: { by: 'size', recordBytes: 2 } })).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
     expect(await refusal({ records: { by: 'tfrecord' } })).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
   });
 
-  it('does not replace what is no index', async () => {
+  it('does not replace a file that is not an index', async () => {
     write('a\n');
     writeFileSync(indexPath(), 'a letter');
     expect(await refusal()).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
@@ -90,12 +90,12 @@ describe('indexFile', () => {
     expect(await refusal({ index: directory.path('data') })).toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
   });
 
-  it('stops when it is asked to', async () => {
+  it('stops on a signal', async () => {
     write('a\n');
     expect(await refusal({ signal: AbortSignal.abort() })).toMatchObject({ code: 'ERR_ABORTED' });
   });
 
-  it('stops its threads, and leaves nothing, when it is asked to in the middle', async () => {
+  it('stops its threads on a signal in the middle, and leaves no files', async () => {
     write('a line\n'.repeat(500_000));
     const stop = new AbortController();
     const onProgress = () => stop.abort();
@@ -108,7 +108,7 @@ describe('indexFile', () => {
     expect(readdirSync(directory.path('data'))).toEqual(['in']);
   });
 
-  it('puts the index where it is told to, and says how far it has come', async () => {
+  it('writes the index to the given path, and reports progress', async () => {
     write('a\nb\n');
     const index = directory.path('data', 'elsewhere');
     const phases = new Set<string>();
@@ -120,7 +120,7 @@ describe('indexFile', () => {
     await records.close();
   });
 
-  it('may be done by several at one time: each index that gets the name is whole', async () => {
+  it('may run several times at once: the index is always complete', async () => {
     write('a\nb\n'.repeat(10_000));
     const done = await Promise.all([1, 2, 3].map(() => indexFile(file())));
     expect(done.map(({ records }) => records)).toEqual([20_000, 20_000, 20_000]);
@@ -130,7 +130,7 @@ describe('indexFile', () => {
     await records.close();
   });
 
-  it.each(['fails', 'ends'] as const)('leaves the former index or makes a new one, whichever call %s', async (how) => {
+  it.each(['fails', 'ends'] as const)('leaves the old index or makes a new one, whichever call %s', async (how) => {
     write('a\nb\n');
     await indexFile(file(), { records: { by: 'size', recordBytes: 1 } }, { inline: true });
     const former = readFileSync(indexPath());
@@ -140,7 +140,7 @@ describe('indexFile', () => {
       const { isReached, error } = await interrupted(how, number, () => indexFile(file(), {}, { inline: true }));
       if (!isReached) {
         expect(error).toBeUndefined();
-        // Those that ended before have left some, which the next one has removed.
+        // Earlier attempts left files, which this one removed.
         expect(attempts()).toEqual([]);
         break;
       }
@@ -151,7 +151,7 @@ describe('indexFile', () => {
       await records.close();
       expect(attempts().length).toBeLessThanOrEqual(1);
       if (how === 'ends') continue;
-      // Where the attempt itself cannot be removed, its error says so.
+      // If the attempt cannot be removed, the error says so.
       const told = error instanceof PileshufError ? error.cleanupErrors.length : 0;
       expect(attempts().length).toBeLessThanOrEqual(told);
     }
@@ -160,11 +160,11 @@ describe('indexFile', () => {
   });
 });
 
-describe('indexFile, where earlier ones were killed', () => {
+describe('indexFile, after killed attempts', () => {
   const { pid: endedPid } = spawnSync(process.execPath, ['-e', '']);
   const token = '00112233445566ff';
 
-  /** A file as one would leave it. @returns its name. */
+  /** Makes a file as a killed attempt leaves it. @returns its name. */
   function plant(owner: Partial<FileOwner>): string {
     const name = formatOwnerName('pileshuf-index', { ...identifyThisProcess(), threadId, token, ...owner });
     writeFileSync(directory.path('data', name), 'a part of an index');
@@ -175,8 +175,8 @@ describe('indexFile, where earlier ones were killed', () => {
     ['a process that has ended', { pid: endedPid }],
     ['another process of its number', { startTicks: '1' }],
     ['an earlier start of this machine', { bootId: '00000000-0000-4000-8000-000000000000' }],
-    ['this process, which is not at it any more', {}],
-  ])('removes what %s has left', async (_, owner) => {
+    ['this process, which no longer uses it', {}],
+  ])('removes the attempt of %s', async (_, owner) => {
     write('a\n');
     plant(owner);
     await indexFile(file(), {}, { inline: true });
@@ -188,14 +188,14 @@ describe('indexFile, where earlier ones were killed', () => {
     ['another thread of this process', { threadId: threadId + 1 }],
     ['a process of another host', { pid: endedPid, host: 'elsewhere' }],
     ['a process of another container', { pid: endedPid, pidNamespace: '1' }],
-  ])('leaves what is of %s', async (_, owner) => {
+  ])('leaves the attempt of %s', async (_, owner) => {
     write('a\n');
     const name = plant(owner);
     await indexFile(file(), {}, { inline: true });
     expect(attempts()).toEqual([name]);
   });
 
-  it('leaves what this thread is at', async () => {
+  it('leaves an attempt that this thread is making', async () => {
     write('a\n');
     const held = { ...identifyThisProcess(), threadId, token };
     const name = plant({});
@@ -204,7 +204,7 @@ describe('indexFile, where earlier ones were killed', () => {
     expect(attempts()).toEqual([name]);
   });
 
-  it('leaves what only looks like it', async () => {
+  it('leaves files and directories that only have a similar name', async () => {
     write('a\n');
     const name = plant({ pid: endedPid });
     rmSync(directory.path('data', name));
@@ -214,7 +214,7 @@ describe('indexFile, where earlier ones were killed', () => {
     expect(attempts()).toEqual([name, `${name}.bak`]);
   });
 
-  it('makes an index where it may not look for them', async () => {
+  it('makes an index even if it cannot list the directory', async () => {
     write('a\n');
     plant({ pid: endedPid });
     fileCalls.replace({ list: failWith('EACCES') });

@@ -1,11 +1,11 @@
-/** A loader that never waits for a disk or a thread leaves the event loop its turns: timers and signals are heard. */
+/** A loader that never waits for a disk or a thread still gives the event loop its turns: timers and signals work. */
 import { describe, expect, it } from 'vitest';
 import { type OpenedStore, openStore } from '#src/index.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
-/** None would come in a test's time, if the signal were not heard. */
+/** Too many for the time of a test: only the signal ends the reading. */
 const EPOCHS = 10 ** 9;
 
 async function readUntilTold(path: string, read: (store: OpenedStore) => Promise<void>): Promise<void> {
@@ -14,7 +14,7 @@ async function readUntilTold(path: string, read: (store: OpenedStore) => Promise
   const timer = setInterval(() => {
     ticks += 1;
   }, 5);
-  // What would never end must not hold the test for ever.
+  // If the signal does not work, the test still ends.
   const end = performance.now() + 5000;
   const told = { code: 'ERR_ABORTED', message: expect.stringContaining('incomplete') };
   try {
@@ -30,10 +30,10 @@ async function readUntilTold(path: string, read: (store: OpenedStore) => Promise
   }
 }
 
-/** Throws some time later, where nothing else ends it. */
+/** Throws after some time, if nothing else ends it. */
 async function go(records: AsyncIterable<unknown>): Promise<void> {
   const end = performance.now() + 5000;
-  for await (const _ of records) if (performance.now() > end) throw new Error('nobody heard the signal');
+  for await (const _ of records) if (performance.now() > end) throw new Error('the signal was not noticed');
 }
 
 describe('an AbortSignal with a time limit', () => {
@@ -46,7 +46,7 @@ describe('an AbortSignal with a time limit', () => {
     await readUntilTold(path, (store) => go(store.epoch(1).batches(1000)));
   });
 
-  it('ends that of a share without records', async () => {
+  it('ends the reading of a share without records', async () => {
     const path = directory.path('store');
     await makeStore(path, { seed: 's', pileCount: 3, inputs: { a: ['only one\n'] } });
     const share = { rank: 1, worldSize: 2 };

@@ -1,6 +1,6 @@
 /**
- * What loaders give, against the order that the twin computes: all epochs, ranks and ways to share, batches, positions
- * to go on from, piles too large for memory, and records too long for a copy.
+ * The records of loaders, compared with the order of a reference function: epochs, ranks and shares, batches, saved
+ * positions, piles that are too large for the memory, and records that are too long for a copy.
  */
 import { spawnSync } from 'node:child_process';
 import { constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const contents: StoreContents = {
 };
 const RECORDS = 88;
 
-/** All records of an epoch, for one rank alone. */
+/** All records of an epoch, for a single rank. */
 function expectedOrder(epoch: number, reshuffle: 'full' | 'piles' | 'none' = 'full'): readonly string[] {
   const { piles } = orderOfEpoch(contents.seed, epoch, reshuffle, contents.pileCount);
   const epochKey = epoch > 0 && reshuffle === 'full' ? deriveEpochKey(contents.seed, epoch) : undefined;
@@ -47,7 +47,7 @@ async function makeIt(): Promise<string> {
   return path;
 }
 
-/** So little that most piles are read in several ranges of keys. */
+/** So little memory that most piles are read in several key ranges. */
 const TINY: OpenStoreOptions = { memoryBytes: 500 };
 
 describe('an epoch', () => {
@@ -92,7 +92,7 @@ describe('an epoch', () => {
     const store = openStore(directory.path('none'));
     expect(await given(store.epoch(0))).toEqual([]);
     expect(await given(store.epoch(1, { worldSize: 3, rank: 2, equalize: 'pad' }))).toEqual([]);
-    expect(() => store.epoch(0).steps(1)).toThrow('there would never be one');
+    expect(() => store.epoch(0).steps(1)).toThrow('an epoch has 0 records for this rank, but a batch needs 1');
   });
 });
 
@@ -132,7 +132,7 @@ describe('ranks', () => {
 });
 
 describe('state and resume', () => {
-  it('go on with exactly the next record, from every one on', async () => {
+  it('continue with exactly the next record, from every record on', async () => {
     const path = await makeIt();
     const options = { rank: 1, worldSize: 3, prefetchPiles: 1 } as const;
     const store = openStore(path);
@@ -158,7 +158,7 @@ describe('state and resume', () => {
     await store.close();
   });
 
-  it('read no pile but those that come', async () => {
+  it('read only the piles that are still needed', async () => {
     const path = await makeIt();
     const before = openStore(path).epoch(1);
     let last = '';
@@ -179,12 +179,12 @@ describe('state and resume', () => {
       },
     );
     expect(error).toBeUndefined();
-    // Of one pile, one a pile set.
+    // The files of one pile, one in each pile set.
     expect(new Set(opened).size).toBe(opened.length);
     expect(opened.length).toBeGreaterThan(0);
   });
 
-  it('count on into later epochs, for those who count records alone', async () => {
+  it('accept a record number that lies in a later epoch', async () => {
     const store = openStore(await makeIt());
     const loader = store.resume({ ...store.epoch(1).state(), record: 2 * RECORDS + 5 });
     expect(loader.state()).toMatchObject({ epoch: 3, record: 5 });
@@ -209,10 +209,10 @@ describe('state and resume', () => {
     await commitManifest(openSnapshot(path), ({ commits, oldest }) => ({ commits, oldest, removed: [] }));
     await expect(given(openStore(path).resume(state))).resolves.toHaveLength(RECORDS);
     await commitManifest(openSnapshot(path), ({ oldest }) => ({ commits: [], oldest, removed: [] }));
-    expect(() => openStore(path).resume(state)).toThrow('no more: they were expired');
+    expect(() => openStore(path).resume(state)).toThrow('no longer has all records');
   });
 
-  it('refuse what is no state, and one of another store', async () => {
+  it('refuse what is not a state, and a state of another store', async () => {
     const store = openStore(await makeIt());
     const state = store.epoch(0, { rank: 1, worldSize: 2 }).state();
     const refused = (change: object) => {
@@ -228,11 +228,11 @@ describe('state and resume', () => {
       expect(refused(change)).toMatchObject({ code: 'ERR_OPTION', kind: 'usage' });
     }
     expect(refused({ record: '1' })).toMatchObject({
-      message: expect.stringMatching(/^the state to go on from is none of a loader: record: expected a whole number/),
+      message: expect.stringMatching(/^this is not the state of a loader: record: expected a whole number/),
     });
     expect(refused({ store: '0123456789abcdef' })).toMatchObject({
       code: 'ERR_STORE_DIFFERS',
-      message: expect.stringContaining('belongs to the pile store of id 0123456789abcdef'),
+      message: expect.stringContaining('belongs to the pile store with id 0123456789abcdef'),
     });
     expect(refused({ manifest: 99 })).toMatchObject({ code: 'ERR_STORE', kind: 'usage' });
   });
@@ -268,7 +268,7 @@ describe('batches', () => {
     }
   });
 
-  it('are as large as what was loaded as portions, of one epoch or of several', async () => {
+  it('have whole loaded portions, of one epoch or of several', async () => {
     const loader = openStore(await makeIt()).epoch(0, { prefetchPiles: 5 });
     const records: Record<number, string[]> = {};
     for (const endEpoch of [undefined, 3, 3, undefined]) {
@@ -280,14 +280,14 @@ describe('batches', () => {
     expect(records).toEqual({ 0: expectedOrder(0), 1: expectedOrder(1), 2: expectedOrder(2), 3: expectedOrder(3) });
   });
 
-  it('leave the last one out when it has fewer, if asked to', async () => {
+  it('leave out a smaller last batch, if asked to', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     const lengths: number[] = [];
     for await (const { length } of loader.batches(30, { dropLast: true })) lengths.push(length);
     expect(lengths).toEqual([30, 30]);
   });
 
-  it('go on without end as steps, epoch after epoch, none with records of two', async () => {
+  it('come without end as steps, epoch after epoch, and never have records of two epochs', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     const texts: string[] = [];
     const epochs: number[] = [];
@@ -340,14 +340,14 @@ describe('memory', () => {
         buffers.add(bytes.buffer);
         if (epoch === 3) break;
       }
-      // Some grow when a larger pile comes, and batches of two piles are put together in memory of their own.
+      // Buffers grow for larger piles, and batches of two piles have their own memory.
       expect(buffers.size).toBeLessThanOrEqual(2 * (prefetchPiles + 1) + 6);
     }
   });
 });
 
 describe('a memory budget', () => {
-  it('of a byte is refused before the first record, with what is needed', async () => {
+  it('of one byte is refused before the first record, with the bytes that are needed', async () => {
     const store = openStore(await makeIt(), { memoryBytes: 1 });
     await expect(given(store.epoch(0))).rejects.toMatchObject({
       code: 'ERR_MEMORY_BUDGET',
@@ -360,8 +360,8 @@ describe('a memory budget', () => {
 });
 
 describe('a loader', () => {
-  it('gives records in order to those who ask for several at a time', async () => {
-    // With a buffer for each pile, none is used again.
+  it('gives records in order if a caller asks for several at a time', async () => {
+    // With a buffer for each pile, no buffer is used twice.
     const loader = openStore(await makeIt()).epoch(0, { prefetchPiles: contents.pileCount });
     const iterator = loader[Symbol.asyncIterator]();
     const asked = await Promise.all(Array.from({ length: RECORDS + 2 }, () => iterator.next()));
@@ -369,7 +369,7 @@ describe('a loader', () => {
     expect(texts).toEqual([...expectedOrder(0), undefined, undefined]);
   });
 
-  it('gives whoever asks later a later record, while others wait', async () => {
+  it('gives later calls later records, while earlier calls wait', async () => {
     const iterator = openStore(await makeIt())
       .epoch(0)
       [Symbol.asyncIterator]();
@@ -380,7 +380,7 @@ describe('a loader', () => {
     expect(texts).toEqual(expectedOrder(0).slice(0, 4));
   });
 
-  it('goes on where it was when a loop was left, and is read by one at a time', async () => {
+  it('continues where a loop stopped, and allows one loop at a time', async () => {
     const loader = openStore(await makeIt()).epoch(0);
     for await (const _ of loader) {
       await expect(loader.batches(3).next()).rejects.toMatchObject({ code: 'ERR_OPTION' });
@@ -405,7 +405,7 @@ describe('a loader', () => {
 });
 
 describe('damage', () => {
-  it.each([{}, TINY])('is told with its place, %o', async (options) => {
+  it.each([{}, TINY])('is an error that names its place, %o', async (options) => {
     const path = await makeIt();
     const directoryOfSets = pileSetDirectoryOf(path);
     const [data = ''] = readdirSync(directoryOfSets).filter((name) => name.endsWith('.pile'));
@@ -418,7 +418,7 @@ describe('damage', () => {
     await expect(reading).rejects.toThrow(data);
   });
 
-  it('of a manifest is told before the first record', async () => {
+  it('of a manifest is an error before the first record', async () => {
     const path = await makeIt();
     await commitManifest(openSnapshot(path), ({ commits, oldest, removed }) => {
       return { commits: commits.map((commit) => ({ ...commit, records: commit.records + 1 })), oldest, removed };
@@ -426,7 +426,7 @@ describe('damage', () => {
     await expect(given(openStore(path).epoch(0))).rejects.toThrow(`holds ${RECORDS} records, expected ${RECORDS + 4}`);
   });
 
-  it('of an index is told before the first record, and is over when it was mended', async () => {
+  it('of an index is an error before the first record, until the index is repaired', async () => {
     const path = await makeIt();
     const store = openStore(path);
     const directoryOfSets = pileSetDirectoryOf(path);
@@ -442,7 +442,7 @@ describe('damage', () => {
 });
 
 describe('expiry while it is read', () => {
-  it('is told as that, when files are deleted before they are read', async () => {
+  it('is named in the error when files are deleted before they are read', async () => {
     const path = await makeIt();
     const store = openStore(path);
     const unread = openStore(path);
@@ -463,7 +463,7 @@ describe('expiry while it is read', () => {
 });
 
 describe('reading', () => {
-  it('writes nothing anywhere, also where piles are read in ranges', async () => {
+  it('writes nothing, even when piles are read in ranges', async () => {
     const path = await makeIt();
     const flags = new Set<number>();
     const names = new Set<string>();
@@ -480,7 +480,7 @@ describe('reading', () => {
     expect([...names].filter((name) => !only.includes(name))).toEqual([]);
   });
 
-  it('holds no program that has come to its end, though nobody closed the store', async () => {
+  it('does not keep a program alive, even if the store is not closed', async () => {
     const path = directory.path('large');
     await makeStore(path, { ...contents, inputs: { long: ['y'.repeat(9 * 2 ** 20), 'x', 'z'] } });
     const script = `import { openStore } from '#src/index.js';
@@ -494,7 +494,7 @@ describe('reading', () => {
 });
 
 describe('openStore', () => {
-  it('refuses what is no store, and options that mean nothing', async () => {
+  it('refuses a directory that is not a store, and invalid options', async () => {
     expect(() => openStore(directory.path('nothing'))).toThrow(/does not exist/);
     expect(() => openStore(directory.temp)).toThrow(/is no pile store/);
     const path = await makeIt();
@@ -502,9 +502,9 @@ describe('openStore', () => {
     for (const options of [{ rank: 1 }, { rank: -1 }, { worldSize: 0 }, { worldSize: 1.5 }, { prefetchPiles: -1 }]) {
       expect(() => store.epoch(0, options)).toThrow(/expected a whole number from/);
     }
-    expect(() => store.epoch(-1)).toThrow('epoch is -1');
+    expect(() => store.epoch(-1)).toThrow('`epoch` is -1');
     expect(() => store.epoch(0, JSON.parse('{"share":"odd"}'))).toThrow('expected one of strided, contiguous');
     expect(() => store.epoch(0).batches(0)).toThrow('the size of a batch is 0');
-    expect(() => openStore(path, { workers: 0 })).toThrow('workers is 0');
+    expect(() => openStore(path, { workers: 0 })).toThrow('`workers` is 0');
   });
 });

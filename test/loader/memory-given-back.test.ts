@@ -1,6 +1,4 @@
-/**
- * A program that opens one loader after the other does not keep the memory of each.
- */
+/** A program that opens one loader after the other does not keep the memory of each. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -14,7 +12,7 @@ const DATA_BYTES = 40 * MIB;
 const LOADERS = 25;
 const library = new URL('../../dist/bundle/index.js', import.meta.url).href;
 
-it('is about that of a few loaders after many', async () => {
+it('memory after many loaders is about that of a few', async () => {
   writeFileSync(directory.path('in'), `${'x'.repeat(1023)}\n`.repeat(DATA_BYTES / 1024));
   await appendToStore(directory.path('store'), { inputs: [directory.path('in')], inputIds: ['in'], piles: 4 });
   const code = `
@@ -30,6 +28,6 @@ it('is about that of a few loaders after many', async () => {
   `;
   const argv = ['--input-type=module', '-e', code, '--', directory.path('store')];
   const grownBytes = Number(execFileSync(process.execPath, argv, { encoding: 'utf8' }));
-  // Nothing given back would be 600 MiB; the collector is late by up to 200.
+  // If no memory were freed, this would be 600 MiB; the collector may be up to 200 MiB late.
   expect(grownBytes).toBeLessThan(350 * MIB);
 });

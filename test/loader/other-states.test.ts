@@ -1,4 +1,4 @@
-/** Going on from states of a store other than the present one: of which there is a manifest, and of which there is none. */
+/** Resuming from another state of a store than the present one, with and without its manifest. */
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ async function given(records: AsyncIterable<Uint8Array>): Promise<string[]> {
   return texts;
 }
 
-/** An input of its own generation. */
+/** Appends an input as its own generation. */
 async function append(path: string, name: string, records: readonly string[], generation: string): Promise<void> {
   const input = directory.path(name);
   writeFileSync(input, records.join(''));
@@ -38,7 +38,7 @@ describe('a state whose manifest was collected', () => {
     return { path, all, state };
   }
 
-  it('goes on with exactly the next record, as long as nothing of it was removed', async () => {
+  it('resumes with exactly the next record, as long as nothing of it was removed', async () => {
     const { path, all, state } = await makeIt();
     const resumed = openStore(path).resume(state);
     expect(resumed.state()).toEqual(state);
@@ -46,7 +46,7 @@ describe('a state whose manifest was collected', () => {
     expect(await given(resumed)).toEqual(all.slice(11));
   });
 
-  it('is refused when a part of it was removed, though as many were appended', async () => {
+  it('is refused when a part of it was removed, even if as many records were appended', async () => {
     const { path, state } = await makeIt();
     await expireStore(path, { before: '2026-11-02' });
     await collectStore(path, { graceMilliseconds: 0 });
@@ -66,7 +66,7 @@ describe('a state whose manifest was collected', () => {
 });
 
 describe('a state that is younger than the opened store', () => {
-  it('is gone on with', async () => {
+  it('is resumed', async () => {
     const path = directory.path('store');
     await append(path, 'a', someRecords('a', 40), '2026-11-01');
     const store = openStore(path);
@@ -77,7 +77,7 @@ describe('a state that is younger than the opened store', () => {
 });
 
 describe('threads', () => {
-  it('load a large former state, though the present one is small enough for none', async () => {
+  it('load a large earlier state, even if the present one is small and needs no threads', async () => {
     const path = directory.path('large');
     await makeStore(path, { seed: 's', pileCount: 2, inputs: { a: ['a\n', LONG] } });
     const state = openStore(path).epoch(0).state();

@@ -1,4 +1,4 @@
-/** In how many ranges of keys a pile is read: as few as the memory allows. */
+/** The number of key ranges in which a pile is read: as few as the memory allows. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rangeCountOfPile, requireMemory } from '#src/loader/portion-memory.js';
@@ -6,18 +6,18 @@ import { rangeCountOfPile, requireMemory } from '#src/loader/portion-memory.js';
 const MIB = 2 ** 20;
 const memory = { memoryBytes: 64 * MIB, threadCount: 2, bufferCount: 3 };
 
-/** What threads and buffers hold of a pile at one time. */
+/** Bytes that threads and buffers hold at one time, for piles of this size. */
 function held(records: number, recordBytes: number, { threadCount, bufferCount }: typeof memory): number {
   return threadCount * (recordBytes + 32 * records) + bufferCount * (recordBytes + 4 * records);
 }
 
 describe('rangeCountOfPile', () => {
-  it('is 1 where all threads and buffers can hold such a pile at one time', () => {
+  it('is 1 if all threads and buffers can hold such a pile at the same time', () => {
     expect(rangeCountOfPile(100_000, 8 * MIB, memory)).toBe(1);
     expect(rangeCountOfPile(0, 0, memory)).toBe(1);
   });
 
-  it('leaves room for ranges that hold more than others, and is no larger than that takes', () => {
+  it('leaves room for ranges that hold more than others, and is no larger than necessary', () => {
     const pile = fc.record({
       records: fc.integer({ min: 1000, max: 10_000_000 }),
       meanBytes: fc.integer({ min: 1, max: 1000 }),
@@ -39,11 +39,11 @@ describe('rangeCountOfPile', () => {
     );
   });
 
-  it('keeps a portion within what a thread can address, whatever the memory', () => {
+  it('keeps a portion within the addresses of a thread, whatever the memory', () => {
     expect(rangeCountOfPile(100, 40 * 2 ** 30, { ...memory, memoryBytes: 2 ** 45 })).toBe(13);
   });
 
-  it('is never more than the records, nor than a thousand or so', () => {
+  it('is never more than the number of records, or about a thousand', () => {
     expect(rangeCountOfPile(1, 2 ** 40, memory)).toBe(1);
     expect(rangeCountOfPile(3, 2 ** 40, memory)).toBe(3);
     expect(rangeCountOfPile(10 ** 6, 2 ** 50, memory)).toBe(1024);
@@ -62,7 +62,7 @@ describe('requireMemory', () => {
     }
   };
 
-  it('refuses what would have piles read more than 64 times, and says what is needed', () => {
+  it('refuses memory with which piles are read more than 64 times, and names the bytes needed', () => {
     const least = Math.ceil(neededBytes / (0.8 * 64));
     expect(told(least)).toBeUndefined();
     expect(rangeCountOfPile(100_000, 64 * MIB, { ...memory, memoryBytes: least })).toBe(64);
@@ -70,12 +70,12 @@ describe('requireMemory', () => {
       expect(told(memoryBytes)).toMatchObject({
         code: 'ERR_MEMORY_BUDGET',
         kind: 'usage',
-        message: `a memory budget of ${memoryBytes} bytes is too small for the piles of this store: expected at least ${least}; give more, or load fewer piles ahead`,
+        message: `a memory budget of ${memoryBytes} bytes is too small for the piles of this store: expected at least ${least}; raise \`memoryBytes\`, or lower \`prefetchPiles\``,
       });
     }
   });
 
-  it('refuses what does not hold the longest record', () => {
+  it('refuses memory that does not hold the longest record', () => {
     expect(told(64 * MIB, 64 * MIB)).toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
     expect(told(64 * MIB, 64 * MIB - 32)).toBeUndefined();
   });

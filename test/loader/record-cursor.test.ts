@@ -1,4 +1,4 @@
-/** Batches that are put together from several portions: as large as can be, and no larger. */
+/** Batches that need several portions: up to the size limit, and no larger. */
 import { describe, expect, it } from 'vitest';
 import { RecordCursor } from '#src/loader/record-cursor.js';
 
@@ -21,26 +21,27 @@ describe('a batch of several portions', () => {
       Uint8Array.from([1, 2, 3].flatMap((value) => Array.from({ length: 10 }, () => value))),
     );
     expect([...(batch?.ends ?? [])]).toEqual([5, 10, 15, 20, 25, 30]);
-    // What is kept for the next one is no larger, either.
+    // The memory kept for the next batch is no larger, either.
     expect(batch?.bytes.buffer.byteLength).toBe(30);
   });
 
-  it('is refused before it is put together, when it would have more', async () => {
+  it('is refused before it is copied together, if it would have more', async () => {
     await expect(cursorOf(4, 30).takeBatch(7)).rejects.toMatchObject({
       code: 'ERR_OPTION',
-      message: 'a batch of 7 records has more than 30 bytes, and none may have more; ask for fewer records at a time',
+      message:
+        'a batch of 7 records would have more than 30 bytes, the most that a batch can have; ask for fewer records at a time',
     });
     await expect(cursorOf(4, 29).takeBatch(6)).rejects.toMatchObject({ code: 'ERR_OPTION' });
   });
 
-  it('is told in one line when there is no memory for it', async () => {
+  it('is an error of one line if there is not enough memory', async () => {
     const beyondMemory = Object.defineProperty(new Uint8Array(), 'byteLength', { value: 2 ** 52 });
     const bytes = Object.assign(new Uint8Array(), { subarray: () => beyondMemory });
     const cursor = new RecordCursor({ next: async () => ({ bytes, ends: new Uint32Array(1) }) }, 0, 2 ** 53);
     await expect(cursor.takeBatch(3)).rejects.toMatchObject({ code: 'ERR_OUT_OF_MEMORY' });
   });
 
-  it('holds places for its records alone, however many are asked for', async () => {
+  it('reserves space only for its own records, however many are requested', async () => {
     expect(await cursorOf(3, 1000).takeBatch(2 ** 31 - 1)).toMatchObject({ length: 6 });
   });
 });

@@ -1,4 +1,4 @@
-/** Epoch 0 against the other way to read a store: the bytes of `shuffleStore`, whatever was appended and expired before. */
+/** Epoch 0 has the bytes of `shuffleStore`, whatever was appended and expired before. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const corpus = fileURLToPath(new URL('../../examples/corpus/', import.meta.url));
 
-/** The records of all ranks, put together again. */
+/** The records of all ranks, joined in their order. */
 async function strided(path: string, worldSize: number): Promise<Buffer> {
   const store = openStore(path);
   const shares: Buffer[][] = [];
@@ -24,7 +24,7 @@ async function strided(path: string, worldSize: number): Promise<Buffer> {
 }
 
 describe('epoch 0', () => {
-  it('has the bytes of shuffleStore, also when generations came and went', async () => {
+  it('has the bytes of shuffleStore, also after appends and expiry', async () => {
     const path = directory.path('store');
     const append = (generation: string, ...names: string[]) =>
       appendToStore(path, {

@@ -1,6 +1,6 @@
 /**
- * Reading records by an index: of files with many blocks, of compressed ones, with many calls at a time; and files and
- * indexes that are not what they were.
+ * Reading records by an index: from files with many blocks, from compressed files, with many calls at a time; and from
+ * files and indexes that changed.
  */
 import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ async function failureOf(work: () => Promise<unknown>): Promise<PileshufError> {
 describe('an indexed file', () => {
   const calls = useFileCalls();
 
-  it('has many blocks in many stretches, each the length of its records', async () => {
+  it('has many blocks in many stretches, with records of many lengths', async () => {
     const expected = lines(20_000);
     const report = await index(expected.join(''), {}, 300_000);
     expect(report).toMatchObject({ records: 20_000, index: indexPath(), indexBytes: statSync(indexPath()).size });
@@ -83,7 +83,7 @@ describe('an indexed file', () => {
     expect(await readAll()).toEqual(expected);
   });
 
-  it('keeps what it decoded last, as far as it may', async () => {
+  it('keeps the last decoded bytes, up to `keptBytes`', async () => {
     const expected = lines(5000);
     await index(bgzfOf(Buffer.from(expected.join('')), [60_000]));
     for (const keptBytes of [0, 100_000]) {
@@ -101,14 +101,14 @@ describe('an indexed file', () => {
     }
   });
 
-  it('gives the end that the last record lacks', async () => {
+  it('adds the terminator that the last record lacks', async () => {
     await index('a\nbb');
     expect(await readAll()).toEqual(['a\n', 'bb\n']);
     await index('axyzbb', { records: { by: 'delimiter', delimiter: 'xyz' } });
     expect(await readAll()).toEqual(['axyz', 'bbxyz']);
   });
 
-  it('may be empty, or hold nothing but its header', async () => {
+  it('may be empty, or have only a header', async () => {
     expect(await index('')).toMatchObject({ records: 0 });
     expect(await readAll()).toEqual([]);
     await index('id,text\n', { header: { lines: 1 } });
@@ -117,7 +117,7 @@ describe('an indexed file', () => {
     expect(await readAll()).toEqual([]);
   });
 
-  it('may be one record that is far larger than what is read at a time', async () => {
+  it('may have a record that is far larger than one read', async () => {
     const record = Buffer.alloc(12 * 2 ** 20, 'long ');
     await index(Buffer.concat([Buffer.from('a\n'), record, Buffer.from('\nb\n')]));
     const records = openIndexed(file());
@@ -160,7 +160,7 @@ describe('an indexed file', () => {
         return systemFileCalls.readAsync(...call);
       },
     });
-    // The first call reads the block, its entry, and slowly the record.
+    // The first call reads the entry, the block, and slowly the record.
     for (let i = 0; i < 4; i++) expect(Buffer.from(await records.get(i)).toString()).toBe(expected[i]);
     expect(made).toEqual(['read', 'read', 'read', 'readAsync', 'readAsync', 'readAsync']);
     await records.close();
@@ -169,7 +169,7 @@ describe('an indexed file', () => {
   it.each([
     ['plain', (bytes: Buffer) => bytes],
     ['BGZF', (bytes: Buffer) => bgzfOf(bytes, [500])],
-  ])('says which file cannot be read, and goes on with the next record: %s', async (_, encode) => {
+  ])('names the file that cannot be read, and reads the next record: %s', async (_, encode) => {
     await index(encode(Buffer.from(lines(100).join(''))));
     const failing = { read: 1, readAsync: 1 };
     const records = openIndexed(file(), { keptBytes: 0 });
@@ -191,7 +191,7 @@ describe('an indexed file', () => {
       code: 'ERR_INPUT_UNREADABLE',
       message: expect.stringMatching(/^cannot read at byte \d+ of .*: the device reports an input\/output error$/),
     });
-    // Of a compressed file the next one comes as far as what it decodes.
+    // For a compressed file, the next call fails later, while it decodes.
     const isCompressed = encode(Buffer.alloc(0)).byteLength > 0;
     const next = records.get(7);
     if (isCompressed) expect(await failureOf(() => next)).toMatchObject({ code: 'ERR_INPUT_UNREADABLE' });
@@ -200,7 +200,7 @@ describe('an indexed file', () => {
     await records.close();
   });
 
-  it('says where a compressed file is corrupt, each time it is asked', async () => {
+  it('says where a compressed file is corrupt, on every call', async () => {
     const stored = bgzfOf(Buffer.from(lines(100).join('')), [500]);
     await index(stored);
     const records = openIndexed(file());
@@ -215,13 +215,13 @@ describe('an indexed file', () => {
     await records.close();
   });
 
-  it('refuses what is no number of a record', async () => {
+  it('refuses an index without a record', async () => {
     await index('a\nb\n');
     const records = openIndexed(file());
     for (const wrong of [-1, 2, 0.5, Number.NaN, 2 ** 53]) {
       const error = await failureOf(() => records.get(wrong));
       expect(error).toBeInstanceOf(UsageError);
-      expect(error.message).toContain(`has no record ${wrong}; expected a whole number from 0 to 1`);
+      expect(error.message).toContain(`has no record ${wrong}; it has 2 records, which count from 0`);
     }
     await records.close();
   });
@@ -241,7 +241,7 @@ describe('openIndexed', () => {
   it.each<[string, (content: string) => void, RegExp]>([
     ['longer', () => appendFileSync(file(), 'c\n'), /its size was 4 bytes and is 6/],
     ['shorter', () => truncateSync(file(), 2), /its size was 4 bytes and is 2/],
-    ['of another time', () => utimesSync(file(), 1, 1), /the time of its last change is another/],
+    ['of another time', () => utimesSync(file(), 1, 1), /its modification time differs/],
     [
       'of other bytes, size and time as before',
       () => {
@@ -249,11 +249,11 @@ describe('openIndexed', () => {
         writeFileSync(file(), 'a\nX\n');
         utimesSync(file(), atime, mtimeMs / 1000);
       },
-      /its first or last bytes are others|the time of its last change/,
+      /its first or last bytes differ|its modification time differs/,
     ],
   ])('refuses a file that is %s', async (_, change, message) => {
     await index('a\nb\n');
-    // Whole seconds, so that it can be set again.
+    // Whole seconds, so that the test can set the time again.
     utimesSync(file(), 1_700_000_000, 1_700_000_000);
     await indexFile(file());
     change('');
@@ -294,7 +294,7 @@ describe('openIndexed', () => {
     }
   });
 
-  it('notices an index that was cut, or goes on', async () => {
+  it('notices an index that was cut, or has more bytes', async () => {
     await index(lines(300).join(''));
     const whole = readFileSync(indexPath());
     for (const cut of [0, 7, 63, 64, 100, whole.byteLength - 1]) {

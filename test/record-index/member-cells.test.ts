@@ -41,7 +41,7 @@ const total = (members: readonly AnyMember[], field: keyof AnyMember) =>
   members.reduce((sum, member) => sum + member[field], 0);
 
 describe('spans', () => {
-  it('join from the first byte to the last, and hold a cell or more, but for the last one', () => {
+  it('follow each other without gaps, and all but the last hold at least a cell', () => {
     fc.assert(
       fc.property(anyMembers, (members) => {
         const spans = spansOf(members);
@@ -54,7 +54,7 @@ describe('spans', () => {
           stored += span.storedBytes;
         }
         expect(decoded).toBe(total(members, 'decodedBytes'));
-        // Members of nothing at the end may be in none.
+        // Empty members at the end may be in no span.
         const last = members.findLastIndex(({ decodedBytes }) => decodedBytes > 0);
         expect(stored).toBeGreaterThanOrEqual(total(members.slice(0, last + 1), 'storedBytes'));
         expect(stored).toBeLessThanOrEqual(total(members, 'storedBytes'));
@@ -65,7 +65,7 @@ describe('spans', () => {
 });
 
 describe('cells', () => {
-  it('tell of every position which span holds it: that of its cell, or that of the one before', () => {
+  it('have the span of every position: in its own cell or in the one before', () => {
     fc.assert(
       fc.property(anyMembers, (members) => {
         const spans = spansOf(members);
@@ -86,7 +86,7 @@ describe('cells', () => {
     );
   });
 
-  it('are those of their place alone', () => {
+  it('are valid only at their own place', () => {
     const cells = cellsOf(spansOf([{ decodedBytes: 100, storedBytes: 50 }]));
     const third = cells.subarray(3 * CELL_ENTRY_BYTES, 4 * CELL_ENTRY_BYTES);
     expect(decodeCell(third, 3)).toEqual({ decodedStart: 0, storedStart: 0, decodedBytes: 100, storedBytes: 50 });

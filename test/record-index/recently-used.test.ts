@@ -3,8 +3,8 @@ import { RecentlyUsed } from '#src/record-index/recently-used.js';
 
 const keeperOf = (mostBytes: number) => new RecentlyUsed<string, string>(mostBytes, (text) => text.length);
 
-describe('what was used recently', () => {
-  it('is kept while it fits, and what was used longest ago goes first', () => {
+describe('RecentlyUsed', () => {
+  it('keeps values while they fit, and drops the least recently used first', () => {
     const kept = keeperOf(6);
     kept.keep('a', 'aa');
     kept.keep('b', 'bb');
@@ -14,14 +14,14 @@ describe('what was used recently', () => {
     expect(['a', 'b', 'c', 'd'].map((key) => kept.get(key))).toEqual(['aa', undefined, undefined, 'dddd']);
   });
 
-  it('counts a value once that is kept again', () => {
+  it('counts a value once, even if it is kept again', () => {
     const kept = keeperOf(4);
     for (let i = 0; i < 5; i++) kept.keep('a', 'aa');
     kept.keep('b', 'bb');
     expect([kept.get('a'), kept.get('b')]).toEqual(['aa', 'bb']);
   });
 
-  it('lets go of a value that is too large by itself', () => {
+  it('does not keep a value that is too large by itself', () => {
     const kept = keeperOf(4);
     kept.keep('a', 'aaaaa');
     expect(kept.get('a')).toBeUndefined();

@@ -1,5 +1,5 @@
 /**
- * Blocks of record ends: what is encoded comes back, for any lengths, and takes as little as it should.
+ * Blocks of record ends: any lengths are read back as they were written, and take few bits.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ const anyLength = fc.oneof(
 );
 
 describe('a block', () => {
-  it('gives back where each record lies, whatever the lengths', () => {
+  it('has the bounds of each record, whatever the lengths', () => {
     const anyLengths = fc.oneof(
       fc.array(anyLength, { minLength: 1, maxLength: 300 }),
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 300 }),
@@ -58,7 +58,7 @@ describe('a block', () => {
     );
   });
 
-  it('may hold 4,096 records, the longest there are, and one that is far longer than the others', () => {
+  it('may have 4,096 records, of the greatest length, or with one far longer than the others', () => {
     const longest = Array.from({ length: BLOCK_RECORDS }, (_, i) => LONGEST - (i % 3));
     expect(decoded(longest)).toEqual(boundsOf(longest));
     for (const at of [0, 1, 2000, BLOCK_RECORDS - 1]) {

@@ -1,5 +1,5 @@
 /**
- * Indexes larger than what is written at a time, made by tasks that write in turns: each block is found where it lies.
+ * Indexes larger than one write, made by tasks that write in turns: each block is found at its place.
  */
 import { writeFileSync } from 'node:fs';
 import seedrandom from 'seedrandom';
@@ -12,7 +12,7 @@ import { useFastDirectory } from '../laws/fast-directory.js';
 
 const directory = useFastDirectory();
 
-/** A task that notes records of random lengths, a table of them at a time. */
+/** A task that adds records of random lengths, a table at a time. */
 function noter(writer: BlockWriter, firstPosition: number, draw: () => number, starts: number[]) {
   const table = new DataView(new ArrayBuffer(8 * 1000));
   let position = firstPosition;
@@ -35,7 +35,7 @@ function noter(writer: BlockWriter, firstPosition: number, draw: () => number, s
 }
 
 describe('an index of many blocks', () => {
-  it('has the places of all records, though tasks wrote it in turns', async () => {
+  it('has the places of all records, even if tasks wrote it in turns', async () => {
     const path = directory.path('in');
     writeFileSync(path, '');
     const attempt = IndexAttempt.begin(`${path}.pileshuf-index`);
@@ -56,7 +56,7 @@ describe('an index of many blocks', () => {
     };
     const stretches = writers.map((writer) => writer.finish());
     expect(stretches.map(({ recordCount }) => recordCount)).toEqual([500_000, 500_000]);
-    // Each wrote more than one piece.
+    // Each task wrote more than one piece.
     expect(places.end).toBeGreaterThan(2 * 1.2 * 2 ** 20);
     await attempt.complete({ stretches, cellCount: 0, blocksEnd: places.end, description });
     await attempt.commit();

@@ -1,7 +1,7 @@
-/** What loaders know of a store: the same of each pile whether it is kept or read again. */
+/** What a loader knows of a store: the same for each pile, whether the entries are kept or read again. */
 import { describe, expect, it } from 'vitest';
 import { UNGATED } from '#src/job-control.js';
-import { readStoreContents } from '#src/loader/store-contents.js';
+import { readStoreContents } from '#src/loader/store-view.js';
 import { mergePiles } from '#src/pile-sets/merged-pile.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
@@ -10,7 +10,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 
 describe('readStoreContents', () => {
-  it('keeps where segments are, unless they are too many, and has the totals of all piles', async () => {
+  it('keeps the segments of piles, unless there are too many, and has the totals of all piles', async () => {
     const path = directory.path('store');
     const inputs = { a: someRecords('a', 50), empty: [], b: someRecords('b', 20) };
     await makeStore(path, { seed: 's', pileCount: 5000, inputs });
