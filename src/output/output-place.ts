@@ -145,10 +145,7 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
 function requireWritable(directory: string): void {
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle === undefined) return;
-  throw new SystemError(
-    'ERR_IO',
-    `cannot make the output in ${directory}: ${obstacle}; expected a directory that can be written`,
-  );
+  throw new SystemError('ERR_IO', `cannot make the output in ${directory}: ${obstacle}; expected a writable directory`);
 }
 
 /** A directory is opened to make the names in it durable, which is done last of all. */
