@@ -126,8 +126,8 @@ export class StagedOutputError extends VerificationError {
 
 const WHEN_STOPPED = {
   none: 'no output was written',
-  incomplete: 'what was written to the output, if anything, is incomplete',
-  garbage: 'what was not deleted yet is left to a later pileshuf gc',
+  incomplete: 'the output may be incomplete',
+  garbage: 'a later pileshuf gc deletes the rest',
 };
 
 /** The caller's AbortSignal stopped the job. */

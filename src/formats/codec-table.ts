@@ -1,20 +1,19 @@
 /**
- * All codecs, recognised by magic bytes and never by name.
- *
- * To add one: a file that exports a `Codec`, and its line in `codecs`.
+ * All codecs that inputs can have, recognised by magic bytes and never by name. To add one: a file that exports a
+ * `Codec`, and its line in `codecs`.
  */
 import type { Codec } from './codec.js';
 import { bgzf, gzip } from './codecs/gzip.js';
 import { bzip2, lz4, namedProgram, xz } from './codecs/programs.js';
 import { zstd } from './codecs/zstd.js';
 
-/** What is a special case of another one stands before it. */
+/** A special case of a codec stands before that codec. */
 const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
 
-/** Bytes at the beginning of an input that `detectCodec` wants to see. */
+/** Bytes at the beginning of an input that `detectCodec` needs. */
 export const CODEC_HEAD_BYTES = 16;
 
-/** A program and its arguments that all inputs of a job go through, whatever they begin with, if there is one. */
+/** A program and its arguments that decodes all inputs of a job, whatever they begin with; undefined: none. */
 export type DecompressProgram = readonly string[] | undefined;
 
 /** The codec of an input that begins with `head`; undefined: plain bytes. */
@@ -22,7 +21,7 @@ export function detectCodec(head: Uint8Array, program?: DecompressProgram): Code
   return program === undefined ? codecs.find((codec) => codec.matches(head)) : namedProgram(program);
 }
 
-/** `name` without its codec's ending, whichever codec that is. */
+/** `name` without the ending of a codec. */
 export function withoutCodecSuffix(name: string): string {
   for (const { suffixes } of codecs) {
     for (const suffix of suffixes) {

@@ -9,24 +9,25 @@ export interface CompressedSource {
   readonly path: string;
   /** Where in the input the first byte lies, for messages. */
   readonly start: number;
-  /** The next bytes, which the codec may free, and all that lies in the same buffer; empty at the end. */
+  /** The next bytes; the codec may free them, with everything in the same buffer. Empty at the end. */
   next(): Promise<Uint8Array> | Uint8Array;
-  /** Throws when the job was asked to stop, as `next` does; for codecs that wait for something else. */
+  /** Throws when the job should stop, as `next` does; for codecs that wait for something else. */
   throwIfAborted?(): void;
 }
 
-/** What a decoder that needs more memory than every thread has takes it from. */
+/** Where a decoder gets memory beyond the share that every thread has. */
 export interface DecoderMemory {
   /**
-   * Sees to it that this thread has so much of the job's budget for its decoder, and keeps it to the end of the job, as
-   * decoders keep memory; false, and nothing taken, when too little is left.
+   * Reserves this much of the job's budget for the decoder of this thread, to the end of the job, because decoders keep
+   * their memory.
+   * @returns false, without a reservation, when too little is left.
    */
   reserve(byteLength: number): boolean;
-  /** A budget in which so much can be reserved, as --memory takes it; for messages. */
+  /** A budget that is large enough to reserve this, as --memory takes it; for messages. */
   budgetFor(byteLength: number): string;
 }
 
-/** A compressed file, of which a few bytes are read here and there, always further on. */
+/** A compressed file; a reader looks at a few bytes here and there, always further on. */
 export interface StoredBytes {
   /** For messages. */
   readonly path: string;
@@ -35,7 +36,7 @@ export interface StoredBytes {
   read(position: number, byteLength: number): Uint8Array;
 }
 
-/** A part of a compressed file that can be decoded for itself, by what it and those before it say. */
+/** A part of a compressed file that can be decoded on its own, as it and the members before it declare. */
 export interface Member {
   readonly storedStart: number;
   /** Decoded bytes before it. */
@@ -45,39 +46,38 @@ export interface Member {
 }
 
 export interface Codec {
-  /** Unlike that of any other codec. */
+  /** Different for each codec. */
   readonly name: string;
-  /** File name endings that stand for the codec alone and are left out of a shard's name. */
+  /** Endings of file names that stand for the codec alone; names of shards omit them. */
   readonly suffixes: readonly string[];
-  /** What every whole file ends with, where one that was cut may decode well. */
+  /** The end of every whole file, for codecs that also decode a file that was cut. */
   readonly endMark?: { readonly bytes: Uint8Array; readonly name: string };
   /** How many times larger text usually is when decoded; only for estimates. */
   readonly usualExpansion: number;
   /** Whether an input that begins with these bytes is of this codec. */
   matches(head: Uint8Array): boolean;
   /**
-   * Makes `decodeHead` ready in this thread, where that takes its time, and looks for what decodes.
+   * Prepares `decodeHead` in this thread, if that takes time, and looks for a decoder.
    * @param path of an input, for messages.
    * @throws PileshufError when nothing on this machine decodes it.
    */
   load?(path: string): Promise<void>;
   /**
-   * What the first bytes of an input decode to, as far as they go, for estimates; empty when they are
-   * corrupt.
+   * Decodes the first bytes of an input, as far as they go, for estimates; empty when they are corrupt.
    */
   decodeHead(compressed: Uint8Array): Uint8Array;
   /**
-   * The decoded bytes; a piece is good until the next one is asked for. Truncated and corrupt inputs, and bytes
-   * behind the last member, are errors.
+   * The decoded bytes; a piece is valid until the next one. Truncated and corrupt inputs, and bytes behind the last
+   * member, are errors.
    * @throws InputError ERR_INPUT_CORRUPT, with the position in the compressed input.
-   * @throws UsageError ERR_MEMORY_BUDGET when more memory is needed than there is.
+   * @throws UsageError ERR_MEMORY_BUDGET when the decoder needs more memory than is left.
    */
   decode(source: CompressedSource, memory: DecoderMemory): AsyncIterable<Uint8Array>;
   /**
-   * The members of a file, found without decoding them, for codecs whose members may say how long they are. Each is
-   * told as soon as it has said what it holds, for zstd before its end is looked for. Whoever believes it compares it
-   * with what they decode to.
-   * @returns decoded bytes of all members; undefined when one does not say how many it has, or is not where the one
+   * The members of a file, found without decoding them, for codecs whose members may declare their length. Yields each
+   * member as soon as its declaration is read, for zstd before it looks for its end. A caller that relies on a declared
+   * length compares it with the decoded bytes.
+   * @returns decoded bytes of all members; undefined when a member declares no length, or does not begin where the one
    *   before it ends.
    * @throws InputError ERR_INPUT_CORRUPT where it is clear that the file cannot be decoded.
    */

@@ -1,7 +1,5 @@
 /**
- * All codecs that outputs can be compressed with.
- *
- * To add one: a file that makes a `MemberEncoder`, and its line in `encoders`.
+ * All codecs that can compress outputs. To add one: a file that makes a `MemberEncoder`, and its line in `encoders`.
  */
 import { UsageError, VerificationError } from '../errors.js';
 import type { MemberEncoder } from './codec.js';
@@ -15,23 +13,13 @@ interface EncoderKind {
   readonly levels: { readonly least: number; readonly usual: number; readonly most: number };
   /** @throws UsageError where nothing on this machine can write it. */
   open(level: number): MemberEncoder;
-  /** What a member says that it holds; undefined: it is not one member. */
+  /** The content length that a member declares; undefined: it is not one member. */
   contentBytesOf(member: Uint8Array): number | undefined;
 }
 
 const encoders = {
-  gzip: {
-    suffixes: ['.gz', '.gzip'],
-    levels: GZIP_LEVELS,
-    open: openGzipEncoder,
-    contentBytesOf: gzipContentBytes,
-  },
-  zstd: {
-    suffixes: ['.zst', '.zstd'],
-    levels: ZSTD_LEVELS,
-    open: openZstdEncoder,
-    contentBytesOf: zstdContentBytes,
-  },
+  gzip: { suffixes: ['.gz', '.gzip'], levels: GZIP_LEVELS, open: openGzipEncoder, contentBytesOf: gzipContentBytes },
+  zstd: { suffixes: ['.zst', '.zstd'], levels: ZSTD_LEVELS, open: openZstdEncoder, contentBytesOf: zstdContentBytes },
 } as const satisfies Record<string, EncoderKind>;
 
 export type OutputCodec = keyof typeof encoders;
@@ -56,12 +44,12 @@ export function codecOfName(name: string): OutputCodec | undefined {
   return OUTPUT_CODECS.find((codec) => encoders[codec].suffixes.some((suffix) => name.endsWith(suffix)));
 }
 
-/** What the names of compressed shards end in. */
+/** The ending of the names of compressed shards. */
 export function suffixOf(codec: OutputCodec): string {
   return encoders[codec].suffixes[0];
 }
 
-/** In one line, unlike that of any other: `gzip 6`. */
+/** One line, different for each compression: `gzip 6`. */
 export function nameOfCompression({ codec, level }: Compression): string {
   return `${codec} ${level}`;
 }
@@ -73,9 +61,9 @@ export function openEncoder({ codec, level }: Compression): MemberEncoder {
 }
 
 /**
- * Compares what each member says that it holds with the number of bytes that were compressed, before it is written:
- * nobody reads a compressed output back, so nothing else would notice a difference.
- * @returns an encoder that throws VerificationError in place of a member that holds something else.
+ * Compares the content length that each member declares with the number of compressed bytes, before the member is
+ * written: nobody reads a compressed output back, so nothing else would notice a difference.
+ * @returns an encoder that throws VerificationError in place of a wrong member.
  */
 export function checkedEncoder(
   encoder: MemberEncoder,
@@ -85,7 +73,7 @@ export function checkedEncoder(
   const checked = (member: Uint8Array, { byteLength }: Uint8Array) => {
     if (contentBytesOf(member) === byteLength) return member;
     throw new VerificationError(
-      `${name} made ${member.byteLength} bytes of ${byteLength} that do not say that they hold these; use another codec, or another version of Node`,
+      `${name} compressed ${byteLength} bytes to ${member.byteLength} bytes that declare another length; use another codec, or another version of Node`,
     );
   };
   return {

@@ -1,7 +1,7 @@
 /**
- * The contract of a framing: how records lie in the decoded bytes of an input. A framing marks record
- * boundaries in the read window; what scatters the records never looks at their bytes, and whatever lies
- * between two boundaries is carried byte for byte. `framing-table.ts` lists the framings.
+ * The contract of a framing: how records lie in the decoded bytes of an input. A framing marks record boundaries in the
+ * read window; later code never looks at the bytes of records, and carries everything between two boundaries unchanged.
+ * `record-format.ts` lists the framings.
  */
 
 /** Where a kernel loop looks, and where it writes the records that it finds: see `RecordScanner.scan`. */
@@ -33,7 +33,7 @@ export interface FramingFunctions {
   framingProblemValue(): bigint;
 }
 
-/** What a framing works on; addresses are those of the linear memory. */
+/** The memory and the functions that a framing works with; addresses are those of the linear memory. */
 export interface FramingKernel {
   /** The linear memory, as bytes and as numbers; replaced when it grows. */
   readonly bytes: Uint8Array;
@@ -41,7 +41,7 @@ export interface FramingKernel {
   readonly wasm: FramingFunctions;
 }
 
-/** A byte pattern in which a record is not as its framing demands. `PartScatterer` says in which input. */
+/** A record that breaks the rules of its framing. The reader of the input adds the input's name. */
 export class BadRecord extends Error {
   /** Of the offending byte. */
   readonly address: number;
@@ -60,9 +60,9 @@ export class BadRecord extends Error {
  */
 export type Cut =
   | { readonly kind: 'never' }
-  /** The first boundary behind any byte is a true one. */
+  /** The first boundary behind any byte is the end of a record. */
   | { readonly kind: 'anywhere'; readonly lookBehindBytes: number }
-  /** It is when one knows how often a byte occurs before the place where the reader begins. */
+  /** It is, if the reader knows how often a byte occurs before the place where it begins. */
   | { readonly kind: 'after-counting'; readonly byte: number; readonly lookBehindBytes: number }
   /** Records begin at multiples of this. */
   | { readonly kind: 'every'; readonly byteLength: number };
@@ -70,7 +70,7 @@ export type Cut =
 export interface Framing {
   readonly cut: Cut;
   /**
-   * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: it cannot be told.
+   * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: unknown.
    */
   countSample(sample: Uint8Array): number | undefined;
   /** @param countBefore see `Cut`; 0 at the beginning of an input. */
@@ -81,26 +81,26 @@ export interface RecordLimits {
   readonly maxRecordBytes: number;
 }
 
-/** Looks through one part of an input, from its first byte to its last. */
+/** Scans one part of an input, from its first byte to its last. */
 export interface RecordScanner {
-  /** Whether it finds the end of a record only when all of the record is there. */
+  /** Whether it finds the end of a record only when the whole record is in the window. */
   readonly needsWholeRecords: boolean;
-  /** How many bytes behind a record it may have to see to know that the record ends there; absent: none. */
+  /** How many bytes behind a record it may need to know that the record ends there; absent: none. */
   readonly lookAheadBytes?: number;
-  /** Whether the bytes behind the last record that was marked, and all that follow, belong to none; absent: no. */
+  /** Whether all bytes behind the last marked record belong to no record; absent: no. */
   readonly isInTrailer?: boolean;
   /**
    * Finds the ends of records in [from, to), the first of which begins at `recordStart`, and writes up to
-   * `maxCount` (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`. The next call goes
-   * on at `to`, or behind the last record that was marked when there were `maxCount`; bytes may have moved
-   * meanwhile, all by as much as `recordStart`.
-   * @returns pairs written; fewer than `maxCount` means that all of [from, to) was looked at.
+   * `maxCount` (start, end) pairs of u32 addresses to `table`. Reads up to 63 bytes past `to`. The next call continues
+   * at `to`, or behind the last marked record when there were `maxCount`; in between all bytes may move, by as much as
+   * `recordStart`.
+   * @returns pairs written; fewer than `maxCount` means that [from, to) is scanned to its end.
    * @throws BadRecord
    */
   scan(from: number, to: number, recordStart: number, table: number, maxCount: number): number;
   /**
-   * The input ends at `to`, and [recordStart, to) is not empty and no record yet.
-   * @returns what is appended so that all of it is one record: bytes that the input lacks.
+   * The input ends at `to`, and [recordStart, to) is not empty and not a record yet.
+   * @returns the bytes that the input lacks, which the caller appends to make one record of it.
    * @throws BadRecord when the input cannot end here.
    */
   complete(recordStart: number, to: number): Uint8Array;
@@ -109,16 +109,16 @@ export interface RecordScanner {
 export const NOTHING = new Uint8Array();
 
 /**
- * Where the reader of a range begins that begins at `start`; never in the header, in which there may be what looks
- * like the end of a record.
+ * Where the reader of the range that begins at `start` begins; never in the header, which may hold bytes that look like
+ * the end of a record.
  */
 export function readerStart({ cut }: Framing, start: number, headerBytes: number): number {
   return 'lookBehindBytes' in cut ? Math.max(headerBytes, start - cut.lookBehindBytes) : start;
 }
 
 /**
- * The first place at which a range may begin so that its reader begins at `position`, which is no record's, or
- * behind it; undefined where that cannot be told.
+ * The first place where a range may begin so that its reader begins at `position` or behind it; undefined where that is
+ * unknown.
  * @param position not in the header.
  */
 export function rangeStart({ cut }: Framing, position: number, headerBytes: number): number | undefined {

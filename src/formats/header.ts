@@ -1,6 +1,7 @@
 /**
- * The contract of a header: what stands at the beginning of every input, before its first record, and so stands
- * once before the records of the output, and of each shard. `header-table.ts` lists the rules.
+ * The contract of a header: the bytes before the first record of every input, which stand once before the records of the
+ * output, and of each shard. Reads a header off the decoded bytes of an input, and shows where two of them differ.
+ * `record-format.ts` lists the rules.
  */
 import { corruptInput, type InputError } from '../errors.js';
 import type { FramingSpec } from './record-format.js';
@@ -12,11 +13,11 @@ export const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 export interface Header {
   /** Bytes of the input that it takes. */
   readonly byteLength: number;
-  /** As it is compared, and written where the rule makes no other of it: with a line end that the input lacks. */
+  /** As it is compared, and written unless the rule makes another: with a line end that the input lacks. */
   readonly bytes: Uint8Array;
-  /** Bytes of all records behind it, where it says so. */
+  /** Bytes of all records behind it, if it declares them. */
   readonly recordBytes: number | undefined;
-  /** How the records behind it lie, where it says so. */
+  /** The framing of the records behind it, if it declares one. */
   readonly framing: FramingSpec | undefined;
 }
 
@@ -31,7 +32,7 @@ export interface FoundHeader {
   readonly header: Header;
 }
 
-/** Where two headers part, and what stands there, in a line. */
+/** Where two headers differ, and the bytes there, in one line. */
 export interface HeaderDifference {
   readonly position: number;
   readonly expected: string;
@@ -43,15 +44,15 @@ export interface HeaderRule {
    * Finds the end of the header of an input that begins with `head`.
    * @param isWhole whether the input ends where `head` does.
    * @param path for messages.
-   * @returns undefined: more of the input must be seen; never where `isWhole`.
+   * @returns undefined when it needs more of the input; never when `isWhole`.
    * @throws InputError ERR_INPUT_CORRUPT
    */
   measure(head: Buffer, isWhole: boolean, path: string): Header | undefined;
-  /** Why records behind one header cannot be mixed with those behind the other. */
+  /** The difference because of which records behind the two headers cannot be mixed. */
   difference(expected: Header, got: Header): HeaderDifference | undefined;
-  /** What stands before `recordBytes` bytes of records: as many bytes for any number of them. */
+  /** The header before `recordBytes` bytes of records; equally long for any number of them. */
   headerOf(header: Header, recordBytes: number): Uint8Array;
-  /** What stands behind the records. */
+  /** The bytes behind the last record. */
   readonly trailer: Uint8Array;
 }
 
@@ -80,21 +81,22 @@ export function requireRecordBytes(
   const problem =
     inputBytes < expected
       ? `byte ${inputBytes} is the end of the input; expected ${expected} bytes by its header: it is truncated`
-      : `byte ${expected} lies behind the last record that its header tells of; expected the end of the input`;
-  throw corruptInput(path, `${problem}`);
+      : `byte ${expected} lies behind the last record that its header declares; expected the end of the input`;
+  throw corruptInput(path, problem);
 }
 
-/** Up to here every piece is looked at as it comes; from then on when there is twice as much as before. */
+/** Up to here the rule sees every piece as it comes; from then on, each time that the bytes have doubled. */
 const OFTEN_LOOKED_AT_BYTES = 4096;
 
 export interface ReadHeader {
   readonly header: Header;
-  /** What was read behind it. */
+  /** Bytes that were read behind it. */
   readonly rest: Uint8Array;
 }
 
 /**
- * @param pieces each is good until the next one is asked for; the caller goes on with them behind `rest`.
+ * Reads as little of an input as its header takes.
+ * @param pieces each is valid until the next one; the caller reads on behind `rest`.
  * @param path for messages.
  * @throws InputError ERR_INPUT_CORRUPT when the input has no such header.
  */
@@ -137,6 +139,7 @@ function tooLong(path: string): InputError {
   );
 }
 
+/** Of a longer header, so many bytes around the difference are shown. */
 const TEXT_BYTES = 60;
 const BINARY_BYTES = 16;
 
@@ -155,7 +158,7 @@ export function differenceOfBytes(expected: Uint8Array, got: Uint8Array): Header
   );
 }
 
-/** What was left out. */
+/** Signs for omitted bytes. */
 interface Dots {
   readonly before: string;
   readonly behind: string;
@@ -171,7 +174,7 @@ function differenceOf(
   let position = 0;
   while (position < both && expected[position] === got[position]) position += 1;
   if (position === expected.byteLength && position === got.byteLength) return undefined;
-  // A third of what is shown is what they have in common.
+  // The first third shows bytes that both have in common.
   const from = position < shownBytes ? 0 : position - Math.floor(shownBytes / 3);
   const excerpt = (whole: Uint8Array) => {
     const bytes = Buffer.from(whole.subarray(from, from + shownBytes));

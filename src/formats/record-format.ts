@@ -39,7 +39,7 @@ export type FramingSpec = {
 export const LINES: FramingSpec = { kind: 'delimited', value: '0a' };
 export const NUL_TERMINATED: FramingSpec = { kind: 'delimited', value: '00' };
 
-/** In one line, unlike that of any other: `delimited 0a`. */
+/** One line, different for each framing: `delimited 0a`. */
 export function nameOfFraming({ kind, value }: FramingSpec): string {
   return value === null ? kind : `${kind} ${value}`;
 }
@@ -71,22 +71,22 @@ export function headerRuleOf(spec: HeaderSpec): HeaderRule {
 
 /** Plain data. */
 export interface RecordFormat {
-  /** Undefined: what stands in the header says it. */
+  /** Undefined: the header declares it. */
   readonly framing: FramingSpec | undefined;
-  /** Undefined: the first byte of an input is that of its first record. */
+  /** Undefined: an input begins with its first record. */
   readonly header: HeaderSpec | undefined;
 }
 
-/** In one line, unlike that of any other: `delimited 0a, header lines 1`. */
+/** One line, different for each format: `delimited 0a, header lines 1`. */
 export function nameOfFormat({ framing, header }: RecordFormat): string {
-  // It may be known by now what the headers of these inputs say; it is not what was asked for.
+  // The framing that the headers of these inputs declare may be known by now; the user did not ask for it.
   const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
   return [records, nameOfHeader(header)].filter((name) => name !== undefined).join(', ');
 }
 
 function nameOfHeader(header: HeaderSpec | undefined): string | undefined {
   switch (header?.kind) {
-    // How lines end is said by the framing.
+    // The framing says how lines end.
     case 'lines':
       return `header lines ${header.value.count}`;
     case 'bytes':

@@ -1,31 +1,31 @@
 /**
  * The 512-byte header of a tar member, as of POSIX.1-1988 (ustar), with the extensions of POSIX.1-2001 (pax) and of
- * GNU tar: what one must know of it to find the next one, and its name. Names are bytes, kept as latin1.
+ * GNU tar: the fields needed to find the next header, and the member's name. Names are bytes, kept as latin1.
  */
 
 /** Headers begin at multiples of this, and data is filled up to one. */
 export const BLOCK_BYTES = 512;
-/** What a header says of the next member takes some KiB; one that claims more is none. */
+/** Notes on the next member take some KiB; a header that claims more is none. */
 const MOST_NOTE_BYTES = 2 ** 20;
 
 export interface TarHeader {
   readonly type: string;
   readonly name: string;
-  /** Of the data behind the header, as it says itself. */
+  /** Bytes of data behind the header, as the header declares. */
   readonly dataBytes: number;
-  /** Whether members of its type have data, whatever is said of its size. */
+  /** Whether members of its type have data, whatever size the header declares. */
   readonly hasData: boolean;
-  /** Whether a map of a sparse file goes on in further blocks before the data. */
+  /** Whether a map of a sparse file continues in further blocks before the data. */
   readonly isExtended: boolean;
 }
 
-/** What headers before a member say of it. */
+/** What earlier headers declare for a member. */
 export interface MemberNotes {
   readonly name?: string;
   readonly dataBytes?: number;
 }
 
-/** @param block 512 bytes. @returns what is wrong, as what the block is or has. */
+/** @param block 512 bytes. @returns a string for a defect, to complete "byte N ...". */
 export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);
@@ -36,18 +36,18 @@ export function parseTarHeader(block: Uint8Array): TarHeader | string {
   return { type, name, dataBytes, hasData: !'123456'.includes(type), isExtended: type === 'S' && block[482] !== 0 };
 }
 
-/** Whether a header only says something of the next member, of its link, or of all members. */
+/** Whether a header is only a note on the next member, on its link, or on all members. */
 export function isNote({ type }: TarHeader): boolean {
   return 'xXgLK'.includes(type);
 }
 
-/** What is wrong with the size of a note. */
+/** The defect of a note that is too large. */
 export function problemOfNote({ dataBytes }: TarHeader): string | undefined {
   if (dataBytes <= MOST_NOTE_BYTES) return undefined;
-  return `is a tar header that claims ${dataBytes} bytes for what it says of a member; expected some KiB`;
+  return `is a tar header that claims ${dataBytes} bytes of notes on a member; expected some KiB`;
 }
 
-/** @param data of a header that is a note. @returns what is wrong. */
+/** @param data of a header that is a note. @returns a string for a defect. */
 export function parseNote({ type }: TarHeader, data: Buffer): MemberNotes | string {
   if (type === 'L') return { name: textAt(data, 0, data.byteLength) };
   return type === 'K' ? {} : parsePax(data);
@@ -57,21 +57,21 @@ export function isZeroBlock(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** What the data behind a header takes, filled up to whole blocks. */
+/** Bytes of the data behind a header, filled up to whole blocks. */
 export function storedDataBytes({ hasData, dataBytes }: TarHeader, notes: MemberNotes = {}): number {
   return hasData ? Math.ceil((notes.dataBytes ?? dataBytes) / BLOCK_BYTES) * BLOCK_BYTES : 0;
 }
 
 function fullName(block: Uint8Array, magic: string): string {
   const name = textAt(block, 0, 100);
-  // Headers of GNU, told by blanks behind the magic, have other things where the prefix would be.
+  // Headers of GNU, known by the blanks behind the magic, have other fields in place of the prefix.
   const prefix = magic === 'ustar' ? textAt(block, 345, 155) : '';
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
 /**
- * Programs before POSIX told files by NUL, and directories by a slash behind their name. In headers with a magic a name
- * that ends in one may be the beginning of a long one.
+ * Programs before POSIX marked files by NUL, and directories by a slash behind their name. In headers with a magic, a
+ * name that ends in a slash may be the beginning of a long one.
  */
 function typeOf(block: Uint8Array, magic: string, name: string): string {
   const type = String.fromCharCode(block[156] ?? 0);
@@ -79,7 +79,7 @@ function typeOf(block: Uint8Array, magic: string, name: string): string {
   return magic === '' && name.endsWith('/') ? '5' : '0';
 }
 
-/** The sum of all bytes, those of the checksum itself taken for blanks; some old programs added them as signed ones. */
+/** The sum of all bytes, with blanks in place of the checksum itself; some old programs added signed bytes. */
 function hasChecksum(block: Uint8Array): boolean {
   const told = numberAt(block, 148, 8);
   let unsigned = 0;
@@ -125,7 +125,7 @@ function parsePax(data: Buffer): MemberNotes | string {
     values.set(line.slice(0, equals), line.slice(equals + 1));
     from = end;
   }
-  // What a sparse file is called stands elsewhere, and its path is made up.
+  // The name of a sparse file has a field of its own; its path is made up.
   const name = values.get('GNU.sparse.name') || values.get('path');
   const size = values.get('size');
   if (size !== undefined && !/^\d{1,15}$/.test(size)) return 'is a pax header whose size is no number';

@@ -52,12 +52,12 @@ function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): Sy
   const [code, message] = {
     temp: [
       'ERR_TEMP_DIR',
-      `cannot make a directory in the temp directory ${parent}: ${reason}; name one that can be written with --temp-dir`,
+      `cannot make a directory in the temp directory ${parent}: ${reason}; name a writable directory with --temp-dir`,
     ],
-    output: ['ERR_IO', `cannot make the output in ${parent}: ${reason}; expected a directory that can be written`],
+    output: ['ERR_IO', `cannot make the output in ${parent}: ${reason}; expected a writable directory`],
     job: [
       'ERR_TEMP_DIR',
-      `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a place that can be written with --temp-dir or --job-dir`,
+      `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a writable place with --temp-dir or --job-dir`,
     ],
   }[purpose] as ['ERR_TEMP_DIR' | 'ERR_IO', string];
   return new SystemError(isFull(error) ? 'ERR_NO_SPACE' : code, message, { cause: error });
@@ -87,7 +87,7 @@ export function requirePrivate(path: string, readers: 'owner' | 'anyone' = 'owne
       : [0o022n, 'other users can write to it', 'go-w'];
   if ((stat.mode & forbidden) !== 0n) {
     const mode = (stat.mode & 0o777n).toString(8);
-    throw refuse(`${problem} (mode ${mode}); if all in it is yours, run chmod ${change} on it`);
+    throw refuse(`${problem} (mode ${mode}); if everything in it is yours, run chmod ${change} on it`);
   }
 }
 

@@ -14,7 +14,7 @@ import { nameExists } from './paths.js';
 /** A name that should be new exists; its file was left alone. */
 export class NameTakenError extends SystemError {
   constructor(path: string, role: FileRole) {
-    super('ERR_IO', `cannot create ${nounOf(role)}${path}: it exists already; expected nothing of that name`);
+    super('ERR_IO', `cannot create ${nounOf(role)}${path}: the name is taken`);
   }
 }
 

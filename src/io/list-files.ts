@@ -53,7 +53,7 @@ function pathOf(folder: string, { name }: Dirent): string {
 function leadsToFile(link: string): boolean {
   const stat = statPath(link, 'input');
   if (stat === undefined) {
-    throw new InputError('ERR_INPUT_MISSING', `${link} is a symbolic link that leads nowhere; remove or mend it`);
+    throw new InputError('ERR_INPUT_MISSING', `${link} is a symbolic link that leads nowhere; remove or fix it`);
   }
   return stat.isFile();
 }
@@ -86,7 +86,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   const search = parts.slice(fixedCount).join('/');
   if (/(^|[/{,])\.\.([/},]|$)/.test(search)) {
     throw new UsageError(
-      `the pattern ${pattern} goes up (..) behind its first wildcard; let it begin with the directory to search`,
+      `the pattern ${pattern} goes up (..) behind its first wildcard; begin it with the directory to search`,
     );
   }
   if (/\{[^{},]*\.\.[^{},]*\}/.test(search)) {

@@ -144,10 +144,7 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
 function requireWritable(directory: string): void {
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle === undefined) return;
-  throw new SystemError(
-    'ERR_IO',
-    `cannot make the output in ${directory}: ${obstacle}; expected a directory that can be written`,
-  );
+  throw new SystemError('ERR_IO', `cannot make the output in ${directory}: ${obstacle}; expected a writable directory`);
 }
 
 /** The last step of a job opens the directory to make the names in it durable. */

@@ -153,7 +153,7 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       directory.path(),
       () => runUnprivileged(argv, directory.path()),
       1,
-      /^pileshuf: cannot make the output in .*\/locked: permission denied; expected a directory that can be written$/,
+      /^pileshuf: cannot make the output in .*\/locked: permission denied; expected a writable directory$/,
     );
   });
 });

@@ -126,7 +126,9 @@ describe('--job-dir', () => {
     const { exitCode, failure } = await run(['--job-dir', directory.path('job')]);
     expect({ exitCode, message: failure?.message }).toEqual({
       exitCode: 1,
-      message: expect.stringMatching(/other users can write to it \(mode 777\); if all in it is yours, run chmod go-w/),
+      message: expect.stringMatching(
+        /other users can write to it \(mode 777\); if everything in it is yours, run chmod go-w/,
+      ),
     });
   });
 

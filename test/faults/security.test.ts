@@ -140,7 +140,7 @@ describe('what is planted under the name of a directory of the job', () => {
       chmodSync(paths[place], mode);
       await expectRefused(
         place,
-        /it is open to other users \(mode 7\d\d\); if all in it is yours, run chmod go-rwx on/,
+        /it is open to other users \(mode 7\d\d\); if everything in it is yours, run chmod go-rwx on/,
       );
       expect(contentOf(paths[place])).toEqual([['precious', 'precious\n']]);
     }

@@ -113,7 +113,7 @@ describe('what is malformed', () => {
       { kind: 'tfrecord', value: null },
       Buffer.concat([one, two.subarray(0, -1)]),
       19,
-      /^begins a record that the input ends inside of, after 18 bytes: it is truncated$/,
+      /^begins a truncated record: the input ends after 18 of its bytes$/,
     ],
     [
       'an absurd length',
@@ -148,7 +148,7 @@ describe('what is malformed', () => {
       TAR,
       tarOf([{ name: '0.a' }], 0),
       512,
-      /^is the end of the input, and no zero blocks/,
+      /^is the end of a tar file without the zero blocks/,
     ],
     [
       'a tar file cut in a header',

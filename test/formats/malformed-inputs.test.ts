@@ -64,19 +64,19 @@ const MALFORMED: readonly Malformed[] = [
     'a cut TFRecord',
     ['--tfrecord'],
     example.subarray(0, -3),
-    'byte 0 begins a record that the input ends inside of, after 23 bytes',
+    'byte 0 begins a truncated record: the input ends after 23 of its bytes',
   ],
   [
     'a TFRecord cut in its head',
     ['--tfrecord'],
     Buffer.concat([example, example.subarray(0, 11)]),
-    'byte 26 begins a record that the input ends inside of, after 11 bytes',
+    'byte 26 begins a truncated record: the input ends after 11 of its bytes',
   ],
   [
     'a TFRecord of which hardly anything is there',
     ['--tfrecord'],
     example.subarray(0, 1),
-    'byte 0 begins a record that the input ends inside of, after 1 bytes',
+    'byte 0 begins a truncated record: the input ends after 1 of its bytes',
   ],
   ...[2n ** 64n - 8n, 2n ** 63n, 2n ** 31n, 2n ** 30n].map(
     (length): Malformed => [
@@ -102,7 +102,7 @@ const MALFORMED: readonly Malformed[] = [
     'a cut record',
     ['--length-prefixed', 'varint'],
     prefixed(Buffer.alloc(300), 'varint').subarray(0, 100),
-    'byte 0 begins a record that the input ends inside of',
+    'byte 0 begins a truncated record',
   ],
   ...(['u32le', 'u32be', 'u64le', 'varint'] as const).map((prefix): Malformed => {
     const [whole, cut] = [prefixed(Buffer.from('whole'), prefix), prefixed(Buffer.alloc(300), prefix)];
@@ -111,7 +111,7 @@ const MALFORMED: readonly Malformed[] = [
       `a ${prefix} that is cut itself`,
       ['--length-prefixed', prefix],
       Buffer.concat([whole, cut.subarray(0, bytesThere)]),
-      `byte ${whole.byteLength} begins a record that the input ends inside of, after ${bytesThere} bytes`,
+      `byte ${whole.byteLength} begins a truncated record: the input ends after ${bytesThere} of its bytes`,
     ];
   }),
   [
@@ -124,14 +124,14 @@ const MALFORMED: readonly Malformed[] = [
     'a header of too few lines',
     ['--header', '3'],
     Buffer.from('a\nb\n'),
-    'byte 4 is the end of the input, and of its header; expected a header of 3 lines',
+    'byte 4 is the end of the input, inside its header; expected a header of 3 lines',
   ],
   ['nothing where a header ought to be', ['--header', '1'], Buffer.alloc(0), 'byte 0 is the end of the input, and of'],
   [
     'an open quote in a header',
     ['--csv', '--header', '1'],
     Buffer.from('a,"b\n1,2\n'),
-    'byte 9 is the end of the input, and of its header; expected a header of 1 line',
+    'byte 9 is the end of the input, inside its header; expected a header of 1 line',
   ],
   [
     'a header cut off',
@@ -186,7 +186,7 @@ const MALFORMED: readonly Malformed[] = [
     'rows too many',
     ['--npy'],
     Buffer.concat([npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 10)]),
-    'byte 236 lies behind the last record that its header tells of',
+    'byte 236 lies behind the last record that its header declares',
   ],
   ['no tar file', ['--webdataset'], Buffer.alloc(2048, 'a'), 'byte 0 is no tar header: its checksum does not match'],
   ['an empty tar file', ['--webdataset'], Buffer.alloc(0), 'byte 0 is the end of the input; expected a tar file'],
@@ -194,13 +194,13 @@ const MALFORMED: readonly Malformed[] = [
     'a cut tar file',
     ['--webdataset'],
     samples.subarray(0, 1800),
-    'byte 1024 begins a sample that the input ends inside of: the tar file is truncated',
+    'byte 1024 begins a sample that is not complete: the tar file is truncated',
   ],
   [
     'a tar file without its end',
     ['--webdataset'],
     samples.subarray(0, -1024),
-    'byte 2048 is the end of the input, and no zero blocks end the tar file',
+    'byte 2048 is the end of a tar file without the zero blocks that should end it',
   ],
   [
     'an absurd member',
@@ -209,7 +209,7 @@ const MALFORMED: readonly Malformed[] = [
       tarHeader({ name: '0.a', byteLength: 2 ** 50, type: '0', isBase256: true }),
       Buffer.alloc(1024, 'data'),
     ]),
-    'byte 0 begins a member of 1125899906843136 bytes, with which its sample is longer than --max-record allows',
+    'byte 0 begins a member of 1125899906843136 bytes, which makes its sample longer than --max-record allows',
   ],
   [
     'a damaged tar header behind the first',

@@ -235,7 +235,7 @@ describe('finding files', () => {
     'refuses %s, which goes up behind its first wildcard',
     async (pattern) => {
       await expect(listMatches(pattern)).rejects.toThrow(
-        `the pattern ${pattern} goes up (..) behind its first wildcard; let it begin with the directory to search`,
+        `the pattern ${pattern} goes up (..) behind its first wildcard; begin it with the directory to search`,
       );
     },
   );

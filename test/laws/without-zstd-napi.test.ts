@@ -16,7 +16,7 @@ const content = Buffer.concat([declared.content, severalBlocks.content, undeclar
 const expected = Buffer.concat(referenceOrder([content], 's'));
 const nodeOptions = ['--import', new URL('../formats/codecs/hide-zstd-napi.mjs', import.meta.url).href];
 const REFUSAL =
-  'pileshuf: nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or do without (outputs can be gzip)';
+  'pileshuf: nothing on this machine can write zstd: install the package zstd-napi beside pileshuf, use Node 22.15 or later, or use gzip for outputs';
 
 async function pileshuf(words: readonly string[], run: CommandRun = {}) {
   const argv = ['-q', '-T', directory.temp, '--seed', 's', '--workers', '2', ...words];

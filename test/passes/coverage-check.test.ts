@@ -113,7 +113,7 @@ describe('CoverageCheck', () => {
     const ending = (end: number) => () => verifyCoverage(inputs, [part(10, end, 0, end)]);
     for (const end of [54, 56]) expect(ending(end)).toThrow(InputError);
     expect(ending(54)).toThrow('packed.gz: byte 54 is the end of the input; expected 55 bytes by its header');
-    expect(ending(56)).toThrow('packed.gz: byte 55 lies behind the last record that its header tells of');
+    expect(ending(56)).toThrow('packed.gz: byte 55 lies behind the last record that its header declares');
   });
 
   it('looks at each input on its own', () => {

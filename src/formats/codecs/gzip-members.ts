@@ -1,6 +1,6 @@
 /**
- * The members of gzip files, as far as their headers say how long they are: those of BGZF (SAM specification, section
- * 4.1), as `bgzip` writes it. What decodes gzip decodes it, too, but it can be read from any of its members on.
+ * The members of gzip files whose headers declare their length: those of BGZF (SAM specification, section 4.1), as
+ * `bgzip` writes it. Every gzip decoder decodes BGZF, too; in addition it can be read from any of its members on.
  *
  *     byte 0   1f 8b 08   FLG with FEXTRA   6 bytes as always
  *         10   u16 bytes of the extra field: 06 00
@@ -24,7 +24,7 @@ export function isBgzfHeader(head: Uint8Array): boolean {
   return hasExtraField(head) && EXTRA_FIELD.equals(head.subarray(EXTRA_FIELD_AT, EXTRA_FIELD_AT + EXTRA_FIELD.length));
 }
 
-/** As `Codec.listMembers`. */
+/** Like `Codec.listMembers`. */
 export function* listGzipMembers(bytes: StoredBytes): Generator<Member, number | undefined, void> {
   let decodedStart = 0;
   for (let storedStart = 0; storedStart < bytes.byteLength; ) {
@@ -47,10 +47,10 @@ export function* listGzipMembers(bytes: StoredBytes): Generator<Member, number |
 }
 
 /**
- * No checksum covers the length of an extra field (RFC 1952, section 2.3.1.1): with another one it may reach into the
- * members behind it, up to the content of one, and those between would be missing without anybody noticing. It consists
- * of subfields; what it takes in of others does not.
- * @param member from its header on, to the end of that or further.
+ * No checksum covers the length of an extra field (RFC 1952, section 2.3.1.1): with a damaged length it may reach to the
+ * content of a later member, and the members in between would be missing unnoticed. An extra field consists of
+ * subfields; bytes of other members do not.
+ * @param member from its header on, to the end of the header or further.
  * @param start its position in the compressed input.
  * @throws InputError ERR_INPUT_CORRUPT
  */
@@ -58,7 +58,7 @@ export function requireWholeSubfields(member: Uint8Array, start: number, path: s
   if (member.byteLength < SUBFIELDS_AT || !hasExtraField(member)) return;
   const header = Buffer.from(member.buffer, member.byteOffset, member.byteLength);
   const end = SUBFIELDS_AT + header.readUInt16LE(EXTRA_FIELD_AT);
-  // One that is cut off, or reaches beyond the end of the file, is found when it is decoded.
+  // Decoding finds a field that is cut off or reaches beyond the end of the file.
   if (end > header.byteLength) return;
   let at = SUBFIELDS_AT;
   while (at + 4 <= end) at += 4 + header.readUInt16LE(at + 2);

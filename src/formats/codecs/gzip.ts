@@ -12,9 +12,9 @@ import { isBgzfHeader, listGzipMembers, requireWholeSubfields } from './gzip-mem
 
 /** Decoded bytes handed over at a time; 2.4 times as fast as the default of 16 KiB. */
 const DECODED_PIECE_BYTES = 1024 * 1024;
-/** A whole input of no more is decoded at once: of thousands of small files a stream for each costs far more. */
+/** An input of at most so many bytes is decoded at once: for thousands of small files, a stream each costs far more. */
 const SMALL_BYTES = 64 * 1024;
-/** What text is larger by at the most; a head that decodes to more is not worth its memory. */
+/** More than any head of text decodes to; a head that decodes to more is not worth its memory. */
 const MOST_HEAD_BYTES = 16 * 1024 * 1024;
 const MOST_DECODED_AT_ONCE_BYTES = 4 * 1024 * 1024;
 /** Compressed bytes that zlib hands over at a time; the default is 16 KiB. */
@@ -33,7 +33,7 @@ export const gzip: Codec = {
   decode,
 };
 
-/** The empty member that ends each BGZF file, always of these bytes. It tells a whole file from one that was cut between members. */
+/** The empty member that ends each BGZF file, always of these bytes; a file that was cut between members lacks it. */
 const EMPTY_BLOCK = Buffer.from('1f8b08040000000000ff0600424302001b0003000000000000000000', 'hex');
 
 export const bgzf: Codec = {
@@ -69,7 +69,7 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   yield* decodeInPieces({ ...source, next: () => held.shift() ?? source.next() });
 }
 
-/** @returns undefined when it is larger than most, or not as it should be: `decodeInPieces` says what is wrong. */
+/** @returns undefined when it is too large or has a defect, which `decodeInPieces` then names. */
 function decodeWhole(compressed: Uint8Array): Uint8Array | undefined {
   try {
     const options = { info: true, chunkSize: SMALL_BYTES, maxOutputLength: MOST_DECODED_AT_ONCE_BYTES };
@@ -82,8 +82,8 @@ function decodeWhole(compressed: Uint8Array): Uint8Array | undefined {
 
 async function* decodeInPieces(source: CompressedSource): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: DECODED_PIECE_BYTES });
-  // zlib stops at a zero byte behind a member and ignores what follows: the bytes that were given
-  // to it and not consumed are looked at afterwards.
+  // zlib stops at a zero byte behind a member and ignores the rest: the bytes that it got and did not consume are
+  // checked afterwards.
   const given: { start: number; bytes: Uint8Array }[] = [];
   let givenEnd = source.start;
   const consumedEnd = () => source.start + gunzip.bytesWritten;
@@ -95,7 +95,7 @@ async function* decodeInPieces(source: CompressedSource): AsyncGenerator<Uint8Ar
       const bytes = await asked;
       asked = undefined;
       if (bytes.byteLength === 0) return;
-      // Zlib still points to a piece that it has just finished: only those before it are done with.
+      // zlib still points to the piece that it has just finished: only earlier ones can be freed.
       while (given[0] !== undefined && given[0].start + given[0].bytes.byteLength < consumedEnd()) {
         freeBytes(given[0].bytes);
         given.shift();
@@ -112,7 +112,7 @@ async function* decodeInPieces(source: CompressedSource): AsyncGenerator<Uint8Ar
   try {
     for await (const piece of gunzip) {
       yield piece;
-      // Zlib cuts pieces from a buffer until it is full, and then takes another one.
+      // zlib cuts pieces from a buffer until it is full, and then takes another buffer.
       if (piece.byteOffset + piece.byteLength === piece.buffer.byteLength) freeBytes(piece);
     }
   } catch (error) {
@@ -128,7 +128,7 @@ async function* decodeInPieces(source: CompressedSource): AsyncGenerator<Uint8Ar
   for (const { start, bytes } of given) {
     requireZeros(bytes.subarray(Math.max(0, consumed - start)), Math.max(start, consumed), source.path);
   }
-  // Bytes that were asked for when zlib stopped come first.
+  // A read that was under way when zlib stopped comes first.
   for (let start = givenEnd; ; ) {
     const bytes = await (asked ?? source.next());
     asked = undefined;
@@ -147,7 +147,7 @@ function requireZeros(bytes: Uint8Array, start: number, path: string): void {
   );
 }
 
-/** Zlib says how much it has consumed only after each piece: the fault lies in [consumed, end). */
+/** zlib reports how much it has consumed only after each piece: the defect lies in [consumed, end). */
 function asInputError(error: unknown, path: string, consumed: number, end: number): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;
@@ -178,7 +178,7 @@ export function openGzipEncoder(level: number): MemberEncoder {
   };
 }
 
-/** What a member of less than 4 GiB says that it holds; undefined when it is no member. */
+/** The content length that a member of less than 4 GiB declares; undefined when it is no member. */
 export function gzipContentBytes(member: Uint8Array): number | undefined {
   if (member.byteLength < LEAST_MEMBER_BYTES || member[0] !== 0x1f || member[1] !== 0x8b) return undefined;
   return new DataView(member.buffer, member.byteOffset, member.byteLength).getUint32(member.byteLength - 4, true);

@@ -13,14 +13,13 @@ import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-pr
 import type { Codec, CompressedSource } from '../codec.js';
 import { freeBytes } from '../free-bytes.js';
 
-/** How often is looked whether the job was asked to stop, while the program is silent. */
+/** The interval of checks whether the job should stop, while the program is silent. */
 const WATCH_MILLISECONDS = 50;
 /**
- * A signal for the whole process group, such as Ctrl-C, may end the program before this process knows that it was
- * meant as well.
+ * A signal for the whole process group, such as Ctrl-C, may end the program before this process sees the signal itself.
  */
 const GRACE_MILLISECONDS = 200;
-/** Of what the program wrote to standard error, in a message. */
+/** Length of the program's standard error in a message. */
 const MOST_ERROR_CHARACTERS = 500;
 
 export interface DecodingProgram {
@@ -28,7 +27,7 @@ export interface DecodingProgram {
   readonly words: readonly string[];
   /** The error for an input when there is no such program. */
   missing(path: string): PileshufError;
-  /** What it says when it leaves out a part of the input and ends well all the same. */
+  /** Its message when it omits a part of the input and nevertheless exits with 0. */
   readonly leavingOut?: RegExp;
 }
 
@@ -40,13 +39,13 @@ export function codecByProgram(traits: CodecTraits, program: DecodingProgram): C
     load: async (path) => {
       if (!isProgram(program.words[0] ?? '')) throw program.missing(path);
     },
-    // To start it for a part of an input would cost more than a good estimate is worth, and it may do more than decode.
+    // A good estimate is not worth starting it for a part of an input, and it may do more than decode.
     decodeHead: () => new Uint8Array(),
     decode: (source) => decode(program, source),
   };
 }
 
-/** The one that the user named, for all inputs. */
+/** The program that the user named, for all inputs. */
 export function namedProgram(words: readonly string[]): Codec {
   const traits: CodecTraits = { name: 'program', suffixes: [], usualExpansion: 4, matches: () => true };
   return codecByProgram(traits, {
@@ -55,24 +54,24 @@ export function namedProgram(words: readonly string[]): Codec {
   });
 }
 
-/** 'BZh', the size of blocks, and what the first block begins with, or the end where there is none: 'BZh' may be text. */
+/** 'BZh' may be text, so the magic includes the size of blocks and the start of the first block, or of the end. */
 export const bzip2 = known(
   'bzip2',
   ['.bz2'],
   5,
   /^425a683[1-9](314159265359|177245385090)/,
-  // It ignores them all, be it another file behind some padding, and ends well.
+  // It ignores all of them, even another file behind padding, and exits with 0.
   /trailing garbage/,
 );
 
 export const xz = known('xz', ['.xz'], 5, /^fd377a585a00/);
 
-/** Frames, and the format before them. */
+/** Frames, and the legacy format. */
 export const lz4 = known('lz4', ['.lz4'], 2, /^(04224d18|02214c18)/);
 
 /**
- * @param magicHex what a file begins with, in hex.
- * @param leavingOut what the tool says of bytes that it ignores.
+ * @param magicHex the beginning of a file, in hex.
+ * @param leavingOut the tool's message about bytes that it ignores.
  */
 function known(
   name: string,
@@ -123,7 +122,7 @@ async function* decode(program: DecodingProgram, source: CompressedSource): Asyn
       throw leftOut(program, path, child.errorText);
     }
   } catch (error) {
-    // What it is stopped for comes first; that its output ends is what follows.
+    // The reason for stopping it comes first; the end of its output is a consequence.
     if (stopped === undefined) throw error;
   } finally {
     clearInterval(watch);
@@ -132,7 +131,7 @@ async function* decode(program: DecodingProgram, source: CompressedSource): Asyn
   if (stopped !== undefined) throw stopped.reason;
 }
 
-/** @returns false when the program did not take all of it. */
+/** @returns false when the program did not read everything. */
 async function feed(child: ChildProgram, source: CompressedSource): Promise<boolean> {
   for (let bytes = await source.next(); bytes.byteLength > 0; bytes = await source.next()) {
     if (!(await child.write(bytes))) return false;
@@ -162,19 +161,19 @@ function failure(program: DecodingProgram, path: string, { exitCode, signal }: P
 function leftUnread(program: DecodingProgram, path: string): InputError {
   return corruptInput(
     path,
-    `${nameOf(program)} ended before it had read all of the input; expected a program that decodes all that it is given`,
+    `${nameOf(program)} ended before it had read all of the input; expected a program that decodes all of it`,
   );
 }
 
 function leftOut(program: DecodingProgram, path: string, text: string): InputError {
-  return corruptInput(path, `${nameOf(program)} has left out a part of the input and said: ${printable(text)}`);
+  return corruptInput(path, `${nameOf(program)} left out a part of the input and said: ${printable(text)}`);
 }
 
 function nameOf({ words }: DecodingProgram): string {
   return `\`${printable(words.map((word) => (/^\S+$/.test(word) ? word : `'${word}'`)).join(' '))}\``;
 }
 
-/** In one line that no terminal takes for a command; the end of what is long. */
+/** One line without control characters; of a long text, the end. */
 function printable(text: string): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

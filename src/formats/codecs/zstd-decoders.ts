@@ -77,7 +77,7 @@ export function* decodeInSteps(
     filled = 0;
   }
   if (filled > 0) yield piece(filled);
-  if (consumed < byteLength || isOver !== endsFrame) throw new Error('its blocks end elsewhere than its data');
+  if (consumed < byteLength || isOver !== endsFrame) throw new Error('its blocks do not end where its data ends');
 }
 
 interface AddonContext {

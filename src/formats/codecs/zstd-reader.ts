@@ -100,7 +100,7 @@ function asInputError(error: unknown, path: string, { storedOffset, bytes }: Fra
   if (/memory/i.test(error.message)) {
     return new SystemError(
       'ERR_OUT_OF_MEMORY',
-      `${path}: no memory to decode the zstd data at byte ${storedOffset} (compressed): ${error.message}; give less to the job with --memory`,
+      `${path}: no memory to decode the zstd data at byte ${storedOffset} (compressed): ${error.message}; lower --memory`,
       { cause: error },
     );
   }

@@ -25,7 +25,7 @@ export function fixedSize(recordBytes: number): Framing {
 
 /** What is wrong with the rest of an input whose size does not divide. */
 export function problemOfRest(restBytes: number, recordBytes: number): string {
-  return `begins a record of ${restBytes} bytes, at the end of which the input ends; expected ${recordBytes} bytes a record`;
+  return `begins a record of ${restBytes} bytes at the end of the input; expected ${recordBytes} bytes a record`;
 }
 
 /** Prefixes as home-made binary formats have them; the prefix belongs to the record. */
@@ -62,7 +62,7 @@ function lengthFraming(scanLengths: LengthScan): Framing {
       complete: (recordStart, to) => {
         throw new BadRecord(
           recordStart,
-          `begins a record that the input ends inside of, after ${to - recordStart} bytes: it is truncated`,
+          `begins a truncated record: the input ends after ${to - recordStart} of its bytes`,
         );
       },
     }),

@@ -29,7 +29,7 @@ export function lineGroups(linesPerRecord: number): Framing {
           if (lines === linesPerRecord) return NEWLINE;
           throw new BadRecord(
             recordStart,
-            `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'}, at the end of which the input ends; expected ${linesPerRecord} lines a record`,
+            `begins a record of ${lines} ${lines === 1 ? 'line' : 'lines'} at the end of the input; expected ${linesPerRecord} lines a record`,
           );
         },
       };

@@ -80,10 +80,10 @@ class SampleScanner implements RecordScanner {
 
   complete(recordStart: number, to: number): never {
     if (this.#next !== to - recordStart)
-      throw new BadRecord(recordStart, 'begins a sample that the input ends inside of: the tar file is truncated');
+      throw new BadRecord(recordStart, 'begins a sample that is not complete: the tar file is truncated');
     throw new BadRecord(
       to,
-      'is the end of the input, and no zero blocks end the tar file: it is truncated; if it is known to be whole, `truncate -s +1024` appends them',
+      'is the end of a tar file without the zero blocks that should end it: it is truncated; if you know that it is whole, append them with `truncate -s +1024`',
     );
   }
 
@@ -122,7 +122,7 @@ class SampleScanner implements RecordScanner {
 
   #takeNote(header: TarHeader, rest: Uint8Array, at: number): number | 'more' {
     if (header.type === 'g') {
-      throw new BadRecord(at, 'is a global pax header behind the first member; it would be said of all samples');
+      throw new BadRecord(at, 'is a global pax header behind the first member; it would apply to all samples');
     }
     const problem = problemOfNote(header);
     if (problem !== undefined) throw new BadRecord(at, problem);
@@ -147,7 +147,7 @@ class SampleScanner implements RecordScanner {
     if (this.#next <= this.#mostBytes + moreBytes) return;
     throw new BadRecord(
       at,
-      `begins a member of ${byteLength} bytes, with which its sample is longer than --max-record allows; raise it`,
+      `begins a member of ${byteLength} bytes, which makes its sample longer than --max-record allows; raise it`,
     );
   }
 
@@ -170,7 +170,7 @@ class SampleScanner implements RecordScanner {
     if (header.type === '1') {
       throw new BadRecord(
         at,
-        `is the header of ${shown}, a hard link to another member, which may come to lie behind it or in another shard; make the tar file with --hard-dereference`,
+        `is the header of ${shown}, a hard link to another member, which the shuffle may move behind it or to another shard; make the tar file with --hard-dereference`,
       );
     }
     const key = /^((?:.*\/)?[^./]+)\.[^/]*$/s.exec(name)?.[1];

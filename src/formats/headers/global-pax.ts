@@ -72,5 +72,5 @@ function lookAtHeader(
   const notes = parseNote(header, head.subarray(at + BLOCK_BYTES, at + BLOCK_BYTES + header.dataBytes));
   if (typeof notes === 'string') throw fail(at, notes);
   if (notes.name === undefined && notes.dataBytes === undefined) return end;
-  throw fail(at, 'is a global pax header that names all members, or says how large they are');
+  throw fail(at, 'is a global pax header that gives all members one name or one size');
 }

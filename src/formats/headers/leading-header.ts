@@ -62,7 +62,7 @@ function endsInQuotes(head: Buffer): boolean {
 function tooFew(path: string, { byteLength }: Buffer, count: number): InputError {
   return corruptInput(
     path,
-    `byte ${byteLength} is the end of the input, and of its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
+    `byte ${byteLength} is the end of the input, inside its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
   );
 }
 

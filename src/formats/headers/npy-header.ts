@@ -40,7 +40,7 @@ export const npyHeader: HeaderRule = {
   measure: (head, isWhole, path) => {
     const fail = (position: number, problem: string) => corruptInput(path, `byte ${position} ${problem}`);
     const incomplete = () => {
-      if (isWhole) throw fail(head.byteLength, 'is the end of the input, and of its .npy header: it is truncated');
+      if (isWhole) throw fail(head.byteLength, 'is the end of the input, inside its .npy header: it is truncated');
       return undefined;
     };
     if (!startsLike(head, MAGIC)) throw fail(0, 'begins an input without the magic bytes of .npy');
@@ -113,7 +113,7 @@ function parseDictionary(text: string): NpyArray | string {
     return `of dtype ${JSON.stringify(dtype)}; expected numbers, strings or times, such as <f4`;
   }
   const shape = shapeOf(tuple);
-  if (shape === undefined) return `of shape ${tuple}, which is none`;
+  if (shape === undefined) return `of shape ${tuple}, which is not valid`;
   const [rows, ...rowShape] = shape;
   if (rows === undefined) return 'of a single number; expected rows to shuffle';
   if (fortran === 'True' && rowShape.length > 0) {

@@ -40,7 +40,7 @@ describe('globalPax', () => {
     [
       'one that says how large all members are',
       Buffer.concat([tarNote('g', paxLine('size', '7')), members]),
-      /^in: byte 0 is a global pax header that names all members, or says how large they are$/,
+      /^in: byte 0 is a global pax header that gives all members one name or one size$/,
     ],
   ])('refuses %s', (_, head, line) => {
     expect(() => measure(head)).toThrow(line);

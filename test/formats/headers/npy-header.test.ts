@@ -45,7 +45,7 @@ describe('npyHeader', () => {
   });
 
   it.each<[string, Buffer, RegExp]>([
-    ['nothing', Buffer.alloc(0), /^in: byte 0 is the end of the input, and of its .npy header: it is truncated$/],
+    ['nothing', Buffer.alloc(0), /^in: byte 0 is the end of the input, inside its .npy header: it is truncated$/],
     ['other magic bytes', Buffer.from('PK\x03\x04 and more'), /^in: byte 0 begins an input without the magic bytes/],
     ['a version that nobody knows', headerWith('{}', 4), /^in: byte 6 says that the .npy format is version 4/],
     [
@@ -90,7 +90,7 @@ describe('npyHeader', () => {
     ...['(1 2,)', '(1)', '(,1)', '(1,,)', '(,)', '(01,)', '(-1,)'].map((shape): [string, Buffer, RegExp] => [
       `a shape that none is: ${shape}`,
       headerWith(dictionary("'<f4'", shape)),
-      /of shape \([^()]+\), which is none$/,
+      /of shape \([^()]+\), which is not valid$/,
     ]),
   ])('refuses %s', (_, head, line) => {
     expect(() => measure(head)).toThrow(line);
