@@ -13,8 +13,8 @@ const directory = useTestDirectory();
 describe('a wrong call', () => {
   it.each([
     [['--shuffel'], "unknown option '--shuffel'; see pileshuf --help"],
-    [['-S', '2GiB5'], /^pileshuf: -S 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
-    [['-S', '512'], '-S 512: a bare number is ambiguous; write 512M or 512B'],
+    [['-S', '2GiB5'], /^pileshuf: --memory 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
+    [['-S', '512'], '--memory 512: a bare number is ambiguous; write 512M or 512B'],
     [['-S', '1K'], /^pileshuf: a memory budget of 1024 bytes is too small: expected at least 4M; .* --memory$/],
     [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
     [['--shards', '2'], 'shards need a directory, not standard output: add --output DIR'],
