@@ -148,13 +148,13 @@ export const optionTable = [
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
-    help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id a line)',
+    help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',
     group: 'Order', commands: SHUFFLE,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
-    help: 'the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id a line)',
+    help: 'the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'path',
     group: 'Store', commands: ['append'],
   },
