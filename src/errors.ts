@@ -148,7 +148,7 @@ export class VerificationError extends PileshufError {
 export class StagedOutputError extends VerificationError {
   /** @param problem what is wrong, and where. */
   constructor(problem: string) {
-    super(`${problem}; give --force without --resume to begin anew`);
+    super(`${problem}; give \`force\` without \`resume\` to begin anew`);
   }
 }
 

@@ -1,10 +1,12 @@
 /**
  * Warnings, the summary and failures, each one line on standard error: as text for people (`pileshuf: ...`) or as one
- * JSON object for programs. With DEBUG=pileshuf in the environment, the stack of a failure follows it.
+ * JSON object for programs. The library names its options in messages; here they become flags. With DEBUG=pileshuf in the
+ * environment, the stack of a failure follows it.
  */
 
 import { PileshufError } from '../index.js';
 import type { StopSignal } from './exit-code.js';
+import { nameFlags } from './option-table.js';
 import type { MessageStream } from './progress-displays.js';
 
 export interface Messages {
@@ -21,7 +23,7 @@ export function textMessages(stream: MessageStream, resumeCommand: string | unde
     stream.write(`pileshuf: ${oneLine(message)}\n`);
   };
   return {
-    warning: (line) => write(`warning: ${line}`),
+    warning: (line) => write(`warning: ${nameFlags(line)}`),
     summary: (line) => write(line),
     failure(thrown, stopSignal) {
       const failure = describeFailure(thrown, stopSignal, resumeCommand);
@@ -43,7 +45,7 @@ export function jsonMessages(stream: MessageStream, resumeCommand: string | unde
     stream.write(`${JSON.stringify(event)}\n`);
   };
   return {
-    warning: (message) => write({ event: 'warning', message }),
+    warning: (line) => write({ event: 'warning', message: nameFlags(line) }),
     summary: (_, fields) => write({ event: 'summary', ...fields }),
     failure(thrown, stopSignal) {
       const failure = describeFailure(thrown, stopSignal, resumeCommand);
@@ -74,10 +76,10 @@ function describeFailure(
   }
   const { kind, code, message, unfinishedJob } = thrown;
   if (kind === 'closed-pipe') return undefined;
-  const isStopped = kind === 'aborted' && stopSignal !== undefined;
+  const reason = kind === 'aborted' && stopSignal !== undefined ? `interrupted by ${stopSignal}: ` : '';
   return {
     code,
-    message: isStopped ? `interrupted by ${stopSignal}: ${message}` : message,
+    message: reason + nameFlags(message),
     resume: unfinishedJob && resumeCommand ? { directory: unfinishedJob.directory, command: resumeCommand } : undefined,
     stack,
   };

@@ -445,3 +445,16 @@ export function flagsOf({ name, short, value }: OptionEntry): string {
   const flag = short === undefined ? `--${name}` : `-${short}, --${name}`;
   return value === undefined ? flag : `${flag} <${value}>`;
 }
+
+/**
+ * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it.
+ * `give \`force\`` becomes `give --force`.
+ */
+export function nameFlags(message: string): string {
+  return message.replace(/`([a-zA-Z.]+)`/g, (quoted, option: string) => {
+    const entries = optionTable.filter(({ sets }) => sets === option || sets.startsWith(`${option}.`));
+    const [last, ...others] = [...new Set(entries.map(({ name }) => `--${name}`))].reverse();
+    if (last === undefined) return quoted;
+    return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+  });
+}

@@ -133,7 +133,7 @@ function requireReplaceable(target: string): void {
   if (stat === undefined) return;
   const refuse = (what: string) =>
     new UsageError(
-      `${target} exists and is ${what}; remove it, or name another place with --output`,
+      `${target} exists and is ${what}; remove it, or name another place with \`index\``,
       'ERR_OUTPUT_EXISTS',
     );
   if (!stat.isFile()) throw refuse('no regular file');

@@ -57,8 +57,8 @@ export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOption
     memoryBytes:
       memoryBytes === undefined
         ? Math.floor(readMemory().availableBytes * DEFAULT_MEMORY_SHARE)
-        : requireWhole('memoryBytes', memoryBytes, 1),
-    workers: requireWhole('workers', workers ?? Math.min(DEFAULT_WORKERS, readCpuCount()), 1, MOST_WORKERS),
+        : requireWhole('`memoryBytes`', memoryBytes, 1),
+    workers: requireWhole('`workers`', workers ?? Math.min(DEFAULT_WORKERS, readCpuCount()), 1, MOST_WORKERS),
     signal,
   };
 }
@@ -66,20 +66,20 @@ export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOption
 /** @throws UsageError */
 export function completeSettings(options: LoaderOptions): LoaderSettings {
   const { rank = 0, worldSize = 1, split = 'strided', equalize = null, reshuffle = 'full' } = options;
-  requireWhole('worldSize', worldSize, 1, MOST_RANKS);
-  requireWhole('rank', rank, 0, worldSize - 1);
-  requireOneOf('split', split, ['strided', 'contiguous']);
-  if (equalize !== null) requireOneOf('equalize', equalize, ['drop', 'pad']);
-  requireOneOf('reshuffle', reshuffle, ['full', 'piles', 'none']);
+  requireWhole('`worldSize`', worldSize, 1, MOST_RANKS);
+  requireWhole('`rank`', rank, 0, worldSize - 1);
+  requireOneOf('`split`', split, ['strided', 'contiguous']);
+  if (equalize !== null) requireOneOf('`equalize`', equalize, ['drop', 'pad']);
+  requireOneOf('`reshuffle`', reshuffle, ['full', 'piles', 'none']);
   return { rank, worldSize, split, equalize, reshuffle };
 }
 
 export function completePrefetch({ prefetchPiles = DEFAULT_PREFETCH_PILES }: LoaderOptions): number {
-  return requireWhole('prefetchPiles', prefetchPiles, 0, MOST_PREFETCH_PILES);
+  return requireWhole('`prefetchPiles`', prefetchPiles, 0, MOST_PREFETCH_PILES);
 }
 
 export function requireEpoch(epoch: number): number {
-  return requireWhole('epoch', epoch, 0);
+  return requireWhole('`epoch`', epoch, 0);
 }
 
 export function requireBatchSize(size: number): number {

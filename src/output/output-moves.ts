@@ -167,6 +167,6 @@ function nameOnce(staged: string, final: string, byteLength: number, give: (from
   const stat = statPath(final, 'output');
   if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
   throw new VerificationError(
-    `the output ${final} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with --force`,
+    `the output ${final} was given its name before and is not there any more as it was, with ${byteLength} bytes; make it anew with \`force\``,
   );
 }

@@ -47,8 +47,8 @@ export async function prepareAppend(
 ): Promise<PreparedAppend> {
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, ...asked } = options;
   requireGeneration(generation);
-  if (piles !== undefined) requireWhole('--piles', piles, 1, MOST_PILES);
-  if (expectedBytes !== undefined) requireWhole('--expected-bytes', expectedBytes, 1);
+  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
+  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
   const named = completeRequest({ ...asked, inputIds: asked.inputIds ?? 'path' });
   refuseHeaders(named);
   const { inputs, directories } = await listInputs(
@@ -115,6 +115,6 @@ function requireSpace(plan: JobPlan, directory: string, gates: DeviceGates, onWa
 function refuseHeaders({ header }: JobRequest): void {
   if (header === undefined) return;
   throw new UsageError(
-    'a pile store keeps records alone, and these inputs have headers (--header, --skip-bytes, --npy or --webdataset); give inputs without, or shuffle them with pileshuf alone',
+    'a pile store keeps records alone, and these inputs have headers (`header`, or records of npy or webdataset); give inputs without, or shuffle them with pileshuf alone',
   );
 }

@@ -64,7 +64,7 @@ function holds(path: string, bytes: Uint8Array): boolean {
 function inDoubt(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
   return new SystemError(
     'ERR_IO',
-    `the commit is there, as state ${number} of the pile store ${storeDirectory}, but it is not known whether it would survive a power failure: ${cause.message}; check the disk, then do the same once more, with --replace where inputs are added`,
+    `the commit is there, as state ${number} of the pile store ${storeDirectory}, but it is not known whether it would survive a power failure: ${cause.message}; check the disk, then do the same once more, with \`replace\` where inputs are added`,
     { cause },
   );
 }

@@ -98,7 +98,7 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Sto
     }
     throw new SystemError(
       'ERR_IO',
-      `${data} was given up by a pileshuf gc before it was committed; begin again, and give gc a longer --grace`,
+      `${data} was given up by a pileshuf gc before it was committed; begin again, and give gc a longer \`graceMilliseconds\``,
     );
   }
 }

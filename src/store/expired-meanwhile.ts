@@ -20,7 +20,7 @@ export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileS
   if (name === undefined || isKept(snapshot, name)) return error;
   const { directory, manifest } = snapshot;
   const explained = new UsageError(
-    `what the pile store ${directory} had in its state ${manifest.number} was expired and deleted while it was read; begin with the present state, and give pileshuf gc a longer --grace`,
+    `what the pile store ${directory} had in its state ${manifest.number} was expired and deleted while it was read; begin with the present state, and give pileshuf gc a longer \`graceMilliseconds\``,
     'ERR_STORE',
   );
   addCleanupErrors(explained, error.cleanupErrors);

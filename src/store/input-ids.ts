@@ -57,7 +57,7 @@ export function findReplaced(
     const named = JSON.stringify(taken);
     if (!replace) {
       throw new UsageError(
-        `the pile store ${storeDirectory} has an input of the id ${named} already, in generation ${commit.generation}; give --replace to replace it, or another id`,
+        `the pile store ${storeDirectory} has an input of the id ${named} already, in generation ${commit.generation}; give \`replace\` to replace it, or another id`,
         'ERR_INPUT_ID_TAKEN',
       );
     }

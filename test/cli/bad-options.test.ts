@@ -27,11 +27,8 @@ describe('a wrong call', () => {
       ['--tfrecord', '--header', '1'],
       '--header counts lines, and these records are no text; give --skip-bytes, or leave it out',
     ],
-    [['--npy', '--header', '1'], '--npy and --header contradict each other: the header is a part of the format'],
-    [
-      ['--webdataset', '--skip-bytes', '1'],
-      '--webdataset and --skip-bytes contradict each other: the header is a part of the format',
-    ],
+    [['--npy', '--header', '1'], 'records of npy have a header of their own; leave out --header'],
+    [['--webdataset', '--skip-bytes', '1'], 'records of webdataset have a header of their own; leave out --skip-bytes'],
     [['--delimiter', 'x'.repeat(1025)], 'the delimiter has 1025 bytes; expected 1 to 1024'],
     [['--record-size', '1073741825'], '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
     [['--lines-per-record', '1048577'], '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],

@@ -110,7 +110,7 @@ describe('an unfinished job', () => {
       () => run(),
       2,
       'ERR_JOB_UNFINISHED',
-      `^an unfinished or kept job of ${output} exists in ${job.job}: give --resume to go on, or --force to discard it$`,
+      `^an unfinished or kept job of ${output} exists in ${job.job}: give \`resume\` to go on, or \`force\` to discard it$`,
     );
     await expectGoesOn();
   });
@@ -127,7 +127,7 @@ describe('an unfinished job', () => {
   const differs = (what: string, then: string, now: string) =>
     new RegExp(
       `^the unfinished job in .*\\.job was begun with another ${what} \\(${then}, now ${now}\\); ` +
-        'give the same to go on, or --force without --resume to discard it$',
+        'give the same to go on, or `force` without `resume` to discard it$',
     );
 
   it.each<[string, () => Words, RegExp]>([
@@ -159,7 +159,7 @@ describe('an unfinished job', () => {
   it('is found from other temp directories, too, and says which it has', async () => {
     const more = directory.path('more');
     mkdirSync(more);
-    const message = `^an unfinished job of ${output} exists in ${job.job}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it$`;
+    const message = `^an unfinished job of ${output} exists in ${job.job}: give the \`tempDirs\` or \`jobDir\` that it had, and \`resume\` to go on or \`force\` to discard it$`;
     await expectRefused(() => resume({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more], more: ['--force'] }), 2, 'ERR_JOB_UNFINISHED', message);
@@ -170,7 +170,7 @@ describe('an unfinished job', () => {
   const changed = (how: string) =>
     new RegExp(
       `^/.*/1\\.input: the input changed since the unfinished job in .*\\.job was begun \\(${how}\\); ` +
-        'give --force without --resume to begin anew$',
+        'give `force` without `resume` to begin anew$',
     );
 
   it.each<[string, (path: string) => void, RegExp]>([
@@ -211,7 +211,7 @@ describe('an unfinished job', () => {
     const value = unseal(readFileSync(manifest), 'job', 4, manifest);
     writeFileSync(manifest, seal('job', 5, Object(value)));
     const message =
-      /manifest was written by another version of pileshuf \(format 5, expected 4\); finish the job with that version or give --force to discard it$/;
+      /manifest was written by another version of pileshuf \(format 5, expected 4\); finish the job with that version or give `force` to discard it$/;
     await expectRefused(() => resume(), 2, 'ERR_JOB_VERSION', message);
     await expectRefused(() => run(), 2, 'ERR_JOB_VERSION', message);
     await expectDiscarded();
@@ -221,14 +221,14 @@ describe('an unfinished job', () => {
     const path = join(job.job, name);
     if (name === 'manifest') flipByte(path, 100);
     else writeFileSync(path, 'pileshuf nonsense\n');
-    const message = `^verification failed: ${path} is damaged: .*; give --force to discard the job$`;
+    const message = `^verification failed: ${path} is damaged: .*; give \`force\` to discard the job$`;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
   });
 
   it('is not gone on with when a record of what is finished is missing', async () => {
     writeFileSync(join(job.job, 'done-000002'), seal('runs', 3, { runs: [] }));
-    const message = /done-000001 is damaged: it is missing, expected 1 records; give --force to discard the job$/;
+    const message = /done-000001 is damaged: it is missing, expected 1 records; give `force` to discard the job$/;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
   });

@@ -36,7 +36,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const appeared = expect.objectContaining({
   code: 'ERR_OUTPUT_EXISTS',
-  message: expect.stringContaining('appeared during the job and was left alone; give --force to replace it'),
+  message: expect.stringContaining('appeared during the job and was left alone; give `force` to replace it'),
 });
 
 /** As a network file system does whose server's answer got lost: the second call finds what the first one did. */

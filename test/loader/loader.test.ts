@@ -499,9 +499,9 @@ describe('openStore', () => {
     for (const options of [{ rank: 1 }, { rank: -1 }, { worldSize: 0 }, { worldSize: 1.5 }, { prefetchPiles: -1 }]) {
       expect(() => store.epoch(0, options)).toThrow(/expected a whole number from/);
     }
-    expect(() => store.epoch(-1)).toThrow('epoch is -1');
+    expect(() => store.epoch(-1)).toThrow('`epoch` is -1');
     expect(() => store.epoch(0, JSON.parse('{"split":"odd"}'))).toThrow('expected one of strided, contiguous');
     expect(() => store.epoch(0).batches(0)).toThrow('the size of a batch is 0');
-    expect(() => openStore(path, { workers: 0 })).toThrow('workers is 0');
+    expect(() => openStore(path, { workers: 0 })).toThrow('`workers` is 0');
   });
 });

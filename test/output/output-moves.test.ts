@@ -293,7 +293,7 @@ describe.each(KINDS)('moving outputs: $name', (kind) => {
       damage();
       const moved = move(kind);
       await expect(moved).rejects.toThrow(VerificationError);
-      await expect(moved).rejects.toThrow(/ was given its name before and is not there any more .*--force$/);
+      await expect(moved).rejects.toThrow(/ was given its name before and is not there any more .*`force`$/);
     }
   });
 });

@@ -246,7 +246,7 @@ describe('planMemory with a layout that is given', () => {
         try {
           plan = planMemory(goingOn);
         } catch (error) {
-          const least = /: expected at least (\d+)M; give more with --memory$/.exec(String(error))?.[1];
+          const least = /: expected at least (\d+)M; give more with `memoryBytes`$/.exec(String(error))?.[1];
           expect(error).toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
           // That much is enough, and not much less.
           const leastBytes = Number(least) * MIB;
@@ -321,7 +321,7 @@ describe('planMemory with a layout that is given', () => {
     const plan = () => planMemory({ ...large, budgetBytes: 256 * MIB, layout });
     expect(plan).toThrow(UsageError);
     expect(plan).toThrow(
-      /^a memory budget of 268435456 bytes is too small for the 65536 piles that are laid out already: expected at least 30\dM; give more with --memory$/,
+      /^a memory budget of 268435456 bytes is too small for the 65536 piles that are laid out already: expected at least 30\dM; give more with `memoryBytes`$/,
     );
   });
 

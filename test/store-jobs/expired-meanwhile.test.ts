@@ -49,7 +49,7 @@ function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
 
 const told = () => ({
   code: 'ERR_STORE',
-  message: `what the pile store ${store()} had in its state 3 was expired and deleted while it was read; begin with the present state, and give pileshuf gc a longer --grace`,
+  message: `what the pile store ${store()} had in its state 3 was expired and deleted while it was read; begin with the present state, and give pileshuf gc a longer \`graceMilliseconds\``,
 });
 
 beforeEach(async () => {

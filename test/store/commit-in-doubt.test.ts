@@ -19,7 +19,7 @@ const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const files = () => readdirSync(directory.path('store', 'pile-sets')).sort();
 const IN_DOUBT =
-  /^the commit is there, as state \d+ of the pile store \/[^\n]*, but it is not known whether it would survive a power failure: cannot [^\n]*; check the disk, then do the same once more, with --replace where inputs are added$/;
+  /^the commit is there, as state \d+ of the pile store \/[^\n]*, but it is not known whether it would survive a power failure: cannot [^\n]*; check the disk, then do the same once more, with `replace` where inputs are added$/;
 
 /** As when the device of the manifests fails in the moment after one of them was given its name. */
 function failAfterLink(): void {

@@ -52,7 +52,7 @@ export function namedProgram(words: readonly string[]): Codec {
   const traits: CodecTraits = { name: 'program', suffixes: [], usualExpansion: 4, matches: () => true };
   return codecByProgram(traits, {
     words,
-    missing: () => new UsageError(`--decompress-program: there is no program ${words[0]}; check the name and PATH`),
+    missing: () => new UsageError(`\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`),
   });
 }
 

@@ -35,7 +35,7 @@ function known(
   const missing = (path: string) =>
     new InputError(
       'ERR_INPUT_UNREADABLE',
-      `${path} is compressed with ${name}, and there is no program ${name} on PATH; install it, or name another with --decompress-program`,
+      `${path} is compressed with ${name}, and there is no program ${name} on PATH; install it, or name another with \`decompressProgram\``,
     );
   const program = { words: [name, '-dc'], missing, ...(leavingOut && { leavingOut }) };
   return codecByProgram({ name, suffixes, usualExpansion, matches }, program);

@@ -24,7 +24,7 @@ export async function fitPass2(job: JobContext, scattered: ScatteredPiles): Prom
   if (fitted === undefined) {
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
+      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
     );
   }
   const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;

@@ -28,7 +28,7 @@ function warnOfMemoryDisks(request: JobRequest, { tempDirs }: JobPlaces, gates: 
   for (const directory of tempDirs) {
     if (gates.deviceOf(directory, 'temp').deviceClass !== 'memory') continue;
     request.onWarning(
-      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with --temp-dir`,
+      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
     );
   }
 }

@@ -35,13 +35,13 @@ export function requireWithinReach(
   }
   if (isOther && isThere) {
     throw new UsageError(
-      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
+      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the \`tempDirs\` or \`jobDir\` that it had, and \`resume\` to go on or \`force\` to discard it`,
       'ERR_JOB_UNFINISHED',
     );
   }
   if (isThere || discards || !(isOther || directory.hasStagedOutputs)) return;
   throw new UsageError(
-    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is not there; check that its disk is mounted, or give --force without --resume to begin anew`,
+    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is not there; check that its disk is mounted, or give \`force\` without \`resume\` to begin anew`,
     'ERR_JOB_UNFINISHED',
   );
 }
@@ -77,7 +77,7 @@ export function readFormerRecords(
   // A name that is derived from this output holds no other job, unless somebody changed a file.
   if (!isOther || (discards && !paths.isNamed)) return { manifest, journal };
   throw new UsageError(
-    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: go on with that one, or discard it, with its own command, or name another --job-dir`,
+    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: go on with that one, or discard it, with its own command, or name another \`jobDir\``,
     'ERR_JOB_UNFINISHED',
   );
 }

@@ -44,8 +44,8 @@ export function recordFormatOf({
 
 function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
   if (header === undefined) return;
-  const option = 'bytes' in header ? '--skip-bytes' : '--header';
-  throw new UsageError(`--${by} and ${option} contradict each other: the header is a part of the format`);
+  const option = 'bytes' in header ? '`header.bytes`' : '`header.lines`';
+  throw new UsageError(`records of ${by} have a header of their own; leave out ${option}`);
 }
 
 function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): FramingSpec {
@@ -53,14 +53,14 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
     case 'delimiter':
       return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };
     case 'lines':
-      requireWhole('--lines-per-record', records.linesPerRecord, MOST_LINES);
+      requireWhole('`records.linesPerRecord`', records.linesPerRecord, MOST_LINES);
       return records.linesPerRecord === 1 ? LINES : { kind: 'lines', value: records.linesPerRecord };
     case 'size':
-      requireWhole('--record-size', records.recordBytes, MOST_FIXED_BYTES);
+      requireWhole('`records.recordBytes`', records.recordBytes, MOST_FIXED_BYTES);
       return { kind: 'fixed', value: records.recordBytes };
     case 'length-prefix':
       if (!LENGTH_PREFIXES.includes(records.prefix)) {
-        throw new UsageError(`--length-prefixed ${records.prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
+        throw new UsageError(`\`records.prefix\` ${records.prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
       }
       return { kind: 'length-prefixed', value: records.prefix };
     case 'paragraphs':
@@ -77,10 +77,10 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
 function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): HeaderSpec | undefined {
   if (header === undefined) return undefined;
   if ('bytes' in header) {
-    requireWhole('--skip-bytes', header.bytes, MOST_HEADER_BYTES);
+    requireWhole('`header.bytes`', header.bytes, MOST_HEADER_BYTES);
     return { kind: 'bytes', value: header.bytes };
   }
-  requireWhole('--header', header.lines, MOST_LINES);
+  requireWhole('`header.lines`', header.lines, MOST_LINES);
   return { kind: 'lines', value: { count: header.lines, ...lineEndOf(framing) } };
 }
 
@@ -94,7 +94,9 @@ function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
     case 'csv':
       return { lineEnd: '0a', isQuoted: kind === 'csv' };
     default:
-      throw new UsageError('--header counts lines, and these records are no text; give --skip-bytes, or leave it out');
+      throw new UsageError(
+        '`header.lines` counts lines, and these records are no text; give `header.bytes`, or leave it out',
+      );
   }
 }
 

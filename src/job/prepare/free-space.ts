@@ -47,7 +47,7 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
     return {
       description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
       advice: purposes.includes('temp data')
-        ? 'free some space or name other disks with --temp-dir'
+        ? 'free some space or name other disks with `tempDirs`'
         : 'free some space',
     };
   });

@@ -76,7 +76,7 @@ function extensionOf({ compression }: JobRequest, inputs: NamedInputs['inputs'])
 function streamPlaces(request: JobRequest, output: StreamPlaces['output']): StreamPlaces {
   if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
-      `a job that writes to ${output.path} cannot be resumed, nor kept; expected a file or a directory as --output`,
+      `a job that writes to ${output.path} cannot be resumed, nor kept; expected a file or a directory as \`output\``,
     );
   }
   return {
@@ -131,13 +131,13 @@ function requireApartFromJobDir({ paths, output, keepsDataInJobDir }: FilesPlace
   const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
   if (isInside(output.path)) {
     throw new UsageError(
-      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with --job-dir`,
+      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with \`jobDir\``,
     );
   }
   const tempDir = keepsDataInJobDir ? undefined : realTempDirsOf(paths).find(isInside);
   if (tempDir === undefined) return;
   throw new UsageError(
-    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out --temp-dir to have temp data there, or name another place`,
+    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out \`tempDirs\` to have temp data there, or name another place`,
   );
 }
 
@@ -145,7 +145,7 @@ function realPathOfJobDir(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {
-    throw new UsageError(`--job-dir ${path}: the directory ${parent} does not exist; make it first`);
+    throw new UsageError(`\`jobDir\` ${path}: the directory ${parent} does not exist; make it first`);
   }
   return join(realPathOf(parent, 'temp'), basename(absolute));
 }

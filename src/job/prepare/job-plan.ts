@@ -229,7 +229,7 @@ function layoutOf(
 
 function cutOtherwise(): UsageError {
   return new UsageError(
-    'the unfinished job was cut into splits by another version of pileshuf; finish it with that version, or give --force without --resume to discard it',
+    'the unfinished job was cut into splits by another version of pileshuf; finish it with that version, or give `force` without `resume` to discard it',
     'ERR_JOB_VERSION',
   );
 }

@@ -61,9 +61,9 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
   requireShapes(options);
   refuseToResumeStreams(options);
   const { shards } = options;
-  if (shards?.by === 'count') requireWhole('--shards', shards.shardCount, 1, MOST_SHARDS);
-  if (shards?.by === 'records') requireWhole('--shard-records', shards.recordsPerShard, 1);
-  if (shards?.by === 'bytes') requireWhole('--shard-bytes', shards.maxShardBytes, 1);
+  if (shards?.by === 'count') requireWhole('`shards.shardCount`', shards.shardCount, 1, MOST_SHARDS);
+  if (shards?.by === 'records') requireWhole('`shards.recordsPerShard`', shards.recordsPerShard, 1);
+  if (shards?.by === 'bytes') requireWhole('`shards.maxShardBytes`', shards.maxShardBytes, 1);
   const shardPrefix = options.shardPrefix ?? 'shard';
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(
@@ -71,7 +71,7 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     );
   }
   for (const [path, limit] of Object.entries(options.ioLimits ?? {}))
-    requireWhole(`--io-limit ${path}`, limit, 1, 2 ** 16);
+    requireWhole(`\`ioLimits\` ${path}`, limit, 1, 2 ** 16);
   return {
     inputs: options.inputs,
     inputIds: options.inputIds ?? 'ordinal',
@@ -84,12 +84,12 @@ export function completeRequest(options: ShuffleOptions): JobRequest {
     memoryBytes: chooseMemoryBytes(options),
     tempDirs: options.tempDirs ?? [],
     tempZstdLevel: chooseTempLevel(options),
-    workers: requireWhole('--workers', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
+    workers: requireWhole('`workers`', options.workers ?? readCpuCount(), 1, MOST_WORKERS),
     ioLimits: options.ioLimits ?? {},
     ...recordFormatOf(options),
     decompressProgram: options.decompressProgram,
     maxRecordBytes: requireWhole(
-      '--max-record',
+      '`maxRecordBytes`',
       options.maxRecordBytes ?? DEFAULT_MAX_RECORD_BYTES,
       1,
       LARGEST_MAX_RECORD_BYTES,
@@ -160,26 +160,26 @@ function isProgram(words: unknown): boolean {
 function refuseToResumeStreams({ inputs, output, resume, jobDir, keepTemp }: ShuffleOptions): void {
   const canBeResumed = resume === true || jobDir !== undefined;
   if ((canBeResumed || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
-    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
+    throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
   const isStandardInput = (input: ShuffleOptions['inputs'][number]) =>
     (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
   if (canBeResumed && inputs.some(isStandardInput))
     throw new UsageError(
-      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
+      'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
     );
 }
 
 function chooseMemoryBytes({ memoryBytes, onWarning }: ShuffleOptions): number {
   const { availableBytes, totalBytes } = readMemory();
   if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
-  if (requireWhole('--memory', memoryBytes, 1) <= totalBytes) return memoryBytes;
+  if (requireWhole('`memoryBytes`', memoryBytes, 1) <= totalBytes) return memoryBytes;
   onWarning?.(
-    `--memory is more than the ${Math.floor(totalBytes / 2 ** 20)} MiB that there are; ${Math.floor(totalBytes / 2 ** 20)} MiB are used`,
+    `\`memoryBytes\` is more than the ${Math.floor(totalBytes / 2 ** 20)} MiB that there are; ${Math.floor(totalBytes / 2 ** 20)} MiB are used`,
   );
   return totalBytes;
 }
 
-/** @param option as the command calls it; the library's field is named alike. @throws UsageError */
+/** @param option in backquotes, as messages name options. @throws UsageError */
 export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);

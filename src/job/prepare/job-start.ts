@@ -55,7 +55,7 @@ export async function findStart(request: JobRequest, places: FilesPlaces): Promi
     }
     if (!request.resume) {
       throw new UsageError(
-        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give --resume to go on, or --force to discard it`,
+        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give \`resume\` to go on, or \`force\` to discard it`,
         'ERR_JOB_UNFINISHED',
       );
     }

@@ -142,7 +142,7 @@ function refuseToResumeStreams(request: JobRequest, inputs: readonly JobInput[])
   const stream = inputs.find((input) => input.kind === 'stream');
   if (stream === undefined || !request.mustBeResumable) return;
   throw new UsageError(
-    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out \`resume\` and \`jobDir\``,
   );
 }
 

@@ -26,7 +26,7 @@ export async function requireSameJob(
   const directory = places.paths.jobDirectory;
   const differs = (what: string, then: string, now: string) =>
     new UsageError(
-      `the unfinished job in ${directory} was begun with another ${what} (${then}, now ${now}); give the same to go on, or --force without --resume to discard it`,
+      `the unfinished job in ${directory} was begun with another ${what} (${then}, now ${now}); give the same to go on, or \`force\` without \`resume\` to discard it`,
       'ERR_JOB_DIFFERS',
     );
   const pairs: [what: string, then: unknown, now: unknown][] = [
@@ -50,6 +50,6 @@ export async function requireSameJob(
   const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} was begun (${changed.change}); give --force without --resume to begin anew`,
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} was begun (${changed.change}); give \`force\` without \`resume\` to begin anew`,
   );
 }

@@ -133,7 +133,7 @@ describe('the memory of a job', () => {
     completeRequest({ inputs: [], memoryBytes: 8000 * KIB, onWarning });
     expect(warnings).toEqual([]);
     completeRequest({ inputs: [], memoryBytes: 9000 * KIB, onWarning });
-    expect(warnings).toEqual(['--memory is more than the 7 MiB that there are; 7 MiB are used']);
+    expect(warnings).toEqual(['`memoryBytes` is more than the 7 MiB that there are; 7 MiB are used']);
   });
 
   it('is whole bytes, and refused otherwise', () => {
@@ -167,12 +167,12 @@ describe('a caller without types', () => {
     ['output: expected a path', { inputs: ['a'], output: '' }],
     ['tempDirs: expected an array', { inputs: ['a'], tempDirs: '/tmp' }],
     ['shards: expected an object', { inputs: ['a'], shards: { by: 'foo' } }],
-    ['--shards is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
+    ['`shards.shardCount` is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
     ['header: expected an object', { inputs: ['a'], header: 1 }],
     ['header: expected an object', { inputs: ['a'], header: null }],
     ['header: expected an object', { inputs: ['a'], header: {} }],
     ['header: expected an object', { inputs: ['a'], header: { lines: 1, bytes: 2 } }],
-    ['--header is 1.5; expected a whole number from 1', { inputs: ['a'], header: { lines: 1.5 } }],
+    ['`header.lines` is 1.5; expected a whole number from 1', { inputs: ['a'], header: { lines: 1.5 } }],
     ['zeroTerminated and records contradict', { inputs: ['a'], zeroTerminated: true, records: { by: 'npy' } }],
     ['resume: expected true or false', { inputs: ['a'], output: 'b', resume: 'no' }],
     ['jobDir: expected a path', { inputs: ['a'], output: 'b', jobDir: '' }],
@@ -190,7 +190,7 @@ describe('a job that is to be resumed', () => {
   const resumable: Partial<ShuffleOptions>[] = [{ resume: true }, { jobDir: '/j' }];
 
   it.each([...resumable, { keepTemp: true }])('does not write to standard output: %j', (options) => {
-    const message = 'standard output cannot be resumed: name a file or directory with --output';
+    const message = 'standard output cannot be resumed: name a file or directory with `output`';
     for (const output of [undefined, '-']) {
       const complete = () => completeRequest({ inputs: ['in'], output, ...options });
       expect(complete).toThrow(UsageError);

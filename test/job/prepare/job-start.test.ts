@@ -173,7 +173,7 @@ describe('what can be gone on with', () => {
     await expect(started).rejects.toThrow(UsageError);
     await expect(started).rejects.toMatchObject({
       code: 'ERR_JOB_UNFINISHED',
-      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give --resume to go on, or --force to discard it`,
+      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give \`resume\` to go on, or \`force\` to discard it`,
     });
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
@@ -221,7 +221,7 @@ describe('what is damaged', () => {
     const before = namesIn(places.paths.jobDirectory);
     const started = start({ resume: true });
     await expect(started).rejects.toThrow(VerificationError);
-    await expect(started).rejects.toThrow(/ is damaged: .*; give --force to discard the job$/);
+    await expect(started).rejects.toThrow(/ is damaged: .*; give `force` to discard the job$/);
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
     expect(await start({ force: true })).toMatchObject({ kind: 'fresh' });
@@ -266,7 +266,7 @@ describe('outputs that are staged by a job with another job directory', () => {
       await expect(start(options)).rejects.toMatchObject({
         code: 'ERR_JOB_UNFINISHED',
         message: expect.stringContaining(
-          `exists in ${places.paths.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
+          `exists in ${places.paths.jobDirectory}: give the \`tempDirs\` or \`jobDir\` that it had, and \`resume\` to go on or \`force\` to discard it`,
         ),
       });
     }

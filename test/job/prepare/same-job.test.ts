@@ -117,7 +117,7 @@ describe('requireSameJob', () => {
     await expect(compared).rejects.toThrow(UsageError);
     await expect(compared).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS', message: expect.stringMatching(message) });
     await expect(compared).rejects.toThrow(
-      /^the unfinished job in .*\.job was begun with .*; give the same to go on, or --force without --resume to discard/,
+      /^the unfinished job in .*\.job was begun with .*; give the same to go on, or `force` without `resume` to discard/,
     );
   });
 
@@ -159,7 +159,7 @@ describe.each([true, false])('inputs that changed, of a job that can be resumed:
     await expect(compared).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' });
     await expect(compared).rejects.toThrow(isResumable ? message : /\(a size, a time or a name is another\)/);
     await expect(compared).rejects.toThrow(
-      / changed since the unfinished job in .*\.job was begun \(.*\); give --force without --resume to begin anew$/,
+      / changed since the unfinished job in .*\.job was begun \(.*\); give `force` without `resume` to begin anew$/,
     );
     if (isResumable) await expect(compared).rejects.toThrow(new RegExp(`^${path('b')}: the input changed `));
   });
