@@ -68,7 +68,7 @@ describe.each(WRITABLE_CODECS)('%s', (codec) => {
     for (const level of [0, -1, 1.5, 23, Number.NaN]) {
       expect(() => compressionOf(codec, level)).toThrow(UsageError);
       expect(() => compressionOf(codec, level)).toThrow(
-        /^--compress (gzip|zstd):.*: expected a level from 1 to (9|22)$/,
+        /^`compress` (gzip|zstd):.*: expected a level from 1 to (9|22)$/,
       );
     }
   });
