@@ -1,7 +1,6 @@
 /**
- * What the command's exit code says. Scripts tell a wrong call from bad data from a full disk by it,
- * so the numbers are part of the interface and stand in `--help`.
- * 129, 130, 141 and 143 are 128 + the signal that would have ended any other program there.
+ * The exit codes. By them scripts tell a wrong call, bad data and a full disk apart, so the numbers are part of the
+ * interface and `--help` lists them. 129, 130, 141 and 143 are 128 + the signal that would have ended another program.
  */
 
 import { type ErrorKind, PileshufError } from '../index.js';
@@ -18,10 +17,10 @@ export const exitCodes = {
   SIGTERM: 143,
 } as const;
 
-/** The signals that stop the command in good order. */
+/** The signals after which the command cleans up and exits. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** Exit code for anything thrown; `stopSignal` is the signal that had asked the job to stop, if any. */
+/** Exit code for any thrown value. `stopSignal` is the signal that stopped the job, if any. */
 export function exitCodeOf(thrown: unknown, stopSignal: StopSignal | undefined): number {
   if (!(thrown instanceof PileshufError)) {
     return exitCodes.failed;

@@ -1,8 +1,7 @@
 /**
- * Reads the lists of `--files-from` and `--files0-from`. A list is taken literally and in its order,
- * which is part of what the seed means. Nothing in it is skipped: an empty name, or a list without
- * any, is most likely a pipeline that went wrong, and a shuffle of less than was meant would look
- * like success.
+ * The inputs that a call names: operands, the lists of `--files-from` and `--files0-from`, and the ids of `--input-ids`.
+ * A list is taken literally and in its order, which is part of what the seed means. Nothing in it is skipped: an empty
+ * name or an empty list is most likely a mistake in a pipeline, and a shuffle of too few inputs would look like success.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -11,14 +10,47 @@ import { buffer } from 'node:stream/consumers';
 import { AbortedError, InputError, type ShuffleOptions, UsageError } from '../index.js';
 
 export interface InputList {
-  readonly option: '--files-from' | '--files0-from';
+  /** `--files-from` or `--files0-from`. */
+  readonly flag: string;
   /** A file, or `-` for standard input. */
   readonly path: string;
 }
 
+/** A rule, or the file that holds the ids. */
+export type InputIdsChoice = 'ordinal' | 'path' | 'name' | { readonly file: string };
+
 /**
- * The inputs that were typed, then the entries of the lists. Throws InputError for a list that cannot
- * be read, UsageError for one that holds no usable names, AbortedError when `signal` says so.
+ * The inputs among the operands: standard input if nothing names an input.
+ * @throws UsageError where they contradict each other
+ */
+export function chooseInputs(operands: readonly string[], lists: readonly InputList[]): readonly string[] {
+  if (operands.includes('')) {
+    throw new UsageError('an input is an empty string; expected a path, or - for standard input');
+  }
+  const inputs = operands.length === 0 && lists.length === 0 ? ['-'] : operands;
+  refuseStdinTwice(inputs, lists);
+  return inputs;
+}
+
+/** Standard input can be read once: as one input, or as one list. */
+function refuseStdinTwice(inputs: readonly string[], lists: readonly InputList[]): void {
+  const [list, otherList] = lists.filter(({ path }) => path === '-');
+  const [input, otherInput] = inputs.filter((path) => path === '-');
+  if (otherList !== undefined) {
+    throw new UsageError('two lists of inputs would be read from standard input; give one of them as a file');
+  }
+  if (list !== undefined && input !== undefined) {
+    const both = `both the list of inputs (${list.flag} -) and an input (-)`;
+    throw new UsageError(`standard input cannot be ${both}; give one of them as a file`);
+  }
+  if (otherInput !== undefined) {
+    throw new UsageError('standard input (-) is given twice as an input, but can be read only once; give it once');
+  }
+}
+
+/**
+ * The inputs that were typed, then the entries of the lists. Throws InputError for a list that cannot be read,
+ * UsageError for one without usable names, AbortedError when `signal` says so.
  */
 export async function resolveInputs(
   typedInputs: readonly string[],
@@ -26,68 +58,62 @@ export async function resolveInputs(
   signal: AbortSignal,
 ): Promise<ShuffleOptions['inputs']> {
   const inputs: (string | { readonly path: string })[] = [...typedInputs];
-  const stdinIsList = lists.some(({ path }) => path === '-');
+  let stdinIsUsed = typedInputs.includes('-') || lists.some(({ path }) => path === '-');
   for (const list of lists) {
-    const names = splitList(await readList(list, signal), list);
-    if (
-      names.includes('-') &&
-      (stdinIsList || inputs.some((input) => (typeof input === 'string' ? input : input.path) === '-'))
-    ) {
-      throw new UsageError(`${list.option} ${list.path}: names standard input (-), which is in use already`);
+    const { flag, path } = list;
+    const names = splitList(await readNamedFile(`the list of inputs ${flag} ${path}`, path, signal), list);
+    if (names.includes('-')) {
+      if (stdinIsUsed) throw new UsageError(`${flag} ${path}: names standard input (-), which is already in use`);
+      stdinIsUsed = true;
     }
-    for (const name of names) {
-      inputs.push({ path: name });
-    }
+    for (const name of names) inputs.push({ path: name });
   }
   return inputs;
 }
 
-/** The names in a list, each with or without its end at the end of the list. Throws UsageError. */
-export function splitList(bytes: Uint8Array, { option, path }: InputList): string[] {
-  const refuse = (reason: string): UsageError => new UsageError(`${option} ${path}: ${reason}`);
-  const names = splitText(bytes, option === '--files0-from' ? '\0' : '\n', `${option} ${path}`);
-  if (names.length === 0) {
-    throw refuse('the list is empty; expected at least one input');
-  }
+/** The names in a list. The last one may lack its terminator. Throws UsageError. */
+export function splitList(bytes: Uint8Array, { flag, path }: InputList): string[] {
+  const refuse = (reason: string): UsageError => new UsageError(`${flag} ${path}: ${reason}`);
+  const names = splitText(bytes, flag === '--files0-from' ? '\0' : '\n', `${flag} ${path}`);
+  if (names.length === 0) throw refuse('the list is empty; expected at least one input');
   for (const [index, name] of names.entries()) {
-    if (name === '') {
-      throw refuse(`entry ${index + 1} is empty; expected a path`);
-    }
+    if (name === '') throw refuse(`entry ${index + 1} is empty; expected a path`);
     if (name.includes('\0')) {
-      throw refuse(
-        `entry ${index + 1} holds a NUL; expected one path a line (for names that end in NUL: --files0-from)`,
-      );
+      const advice = 'expected one path a line (for names that end in NUL: --files0-from)';
+      throw refuse(`entry ${index + 1} holds a NUL; ${advice}`);
     }
   }
   if (names.filter((name) => name === '-').length > 1) {
-    throw refuse('names standard input (-) twice, and it can be read only once');
+    throw refuse('names standard input (-) twice, but it can be read only once');
   }
   return names;
 }
 
-/**
- * What stands in the file of an option, each with or without its end at the end of the file.
- * @throws UsageError for what is no UTF-8: as strings, such names would name another file, or none.
- */
-export function splitText(bytes: Uint8Array, terminator: string, option: string): string[] {
+/** @throws InputError for a file that cannot be read, UsageError for one without usable ids, AbortedError */
+export async function resolveInputIds(
+  choice: InputIdsChoice | undefined,
+  signal: AbortSignal,
+): Promise<ShuffleOptions['inputIds']> {
+  if (typeof choice !== 'object') return choice;
+  const source = `--input-ids file:${choice.file}`;
+  const ids = splitText(await readNamedFile(`the ids ${source}`, choice.file, signal), '\n', source);
+  const empty = ids.indexOf('');
+  if (empty >= 0) throw new UsageError(`${source}: line ${empty + 1} is empty; expected an input id`);
+  return ids;
+}
+
+/** @throws UsageError for text that is not UTF-8: as strings, such names would name another file, or none. */
+function splitText(bytes: Uint8Array, terminator: string, source: string): string[] {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    if (cause instanceof TypeError) {
-      throw new UsageError(`${option}: a name is not valid UTF-8; rename the file`);
-    }
+    if (cause instanceof TypeError) throw new UsageError(`${source}: a name is not valid UTF-8; rename the file`);
     throw cause;
   }
   const names = text.split(terminator);
-  if (names.at(-1) === '') {
-    names.pop();
-  }
+  if (names.at(-1) === '') names.pop();
   return names;
-}
-
-function readList({ option, path }: InputList, signal: AbortSignal): Promise<Uint8Array> {
-  return readNamedFile(`the list of inputs ${option} ${path}`, path, signal);
 }
 
 /**
@@ -99,13 +125,10 @@ export async function readNamedFile(what: string, path: string, signal: AbortSig
   try {
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
   } catch (cause) {
-    if (signal.aborted) {
-      throw new AbortedError();
-    }
+    if (signal.aborted) throw new AbortedError();
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
-    throw new InputError(isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE', `cannot read ${what}: ${reason}`, {
-      cause,
-    });
+    const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';
+    throw new InputError(code, `cannot read ${what}: ${reason}`, { cause });
   }
 }

@@ -1,11 +1,10 @@
 /**
- * Signals to an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop and to remove
- * what it has written, or to keep what it needs to go on if it can be resumed; a later SIGINT is a
- * person who will not wait, and ends the process at once.
+ * From signals to an AbortSignal. The first SIGINT, SIGTERM or SIGHUP asks the job to stop. The job then removes its
+ * files, or keeps them if it can be resumed. A later SIGINT comes from an impatient person: it ends the process at once.
  *
- * `npx` and `npm run` pass a Ctrl-C on to their child, which has it from the terminal already: two
- * SIGINT a few milliseconds apart are one keypress. SIGHUP is among them because Node resets the
- * "ignored" that nohup sets: it would end the process there and then, temp files left behind.
+ * `npx` and `npm run` pass a Ctrl-C on to their child, which already got it from the terminal: two SIGINT a few
+ * milliseconds apart are one keypress. SIGHUP is here because Node undoes the "ignore" of nohup: without a listener,
+ * SIGHUP would end the process and leave its temp files behind.
  */
 
 import { exitCodes, type StopSignal } from './exit-code.js';
@@ -15,7 +14,7 @@ const sameKeypressSeconds = 0.25;
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** What stands between this file and the real process, so that tests can play it. */
+/** The part of the process that this file uses. Tests play it. */
 export interface SignalSource {
   on(event: StopSignal, listener: (signal: StopSignal) => void): unknown;
   off(event: StopSignal, listener: (signal: StopSignal) => void): unknown;
@@ -25,13 +24,13 @@ export interface SignalSource {
 export interface Interruption {
   /** Aborted by the first stop signal. */
   readonly abortSignal: AbortSignal;
-  /** The first stop signal, or undefined while there was none. */
+  /** The first stop signal, if there was one. */
   receivedSignal(): StopSignal | undefined;
   /** Gives the signals back to their default actions. */
   release(): void;
 }
 
-/** Listens until `release`; `beforeExit` runs before a second SIGINT ends the process. */
+/** Listens until `release`. `beforeExit` is called before a second SIGINT ends the process. */
 export function watchSignals(
   beforeExit: () => void,
   source: SignalSource = process,

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 /**
- * The command's entry. A CommonJS file, because the size of Node's thread pool, which inflates gzip
- * and does the direct writes of all workers, must be set before the first module is loaded through
- * it, and loading an ES module is such a use.
+ * The entry of the command. It sets the size of Node's thread pool, which inflates gzip and makes the direct writes of
+ * all workers. That must happen before the first use of the pool. Loading an ES module is such a use, so this is a
+ * CommonJS file.
  */
 const { availableParallelism } = process.getBuiltinModule('node:os');
 
-/** One inflating or writing call a worker, and a few for everything else. */
+/** One inflating or writing call per worker, and a few for everything else. */
 process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism() + 4);
 
-// Until the command says otherwise: a job that lost its last event must not end with 0.
+// Until the command ends: a job that lost its last event must not exit with 0.
 process.exitCode = 1;
 
-/** The modules cannot be loaded: for want of descriptors, say, which several of them find at one time. */
+/** The modules cannot be loaded. Several of them may fail at once, for example for want of file descriptors. */
 function refuseToStart(error: unknown): never {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   const reason = line.startsWith('EMFILE') ? 'too many open files (raise `ulimit -n`)' : line;

@@ -1,59 +1,55 @@
 /**
- * Warnings, the summary and failures, each one line on standard error: as text for people
- * (`pileshuf: ...`) or as one JSON object for programs. The seed is always in the summary, because it
- * may have been drawn and is needed to get the same order again.
- * With DEBUG=pileshuf in the environment a failure's stack follows it.
+ * Warnings, the summary and failures, each one line on standard error: as text for people (`pileshuf: ...`) or as one
+ * JSON object for programs. The library names its options in messages; here they become flags. With DEBUG=pileshuf in the
+ * environment, the stack of a failure follows it.
  */
 
-import { PileshufError, type ShuffleReport } from '../index.js';
+import { PileshufError } from '../index.js';
 import type { StopSignal } from './exit-code.js';
-import { oneLine } from './one-line.js';
-import type { MessageStream } from './progress-display.js';
-import { formatBytes, formatCount, formatSeconds } from './quantity.js';
+import { nameFlags } from './option-table.js';
+import type { MessageStream } from './progress-displays.js';
 
 export interface Messages {
   warning(line: string): void;
   /** What was done: as a line, and the same as fields. */
   summary(line: string, fields: object): void;
-  /** Says nothing when the reader of the output went away: it knows. */
+  /** Prints nothing when the reader of the output went away: it knows. */
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
 }
 
-/** @param resumeCommand goes on with the job that ended, if what it did is kept. */
+/** @param resumeCommand resumes the job that ended, if its work is kept. */
 export function textMessages(stream: MessageStream, resumeCommand: string | undefined): Messages {
   const write = (message: string): void => {
     stream.write(`pileshuf: ${oneLine(message)}\n`);
   };
   return {
-    warning: (line) => write(`warning: ${line}`),
+    warning: (line) => write(`warning: ${nameFlags(line)}`),
     summary: (line) => write(line),
     failure(thrown, stopSignal) {
       const failure = describeFailure(thrown, stopSignal, resumeCommand);
-      if (failure !== undefined) {
-        const { message, resume } = failure;
-        const goOn = resume && `what is done is kept in ${resume.directory}; to go on: ${resume.command}`;
-        write(goOn === undefined ? message : `${message}; ${goOn}`);
-        if (failure.stack !== undefined) {
-          stream.write(`${failure.stack}\n`);
-        }
-      }
+      if (failure === undefined) return;
+      const { message, resume, stack } = failure;
+      write(
+        resume === undefined
+          ? message
+          : `${message}; finished work is kept in ${resume.directory}; to resume: ${resume.command}`,
+      );
+      if (stack !== undefined) stream.write(`${stack}\n`);
     },
   };
 }
 
-/** @param resumeCommand as of `textMessages`. */
+/** @param resumeCommand as in `textMessages`. */
 export function jsonMessages(stream: MessageStream, resumeCommand: string | undefined): Messages {
   const write = (event: object): void => {
     stream.write(`${JSON.stringify(event)}\n`);
   };
   return {
-    warning: (message) => write({ event: 'warning', message }),
+    warning: (line) => write({ event: 'warning', message: nameFlags(line) }),
     summary: (_, fields) => write({ event: 'summary', ...fields }),
     failure(thrown, stopSignal) {
       const failure = describeFailure(thrown, stopSignal, resumeCommand);
-      if (failure !== undefined) {
-        write({ event: 'error', ...failure });
-      }
+      if (failure !== undefined) write({ event: 'error', ...failure });
     },
   };
 }
@@ -61,7 +57,7 @@ export function jsonMessages(stream: MessageStream, resumeCommand: string | unde
 interface Failure {
   readonly code: string;
   readonly message: string;
-  /** Where what was done is kept, and the command that goes on; undefined when nothing is. */
+  /** Where finished work is kept, and the command that resumes it. Undefined: nothing is kept. */
   readonly resume?: { readonly directory: string; readonly command: string } | undefined;
   readonly stack?: string | undefined;
 }
@@ -79,35 +75,26 @@ function describeFailure(
     return { code: 'ERR_INTERNAL', message: `internal error: ${reason}${advice}`, stack };
   }
   const { kind, code, message, unfinishedJob } = thrown;
-  if (kind === 'closed-pipe') {
-    return undefined;
-  }
-  const isStopped = kind === 'aborted' && stopSignal !== undefined;
+  if (kind === 'closed-pipe') return undefined;
+  const reason = kind === 'aborted' && stopSignal !== undefined ? `interrupted by ${stopSignal}: ` : '';
   return {
     code,
-    message: isStopped ? `interrupted by ${stopSignal}: ${message}` : message,
+    message: reason + nameFlags(message),
     resume: unfinishedJob && resumeCommand ? { directory: unfinishedJob.directory, command: resumeCommand } : undefined,
     stack,
   };
 }
 
-/** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
-export function describeReport({ records, bytes, seconds, seed, checksum, resumed }: ShuffleReport): string {
-  const exactBytes = `${formatCount(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`;
-  const size = bytes < 1000 ? exactBytes : `${formatBytes(bytes)} (${exactBytes})`;
-  return [
-    `${formatCount(records)} ${records === 1 ? 'record' : 'records'}`,
-    `${size} in ${formatSeconds(seconds.total)}`,
-    ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),
-    // Quoted where its end could not be seen otherwise.
-    `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`,
-    `checksum ${checksum}`,
-    ...(resumed === undefined ? [] : [describeResumed(resumed)]),
-  ].join(', ');
-}
+const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' };
 
-/** `went on from 12 slices and 3.20 GB of output` */
-function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['resumed']>): string {
-  const slices = `${formatCount(pileSets)} ${pileSets === 1 ? 'slice' : 'slices'}`;
-  return `went on from ${slices} and ${formatBytes(outputBytes)} of output`;
+/**
+ * `text` with control characters and line separators written as escapes. File names may hold newlines and terminal
+ * escapes, which must fool neither a program that counts lines nor a terminal.
+ */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.charCodeAt(0);
+    const digits = code < 0x100 ? `x${code.toString(16).padStart(2, '0')}` : `u${code.toString(16).padStart(4, '0')}`;
+    return escapes[character] ?? `\\${digits}`;
+  });
 }

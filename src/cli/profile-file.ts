@@ -1,4 +1,7 @@
-/** The file of `--profile`: where the time of the job went, as one JSON object. */
+/**
+ * The file of `--profile`: where the time of the job went, as one JSON object. It replaces an older file only with
+ * `--force`, and never an input or the output.
+ */
 import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type JobProfile, type ShuffleOptions, UsageError } from '../index.js';
@@ -6,8 +9,7 @@ import { type JobProfile, type ShuffleOptions, UsageError } from '../index.js';
 type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;
 
 /**
- * Says before the job that the file cannot be written, which would be a pity after it, or would take the place of
- * what it must not.
+ * Checks before the job that the file can be written, and that it replaces no file that it must not.
  * @throws UsageError
  */
 export function requireProfilePlace(path: string, { inputs, output, force }: Job): void {
@@ -32,7 +34,7 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
   }
 }
 
-/** Where a file is or would be made. */
+/** The real path of a file, which need not exist. */
 function placeOf(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -45,7 +47,7 @@ function placeOf(path: string): string | undefined {
   }
 }
 
-/** The output is there already: a failure is a warning. */
+/** The output is complete by then, so a failure is a warning. */
 export function writeProfile(
   path: string,
   profile: JobProfile,
@@ -53,7 +55,7 @@ export function writeProfile(
   onWarning: (line: string) => void,
 ): void {
   try {
-    // What has appeared meanwhile, such as a shard, stays; a device is there for all.
+    // A file that appeared meanwhile, such as a shard, stays. A device may always be written.
     const mayReplace = force === true || statSync(path, { throwIfNoEntry: false })?.isFile() === false;
     writeFileSync(path, `${JSON.stringify(profile, undefined, 1)}\n`, { flag: mayReplace ? 'w' : 'wx' });
   } catch (error) {

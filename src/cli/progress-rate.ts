@@ -1,17 +1,16 @@
 /**
- * From "bytes done" to speed and time left. The speed is that of the last ten seconds, not of the
- * whole phase: a page cache that fills up halves it, and the time left should say so.
- * Times come from the events themselves, so no clock is needed here.
+ * From "bytes done" to speed and time left. The speed is that of the last ten seconds, not of the whole phase: a full
+ * page cache halves it, and the time left should show that. Times come from the events, so no clock is needed here.
  */
 
 import type { ShuffleProgress } from '../index.js';
 
 const windowSeconds = 10;
-/** With the window this bounds the samples kept to 40, however often the library reports. */
+/** With the window, this keeps at most 40 samples, however often the library reports. */
 const sampleSpacingSeconds = 0.25;
 
 export interface MeasuredProgress extends ShuffleProgress {
-  /** Of the last seconds; 0 while unknown. */
+  /** In the last ten seconds; 0 while unknown. */
   readonly bytesPerSecond: number;
   /** To the end of this phase; undefined while the total or the speed is unknown. */
   readonly secondsLeft: number | undefined;

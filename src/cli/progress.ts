@@ -1,17 +1,20 @@
 /**
- * Chooses how the command talks while it works and puts the two voices together: a display that
- * shows progress (bar, plain lines, JSON lines, nothing) and messages that must stay readable (text
- * or JSON). A message never lands in the middle of a bar: the display steps aside first.
- * `quiet` silences all but errors, whatever the style.
+ * Chooses how a command reports its work, and joins two voices: a display that shows progress, and messages that must
+ * stay readable. A message never lands in the middle of a bar: the display steps aside first. `quiet` silences all but
+ * errors, in every style.
  */
 
-import type { ShuffleProgress, ShuffleReport } from '../index.js';
-import { barDisplay } from './bar-display.js';
+import type { ShuffleProgress } from '../index.js';
 import type { StopSignal } from './exit-code.js';
-import { jsonDisplay } from './json-display.js';
-import { describeReport, jsonMessages, textMessages } from './messages.js';
-import { plainDisplay } from './plain-display.js';
-import type { MessageStream, ProgressDisplay } from './progress-display.js';
+import { jsonMessages, textMessages } from './messages.js';
+import {
+  barDisplay,
+  jsonDisplay,
+  type MessageStream,
+  noDisplay,
+  type ProgressDisplay,
+  plainDisplay,
+} from './progress-displays.js';
 import { RateMeter } from './progress-rate.js';
 
 export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
@@ -19,26 +22,23 @@ export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
 export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;
   readonly warning: (line: string) => void;
-  summary(report: ShuffleReport): void;
-  /** What else than a shuffle was done: as a line for people, as fields for programs. */
+  /** The summary of what was done: a line for people, fields for programs. */
   done(line: string, fields: object): void;
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
-  /** Ends the display; what comes later is not shown. May be called again. */
+  /** Ends the display; later progress is not shown. May be called again. */
   close(): void;
 }
 
 export interface ReporterOptions {
-  readonly style: ProgressStyle;
-  readonly quiet: boolean;
-  /** Goes on with the job, should it end unfinished and be kept; absent while none can have begun. */
-  readonly resumeCommand?: string;
+  readonly style?: ProgressStyle | undefined;
+  readonly quiet?: boolean | undefined;
+  /** Resumes the job if it ends unfinished and its work is kept. Absent: no such job can have begun. */
+  readonly resumeCommand?: string | undefined;
 }
-
-const noDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {} };
 
 /** `nowSeconds` is any clock that only goes forward; it paces the display. */
 export function createReporter(
-  { style, quiet, resumeCommand }: ReporterOptions,
+  { style = 'auto', quiet = false, resumeCommand }: ReporterOptions,
   stream: MessageStream,
   nowSeconds: () => number = () => performance.now() / 1000,
 ): Reporter {
@@ -50,29 +50,20 @@ export function createReporter(
     closed = true;
     display.stepAside();
   };
-
-  const done = (line: string, fields: object): void => {
-    close();
-    if (!quiet) {
-      messages.summary(line, fields);
-    }
-  };
-
   return {
     close,
     progress(progress) {
-      if (!closed) {
-        display.show(meter.measure(progress));
-      }
+      if (!closed) display.show(meter.measure(progress));
     },
     warning(line) {
-      if (!quiet && !closed) {
-        display.stepAside();
-        messages.warning(line);
-      }
+      if (quiet || closed) return;
+      display.stepAside();
+      messages.warning(line);
     },
-    summary: (report) => done(describeReport(report), report),
-    done,
+    done(line, fields) {
+      close();
+      if (!quiet) messages.summary(line, fields);
+    },
     failure(thrown, stopSignal) {
       close();
       messages.failure(thrown, stopSignal);

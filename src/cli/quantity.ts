@@ -1,7 +1,6 @@
 /**
- * Numbers as people read them on a terminal. Bytes are in powers of 1000, because speeds of disks and
- * networks are given so and the two stand side by side. Three significant digits; nothing here is
- * meant to be read back by a program (`--progress json` is).
+ * Numbers as people read them on a terminal, in three significant digits. Bytes are in powers of 1000, like the speeds
+ * of disks and networks beside which they stand. Programs read `--progress json` instead.
  */
 
 const byteUnits = ['kB', 'MB', 'GB', 'TB', 'PB'] as const;
@@ -23,7 +22,7 @@ export function formatBytes(bytes: number): string {
   return `${threeDigits(value)} ${unit}`;
 }
 
-/** A time that was measured: `0.42 s`, `6.1 s`, then as `formatWholeSeconds`. */
+/** A measured time: `0.42 s`, `6.1 s`, then as `formatWholeSeconds`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) {
     return `${seconds.toFixed(seconds < 0.995 ? 2 : 1)} s`;
@@ -46,6 +45,11 @@ export function formatWholeSeconds(wholeSeconds: number): string {
 /** `19,047,619`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `1 record`, `19,047,619 records`. */
+export function formatPlural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function threeDigits(value: number): string {

@@ -1,65 +1,53 @@
 /**
- * The command as one sentence: parse the arguments, read the lists of inputs, shuffle while telling
- * how it goes, print the summary, and turn whatever happened into an exit code.
- * Uses only the library's public API. Promises above: never throws, and every failure but a closed
- * pipe has left exactly one line on standard error.
+ * The command as one sentence: find the command, parse its words, run it while reporting its progress, and turn the
+ * result into an exit code. Uses only the library's public API. Promises above: never throws, and every failure except
+ * a closed pipe leaves exactly one line on standard error.
  */
 
-import { readMemory, shuffle, type Tuning } from '../index.js';
+import type { Tuning } from '../index.js';
+import { type CommandDefinition, parseCommand } from './command.js';
+import type { CommandName } from './command-table.js';
+import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
-import { resolveInputs } from './input-list.js';
 import { watchSignals } from './interruption.js';
-import { resolveInputIds } from './options/input-ids-option.js';
-import { requireProfilePlace, writeProfile } from './profile-file.js';
-import { asksForJson, parseArguments } from './program.js';
-import { createReporter } from './progress.js';
+import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeCommandOf } from './resume-command.js';
 import { openStandardError, printToStandardOutput } from './standard-streams.js';
-import { findSubcommand } from './subcommand-table.js';
+
+type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
+
+/** Each command is loaded when it is called. The main command is nearly always the one. */
+const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
+  append: () => import('./commands/append.js'),
+  expire: () => import('./commands/expire.js'),
+  gc: () => import('./commands/gc.js'),
+  index: () => import('./commands/index-file.js'),
+  inspect: () => import('./commands/inspect.js'),
+  pile: () => import('./commands/pile.js'),
+  'shuffle-store': () => import('./commands/shuffle-store.js'),
+  stream: () => import('./commands/stream.js'),
+};
 
 export interface RunCommandOptions {
   /** Sizes of the library's buffers, for tests that want rare paths to be common. */
   readonly tuning?: Partial<Tuning> | undefined;
 }
 
-/** Runs `pileshuf` with `argv` (the words after the command's name) and resolves to its exit code. */
+/** Runs `pileshuf` with `argv` (the words after it) and resolves to its exit code. */
 export async function runCommand(argv: readonly string[], { tuning }: RunCommandOptions = {}): Promise<number> {
   const stderr = openStandardError();
-  let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none', quiet: false }, stderr);
+  let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none' }, stderr);
   const interruption = watchSignals(() => reporter.close());
+  const signal = interruption.abortSignal;
   try {
-    const subcommand = await findSubcommand(argv[0]);
-    if (subcommand !== undefined) {
-      const signal = interruption.abortSignal;
-      const reportTo = (other: typeof reporter) => {
-        reporter = other;
-      };
-      await subcommand(argv.slice(1), { signal, stderr, tuning, reportTo });
+    const command = await findCommand(argv[0]);
+    const parsed = parseCommand(command, command === shuffleCommand ? argv : argv.slice(1));
+    if (parsed.kind === 'print') {
+      await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const invocation = parseArguments(argv, () => readMemory().totalBytes);
-    if (invocation.kind === 'print') {
-      await printToStandardOutput(invocation.text);
-      return exitCodes.done;
-    }
-    const { progress: style, profile, quiet, options } = invocation;
-    reporter = createReporter({ style, quiet, resumeCommand: resumeCommandOf(argv, options.resume === true) }, stderr);
-    const inputs = await resolveInputs(invocation.inputs, invocation.inputLists, interruption.abortSignal);
-    const inputIds = await resolveInputIds(invocation.inputIds, interruption.abortSignal);
-    const job = { ...options, inputs, inputIds };
-    if (profile !== undefined) requireProfilePlace(profile, job);
-    const report = await shuffle(
-      {
-        ...job,
-        signal: interruption.abortSignal,
-        onProgress: reporter.progress,
-        onWarning: reporter.warning,
-        onProfile:
-          profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
-      },
-      tuning,
-    );
-    reporter.summary(report);
+    reporter = createReporter(reporterOptionsOf(argv, command.name, parsed.values), stderr);
+    await command.run({ ...parsed, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
     reporter.failure(thrown, interruption.receivedSignal());
@@ -68,4 +56,33 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     reporter.close();
     interruption.release();
   }
+}
+
+/** The command of that name; for any other word the main command, of which it is the first word. */
+export async function findCommand(word: string | undefined): Promise<CommandDefinition<CommandName>> {
+  const isName = (name: string): name is keyof typeof loaders => Object.hasOwn(loaders, name);
+  return word !== undefined && isName(word) ? (await loaders[word]()).command : shuffleCommand;
+}
+
+/**
+ * Whether errors should be JSON lines. Asked before parsing, because a program that reads JSON must be able to read why
+ * its words were refused.
+ */
+export function asksForJson(argv: readonly string[]): boolean {
+  const options = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  const styles = options.map((word, index) => (word === '--progress' ? `--progress=${options[index + 1]}` : word));
+  return styles.findLast((word) => word.startsWith('--progress=')) === '--progress=json';
+}
+
+interface ReportingValues {
+  readonly progress?: ReporterOptions['style'];
+  readonly quiet?: boolean;
+  readonly resume?: boolean;
+}
+
+/** Only the main command leaves jobs that can be resumed. */
+function reporterOptionsOf(argv: readonly string[], name: CommandName, values: ReportingValues): ReporterOptions {
+  const { progress, quiet, resume } = values;
+  const resumeCommand = name === 'shuffle' ? resumeCommandOf(argv, resume === true) : undefined;
+  return { style: progress, quiet, resumeCommand };
 }

@@ -4,18 +4,19 @@
  *     B                     bytes
  *     K M G T, Ki.., KiB..  powers of 1024, as GNU sort's -S
  *     KB MB GB TB           powers of 1000
- *     %                     of memory, where the option allows it
+ *     %                     of memory, where the flag allows it
  *
- * Any case (sort takes `512m` too, and no size has two readings that differ by case). A bare number
- * is refused: sort means KiB by it, others bytes. Fractions of a byte are dropped.
+ * Case does not matter: sort takes `512m` too, and no unit changes its meaning with its case. A bare
+ * number is refused, because sort reads it as KiB and other programs as bytes. Fractions of a byte
+ * are dropped.
  */
 
 import { UsageError } from '../index.js';
 
 export interface SizeRule {
-  /** The option as the message names it. */
-  readonly option: string;
-  /** What 100 % is, in bytes; asked only when the text is a percentage. Absent: none is allowed. */
+  /** As the message names it. */
+  readonly flag: string;
+  /** What 100 % is, in bytes; called only for a percentage. Absent: a percentage is refused. */
   readonly allowPercentOf?: (() => number) | undefined;
 }
 
@@ -29,8 +30,8 @@ for (const [index, letter] of ['k', 'm', 'g', 't'].entries()) {
 }
 
 /** Size in bytes, a positive safe integer. Throws UsageError (ERR_OPTION). */
-export function parseSize(text: string, { option, allowPercentOf }: SizeRule): number {
-  const refuse = (reason: string): UsageError => new UsageError(`${option} ${text}: ${reason}`);
+export function parseSize(text: string, { flag, allowPercentOf }: SizeRule): number {
+  const refuse = (reason: string): UsageError => new UsageError(`${flag} ${text}: ${reason}`);
   const units = '512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)';
   const expected = `expected a number and a unit: ${units}${allowPercentOf ? ', or 50% (of memory)' : ''}`;
 
@@ -49,7 +50,7 @@ export function parseSize(text: string, { option, allowPercentOf }: SizeRule): n
   }
   if (unit === '%') {
     if (allowPercentOf === undefined) {
-      throw refuse(`a percentage has no meaning here; ${expected}`);
+      throw refuse(`a percentage is not possible here; ${expected}`);
     }
     if (digits > 100n * scale) {
       throw refuse('expected at most 100%');

@@ -1,7 +1,7 @@
 /**
- * The process's own standard error and standard output, for messages. Errors on standard error are
- * dropped: a reader that went away must not end a job that writes its output elsewhere, and there is
- * nobody left to tell. What is printed on standard output was asked for, so there they count.
+ * Standard error and standard output of the process, for messages. Errors on standard error are ignored: a closed
+ * standard error must not end a job that writes its output elsewhere. Errors on standard output count, because the user
+ * asked for what is printed there.
  */
 
 import { ClosedPipeError, SystemError } from '../index.js';
@@ -16,9 +16,9 @@ export function openStandardError(): NodeJS.WriteStream {
   return process.stderr;
 }
 
-/** Prints the help or the version. Throws ClosedPipeError, SystemError (ERR_IO). */
+/** Prints the help, the version or a report. Throws ClosedPipeError, SystemError (ERR_IO). */
 export async function printToStandardOutput(text: string): Promise<void> {
-  process.stdout.on('error', dropError); // Told through the callback as well.
+  process.stdout.on('error', dropError); // The callback reports it as well.
   const error = await new Promise<Error | null | undefined>((resolve) => {
     process.stdout.write(text, resolve);
   });

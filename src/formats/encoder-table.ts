@@ -36,7 +36,7 @@ export const OUTPUT_CODECS = Object.keys(encoders) as readonly OutputCodec[];
 export function compressionOf(codec: OutputCodec, level: number = encoders[codec].levels.usual): Compression {
   const { least, most } = encoders[codec].levels;
   if (Number.isInteger(level) && level >= least && level <= most) return { codec, level };
-  throw new UsageError(`--compress ${codec}:${level}: expected a level from ${least} to ${most}`);
+  throw new UsageError(`\`compress\` ${codec}:${level}: expected a level from ${least} to ${most}`);
 }
 
 /** The codec that a file name stands for. */

@@ -52,12 +52,12 @@ function cannotMake(path: string, purpose: DirectoryPurpose, error: unknown): Sy
   const [code, message] = {
     temp: [
       'ERR_TEMP_DIR',
-      `cannot make a directory in the temp directory ${parent}: ${reason}; name a writable directory with --temp-dir`,
+      `cannot make a directory in the temp directory ${parent}: ${reason}; name a writable directory with \`tempDirs\``,
     ],
     output: ['ERR_IO', `cannot make the output in ${parent}: ${reason}; expected a writable directory`],
     job: [
       'ERR_TEMP_DIR',
-      `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a writable place with --temp-dir or --job-dir`,
+      `cannot make the job directory ${basename(path)} in ${parent}: ${reason}; name a writable place with \`tempDirs\` or \`jobDir\``,
     ],
   }[purpose] as ['ERR_TEMP_DIR' | 'ERR_IO', string];
   return new SystemError(isFull(error) ? 'ERR_NO_SPACE' : code, message, { cause: error });

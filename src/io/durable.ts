@@ -186,7 +186,7 @@ export function moveDirectoryIntoPlace(from: string, to: string): void {
 
 export function appearedDuringJob(path: string): UsageError {
   return new UsageError(
-    `the output ${path} appeared during the job and was left alone; give --force to replace it`,
+    `the output ${path} appeared during the job and was left alone; give \`force\` to replace it`,
     'ERR_OUTPUT_EXISTS',
   );
 }

@@ -21,8 +21,8 @@ export interface Remedy {
 
 /** For files of a job directory. */
 export const JOB_REMEDY: Remedy = {
-  ifDamaged: 'give --force to discard the job',
-  ifOtherVersion: 'finish the job with that version or give --force to discard it',
+  ifDamaged: 'give `force` to discard the job',
+  ifOtherVersion: 'finish the job with that version or give `force` to discard it',
   otherVersionCode: 'ERR_JOB_VERSION',
 };
 

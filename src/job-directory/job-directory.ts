@@ -134,7 +134,7 @@ export class JobDirectory {
     if (missing === undefined) return;
     throw new SystemError(
       'ERR_TEMP_DIR',
-      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or give --force without --resume to begin anew`,
+      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or give \`force\` without \`resume\` to begin anew`,
     );
   }
 

@@ -75,7 +75,7 @@ export function warnOfMemoryDisks(
   for (const directory of tempDirs) {
     if (gates.deviceOf(directory, 'temp').deviceClass !== 'memory') continue;
     onWarning(
-      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with --temp-dir`,
+      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
     );
   }
 }
@@ -103,7 +103,7 @@ export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, 
     return {
       description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
       advice: purposes.includes('temp data')
-        ? 'free some space or name other disks with --temp-dir'
+        ? 'free some space or name other disks with `tempDirs`'
         : 'free some space',
     };
   });

@@ -69,7 +69,7 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
     }
     if (!request.resume) {
       throw new UsageError(
-        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give --resume to resume it, or --force to discard it`,
+        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give \`resume\` to resume it, or \`force\` to discard it`,
         'ERR_JOB_UNFINISHED',
       );
     }
@@ -119,13 +119,13 @@ function requireWithinReach(
   }
   if (isOther && isThere) {
     throw new UsageError(
-      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the --temp-dir or --job-dir of that job, and --resume to resume it or --force to discard it`,
+      `an unfinished job of ${output.path} exists in ${owner.jobDirectory}: give the \`tempDirs\` or \`jobDir\` of that job, and \`resume\` to resume it or \`force\` to discard it`,
       'ERR_JOB_UNFINISHED',
     );
   }
   if (isThere || discards || !(isOther || directory.hasStagedOutputs)) return;
   throw new UsageError(
-    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is missing; check that its disk is mounted, or give --force without --resume to start anew`,
+    `the job directory ${owner.jobDirectory} of an unfinished job of ${output.path} is missing; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
     'ERR_JOB_UNFINISHED',
   );
 }
@@ -157,7 +157,7 @@ function readRecords({ output, paths }: FilesSite, request: StartRequest, discar
   // A name that is derived from this output holds no other job, unless somebody changed a file.
   if (!isOther || (discards && !paths.isNamed)) return { manifest, journal };
   throw new UsageError(
-    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: resume or discard that job with its own command, or name another --job-dir`,
+    `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: resume or discard that job with its own command, or name another \`jobDir\``,
     'ERR_JOB_UNFINISHED',
   );
 }

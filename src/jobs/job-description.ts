@@ -111,7 +111,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     const [before, after] = values.map((value) => JSON.stringify(value));
     if (before === after) continue;
     throw new UsageError(
-      `the unfinished job in ${directory} started with another ${what} (${before}, now ${after}); give the same to resume it, or --force without --resume to discard it`,
+      `the unfinished job in ${directory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
       'ERR_JOB_DIFFERS',
     );
   }
@@ -120,6 +120,6 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
   const input = inputs[changed.ordinal];
   throw new InputError(
     'ERR_INPUT_CHANGED',
-    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} started (${changed.change}); give --force without --resume to start anew`,
+    `${input === undefined ? '' : `${input.path}: `}the input changed since the unfinished job in ${directory} started (${changed.change}); give \`force\` without \`resume\` to start anew`,
   );
 }

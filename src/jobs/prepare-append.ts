@@ -59,8 +59,8 @@ export async function prepareAppend(
 ): Promise<PreparedAppend> {
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
-  if (piles !== undefined) requireWhole('--piles', piles, 1, MOST_PILES);
-  if (expectedBytes !== undefined) requireWhole('--expected-bytes', expectedBytes, 1);
+  if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);
+  if (expectedBytes !== undefined) requireWhole('`expectedBytes`', expectedBytes, 1);
   requireInputIds(inputIds);
   requireSeed(seed);
   const talk = completeTalk(options);
@@ -118,6 +118,6 @@ async function planWork(
 function refuseHeaders({ header }: InputRequest): void {
   if (header === undefined) return;
   throw new UsageError(
-    'a pile store keeps only records, and these inputs have headers (--header, --skip-bytes, --npy or --webdataset); give inputs without headers, or shuffle them without a store',
+    'a pile store keeps only records, and these inputs have headers (`header`, or records of npy or webdataset); give inputs without headers, or shuffle them without a store',
   );
 }

@@ -88,7 +88,7 @@ function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: read
   const stream = inputs.find((input) => input.kind === 'stream');
   if (stream === undefined || !mustBeResumable) return;
   throw new UsageError(
-    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out --resume and --job-dir`,
+    `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out \`resume\` and \`jobDir\``,
   );
 }
 

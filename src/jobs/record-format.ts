@@ -48,8 +48,8 @@ export function recordFormatOf({
 
 function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
   if (header === undefined) return;
-  const option = 'bytes' in header ? '--skip-bytes' : '--header';
-  throw new UsageError(`--${by} and ${option} contradict each other: the header is a part of the format`);
+  const option = 'bytes' in header ? '`header.bytes`' : '`header.lines`';
+  throw new UsageError(`records of ${by} have a header of their own; leave out ${option}`);
 }
 
 function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): FramingSpec {
@@ -57,14 +57,14 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
     case 'delimiter':
       return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };
     case 'lines':
-      requireWhole('--lines-per-record', records.linesPerRecord, 1, MOST_LINES);
+      requireWhole('`records.linesPerRecord`', records.linesPerRecord, 1, MOST_LINES);
       return records.linesPerRecord === 1 ? LINES : { kind: 'lines', value: records.linesPerRecord };
     case 'size':
-      requireWhole('--record-size', records.recordBytes, 1, MOST_FIXED_BYTES);
+      requireWhole('`records.recordBytes`', records.recordBytes, 1, MOST_FIXED_BYTES);
       return { kind: 'fixed', value: records.recordBytes };
     case 'length-prefix':
       if (!LENGTH_PREFIXES.includes(records.prefix)) {
-        throw new UsageError(`--length-prefixed ${records.prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
+        throw new UsageError(`\`records.prefix\` ${records.prefix}: expected one of ${LENGTH_PREFIXES.join(', ')}`);
       }
       return { kind: 'length-prefixed', value: records.prefix };
     case 'paragraphs':
@@ -81,10 +81,10 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
 function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): HeaderSpec | undefined {
   if (header === undefined) return undefined;
   if ('bytes' in header) {
-    requireWhole('--skip-bytes', header.bytes, 1, MOST_HEADER_BYTES);
+    requireWhole('`header.bytes`', header.bytes, 1, MOST_HEADER_BYTES);
     return { kind: 'bytes', value: header.bytes };
   }
-  requireWhole('--header', header.lines, 1, MOST_LINES);
+  requireWhole('`header.lines`', header.lines, 1, MOST_LINES);
   return { kind: 'lines', value: { count: header.lines, ...lineEndOf(framing) } };
 }
 
@@ -99,7 +99,7 @@ function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
       return { lineEnd: '0a', isQuoted: kind === 'csv' };
     default:
       throw new UsageError(
-        '--header counts lines, and these records are not text; give --skip-bytes, or leave --header out',
+        '`header.lines` counts lines, and these records are not text; give `header.bytes`, or leave `header.lines` out',
       );
   }
 }

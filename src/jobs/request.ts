@@ -127,10 +127,10 @@ export function completeMachine(
   options: Pick<ShuffleOptions, 'memoryBytes' | 'workers' | 'ioLimits' | 'onWarning'>,
 ): MachineRequest {
   const { ioLimits = {}, workers = readCpuCount() } = options;
-  for (const [path, limit] of Object.entries(ioLimits)) requireWhole(`--io-limit ${path}`, limit, 1, 2 ** 16);
+  for (const [path, limit] of Object.entries(ioLimits)) requireWhole(`\`ioLimits\` ${path}`, limit, 1, 2 ** 16);
   return {
     memoryBytes: chooseMemoryBytes(options),
-    workers: requireWhole('--workers', workers, 1, MOST_WORKERS),
+    workers: requireWhole('`workers`', workers, 1, MOST_WORKERS),
     ioLimits,
   };
 }
@@ -154,7 +154,7 @@ export function completeInputs(
     inputs,
     ...recordFormatOf(options),
     decompressProgram,
-    maxRecordBytes: requireWhole('--max-record', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
+    maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
   };
 }
 
@@ -205,13 +205,13 @@ export function completeOutput(
 function requireShards(shards: ShardRule): void {
   switch (shards.by) {
     case 'count':
-      requireWhole('--shards', shards.shardCount, 1, MOST_SHARDS);
+      requireWhole('`shards.shardCount`', shards.shardCount, 1, MOST_SHARDS);
       break;
     case 'records':
-      requireWhole('--shard-records', shards.recordsPerShard, 1);
+      requireWhole('`shards.recordsPerShard`', shards.recordsPerShard, 1);
       break;
     case 'bytes':
-      requireWhole('--shard-bytes', shards.maxShardBytes, 1);
+      requireWhole('`shards.maxShardBytes`', shards.maxShardBytes, 1);
       break;
     default:
       throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
@@ -229,11 +229,11 @@ export function completeResume(
   if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
   const mustBeResumable = resume === true || jobDir !== undefined;
   if ((mustBeResumable || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
-    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
+    throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
   const isStandardInput = (input: NamedInput) => (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
   if (mustBeResumable && inputs.some(isStandardInput))
     throw new UsageError(
-      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
+      'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
     );
   return { resume: resume ?? false, jobDir, keepTemp: keepTemp ?? false, mustBeResumable };
 }
@@ -284,9 +284,9 @@ function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>)
 function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'memoryBytes' | 'onWarning'>): number {
   const { availableBytes, totalBytes } = readMemory();
   if (memoryBytes === undefined) return Math.floor(availableBytes * DEFAULT_MEMORY_SHARE);
-  if (requireWhole('--memory', memoryBytes, 1) <= totalBytes) return memoryBytes;
+  if (requireWhole('`memoryBytes`', memoryBytes, 1) <= totalBytes) return memoryBytes;
   const totalMib = Math.floor(totalBytes / 2 ** 20);
-  onWarning?.(`--memory is more than the ${totalMib} MiB of this machine; pileshuf uses ${totalMib} MiB`);
+  onWarning?.(`\`memoryBytes\` is more than the ${totalMib} MiB of this machine; pileshuf uses ${totalMib} MiB`);
   return totalBytes;
 }
 

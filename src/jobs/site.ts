@@ -79,7 +79,7 @@ function extensionOf({ compression }: SiteRequest, inputs: NamedInputs['inputs']
 function streamSite(request: SiteRequest, output: StreamSite['output']): StreamSite {
   if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
-      `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as --output`,
+      `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as \`output\``,
     );
   }
   return {
@@ -134,13 +134,13 @@ function requireApartFromJobDir({ paths, output, keepsDataInJobDir }: FilesSite)
   const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
   if (isInside(output.path)) {
     throw new UsageError(
-      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with --job-dir`,
+      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with \`jobDir\``,
     );
   }
   const tempDir = keepsDataInJobDir ? undefined : realTempDirsOf(paths).find(isInside);
   if (tempDir === undefined) return;
   throw new UsageError(
-    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out --temp-dir to have temp data there, or name another place`,
+    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out \`tempDirs\` to have temp data there, or name another place`,
   );
 }
 
@@ -148,7 +148,7 @@ function realPathOfJobDir(path: string): string {
   const absolute = resolve(path);
   const parent = dirname(absolute);
   if (statPath(parent, 'temp')?.isDirectory() !== true) {
-    throw new UsageError(`--job-dir ${path}: the directory ${parent} does not exist; make it first`);
+    throw new UsageError(`\`jobDir\` ${path}: the directory ${parent} does not exist; make it first`);
   }
   return join(realPathOf(parent, 'temp'), basename(absolute));
 }

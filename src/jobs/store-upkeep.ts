@@ -84,6 +84,6 @@ function expiryOf(rule: ExpireRule): ExpiryRule {
   const before = timeOfDate(rule.before);
   if (before !== undefined) return { before };
   throw new UsageError(
-    `--before ${rule.before}: expected a date, alone or with a time, such as 2026-11-01 or 2026-11-01T06:00Z`,
+    `\`rule.before\` ${rule.before}: expected a date, alone or with a time, such as 2026-11-01 or 2026-11-01T06:00Z`,
   );
 }

@@ -18,7 +18,10 @@ export class TempDisks {
       const stat = statPath(directory, 'temp');
       if (stat?.isDirectory() !== true) {
         const what = stat === undefined ? 'does not exist' : 'is not a directory';
-        throw new SystemError('ERR_TEMP_DIR', `the temp directory ${directory} ${what}; name another with --temp-dir`);
+        throw new SystemError(
+          'ERR_TEMP_DIR',
+          `the temp directory ${directory} ${what}; name another with \`tempDirs\``,
+        );
       }
       const rotates = gates.deviceOf(directory, 'temp').deviceClass === 'rotating';
       return { directory, gate: gates.gateOf(directory, 'temp'), rotates };

@@ -308,7 +308,7 @@ function keptLayout(
 
 function cutDifferently(): UsageError {
   return new UsageError(
-    'another version of pileshuf cut the unfinished job into slices; finish it with that version, or give --force without --resume to discard it',
+    'another version of pileshuf cut the unfinished job into slices; finish it with that version, or give `force` without `resume` to discard it',
     'ERR_JOB_VERSION',
   );
 }

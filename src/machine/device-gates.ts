@@ -23,7 +23,7 @@ export class DeviceGates {
       const known = this.#limitOfDevice.get(id);
       if (known !== undefined && known !== limit) {
         throw new UsageError(
-          `--io-limit gives ${known} for ${pathOfDevice.get(id)} and ${limit} for ${path}, which lie on one device; give one of them`,
+          `\`ioLimits\` gives ${known} for ${pathOfDevice.get(id)} and ${limit} for ${path}, which lie on one device; give one of them`,
         );
       }
       pathOfDevice.set(id, path);
@@ -64,6 +64,6 @@ function deviceIdOf(path: string, limit: number): string {
   try {
     return describeDevice(path).id;
   } catch (error) {
-    throw new UsageError(`--io-limit ${path}=${limit}: cannot find the device of ${path}: ${reasonOf(error)}`);
+    throw new UsageError(`\`ioLimits\` ${path}=${limit}: cannot find the device of ${path}: ${reasonOf(error)}`);
   }
 }

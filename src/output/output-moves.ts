@@ -181,6 +181,6 @@ function nameOnce(staged: string, final: string, byteLength: number, give: (from
   const stat = statPath(final, 'output');
   if (stat?.isFile() === true && Number(stat.size) === byteLength) return;
   throw new VerificationError(
-    `the output ${final} had its final name already, and is gone or no longer has ${byteLength} bytes; make it again with --force`,
+    `the output ${final} had its final name already, and is gone or no longer has ${byteLength} bytes; make it again with \`force\``,
   );
 }

@@ -52,7 +52,7 @@ export function resolveOutput(
   const isStandardOutput = output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output);
   if (naming !== undefined) {
     if (isStandardOutput)
-      throw new UsageError('shards cannot be written to standard output; name a directory with --output');
+      throw new UsageError('shards cannot be written to standard output; name a directory with `output`');
     return resolveShardDirectory(output, naming, mayReplace);
   }
   if (isStandardOutput) return { kind: 'stream', path: STANDARD_OUTPUT };
@@ -62,7 +62,7 @@ export function resolveOutput(
     requireNoDanglingLink(output);
     if (output.endsWith('/')) {
       throw new UsageError(
-        `the output ${output} is named as a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it`,
+        `the output ${output} is named as a directory; expected a file, or \`shards\` to write shards into it`,
         'ERR_OUTPUT_PLACE',
       );
     }
@@ -70,7 +70,7 @@ export function resolveOutput(
   }
   if (stat.isDirectory()) {
     throw new UsageError(
-      `the output ${output} is a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it`,
+      `the output ${output} is a directory; expected a file, or \`shards\` to write shards into it`,
       'ERR_OUTPUT_PLACE',
     );
   }
@@ -114,8 +114,8 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
     }
     throw new UsageError(
       inputPaths.some((input) => isSameFile(input, place.path, 'output'))
-        ? `the output ${output} is one of the inputs; give --force to replace it at the end`
-        : `the output ${output} exists already; give --force to replace it`,
+        ? `the output ${output} is one of the inputs; give \`force\` to replace it at the end`
+        : `the output ${output} exists already; give \`force\` to replace it`,
       'ERR_OUTPUT_EXISTS',
     );
   }
@@ -128,14 +128,14 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
   if (noFile !== undefined) {
     throw new UsageError(
-      `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another --prefix`,
+      `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`shardPrefix\``,
       'ERR_OUTPUT_PLACE',
     );
   }
   const [existing] = former;
   if (existing !== undefined && !mayReplace) {
     throw new UsageError(
-      `the output directory ${output} holds shards already (${existing}); give --force to replace all ${naming.prefix}-*-of-* in it, or another --prefix`,
+      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${naming.prefix}-*-of-* in it, or another \`shardPrefix\``,
       'ERR_OUTPUT_EXISTS',
     );
   }

@@ -43,7 +43,7 @@ export function requireShortNames(naming: ShardNaming): void {
   const byteLength = Buffer.byteLength(shardName(naming, MOST_SHARDS - 1, MOST_SHARDS));
   if (byteLength <= LONGEST_NAME_BYTES) return;
   throw new UsageError(
-    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give a shorter --prefix`,
+    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give a shorter \`shardPrefix\``,
   );
 }
 

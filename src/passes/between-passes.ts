@@ -84,7 +84,7 @@ export function fitPass2(
   if (fitted === undefined) {
     throw new InputError(
       'ERR_RECORD_TOO_LONG',
-      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
+      `the longest record has ${longestRecordBytes} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, longestRecordBytes)}`,
     );
   }
   const { workers, arenaBytes, spareBytes } = fitted;

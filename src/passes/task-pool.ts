@@ -145,7 +145,7 @@ export function workerError(error: unknown): SystemError {
   }
   return new SystemError(
     'ERR_WORKER',
-    `a worker thread did not start or ended before its task: ${reason}; if memory or open files ran out, give less to --memory or use fewer --workers`,
+    `a worker thread did not start or ended before its task: ${reason}; if memory or open files ran out, give less to \`memoryBytes\` or use fewer \`workers\``,
     { cause: error },
   );
 }

@@ -89,7 +89,11 @@ export async function openRamPool(
   releases: Release[],
 ): Promise<RamPoolShare | undefined> {
   if (wantedBytes === 0) return undefined;
-  if (isOnCallingThread) return ownRamPool(wantedBytes);
+  return isOnCallingThread ? ownRamPool(wantedBytes) : keepRamPool(wantedBytes, releases);
+}
+
+/** A pool in memory that a thread of its own keeps. */
+export async function keepRamPool(wantedBytes: number, releases: Release[]): Promise<RamPoolShare> {
   const channelName = `pileshuf ${randomUUID()}`;
   const workerData: KeeperTask = {
     channelName,

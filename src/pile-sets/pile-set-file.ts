@@ -9,7 +9,7 @@ import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
 
 const ADVICE: Record<OwnRole, string> = {
-  temp: 'check the disk; a job that can be resumed goes on with --resume',
+  temp: 'check the disk; a job that can be resumed goes on with `resume`',
   store: 'check the disk, and restore the store from a copy, or replace what was written there',
 };
 

@@ -123,7 +123,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const affordableWorkers = Math.floor(budgetBytes / SMALLEST_SHARE_BYTES);
   if (affordableWorkers < 1) {
     throw new UsageError(
-      `a memory budget of ${budgetBytes} bytes is too small: expected at least ${SMALLEST_SHARE_BYTES / MIB}M; give more with --memory`,
+      `a memory budget of ${budgetBytes} bytes is too small: expected at least ${SMALLEST_SHARE_BYTES / MIB}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
@@ -179,7 +179,7 @@ function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
     throw new UsageError(
-      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles that are laid out already: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with --memory`,
+      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles that are laid out already: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }

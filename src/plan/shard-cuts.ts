@@ -32,8 +32,8 @@ export function planShardCuts(request: ShardRequest, totals: OutputTotals): Shar
   if (cuts.shardCount <= MOST_SHARDS) return cuts;
   const advice =
     request.by === 'records'
-      ? `expected --shard-records of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
-      : `expected --shard-bytes of at least ${totals.longestRecordBytes + totals.bytesAround + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
+      ? `expected \`shards.recordsPerShard\` of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
+      : `expected \`shards.maxShardBytes\` of at least ${totals.longestRecordBytes + totals.bytesAround + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
   throw new UsageError(`the output would have ${cuts.shardCount} shards, more than ${MOST_SHARDS}; ${advice}`);
 }
 
@@ -67,7 +67,7 @@ function chooseCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
         const around = bytesAround === 0 ? '' : `, what stands around the records of a shard ${bytesAround},`;
         throw new InputError(
           'ERR_RECORD_TOO_LONG',
-          `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${request.maxShardBytes}; expected --shard-bytes of at least ${fewestBytes}B`,
+          `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${request.maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes}B`,
         );
       }
       return { by: 'byte', shardCount: Math.max(1, Math.ceil(totals.bytes / room)), totalBytes: totals.bytes };

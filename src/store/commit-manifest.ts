@@ -64,7 +64,7 @@ function holds(path: string, bytes: Uint8Array): boolean {
 function inDoubt(storeDirectory: string, { number }: StoreManifest, cause: SystemError): SystemError {
   return new SystemError(
     'ERR_IO',
-    `the commit is state ${number} of the pile store ${storeDirectory}, but it may not survive a power failure: ${cause.message}; check the disk, then run the same command again, with --replace if it adds inputs`,
+    `the commit is state ${number} of the pile store ${storeDirectory}, but it may not survive a power failure: ${cause.message}; check the disk, then run the same command again, with \`replace\` if it adds inputs`,
     { cause },
   );
 }

@@ -99,7 +99,7 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Pil
     }
     throw new SystemError(
       'ERR_IO',
-      `pileshuf gc gave ${data} up before it was committed; begin again, and give gc a longer --grace`,
+      `pileshuf gc gave ${data} up before it was committed; begin again, and give later garbage collections a longer \`graceMilliseconds\``,
     );
   }
 }
@@ -155,7 +155,7 @@ export function findReplaced(
     const named = JSON.stringify(taken);
     if (!replace) {
       throw new UsageError(
-        `the pile store ${storeDirectory} has an input of the id ${named} already, in generation ${commit.generation}; give --replace to replace it, or another id`,
+        `the pile store ${storeDirectory} has an input of the id ${named} already, in generation ${commit.generation}; give \`replace\` to replace it, or another id`,
         'ERR_INPUT_ID_TAKEN',
       );
     }

@@ -72,7 +72,7 @@ export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileS
   if (name === undefined || isKept(snapshot, name)) return error;
   const { directory, manifest } = snapshot;
   const explained = new UsageError(
-    `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; begin with the present state, and give pileshuf gc a longer --grace`,
+    `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; begin with the present state, and give later garbage collections a longer \`graceMilliseconds\``,
     'ERR_STORE',
   );
   addCleanupErrors(explained, error.cleanupErrors);

@@ -13,8 +13,8 @@ const directory = useTestDirectory();
 describe('a wrong call', () => {
   it.each([
     [['--shuffel'], "unknown option '--shuffel'; see pileshuf --help"],
-    [['-S', '2GiB5'], /^pileshuf: -S 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
-    [['-S', '512'], '-S 512: a bare number is ambiguous; write 512M or 512B'],
+    [['-S', '2GiB5'], /^pileshuf: --memory 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
+    [['-S', '512'], '--memory 512: a bare number is ambiguous; write 512M or 512B'],
     [['-S', '1K'], /^pileshuf: a memory budget of 1024 bytes is too small: expected at least 4M; .* --memory$/],
     [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
     [['--shards', '2'], 'shards need a directory, not standard output: add --output DIR'],
@@ -27,11 +27,8 @@ describe('a wrong call', () => {
       ['--tfrecord', '--header', '1'],
       '--header counts lines, and these records are no text; give --skip-bytes, or leave it out',
     ],
-    [['--npy', '--header', '1'], '--npy and --header contradict each other: the header is a part of the format'],
-    [
-      ['--webdataset', '--skip-bytes', '1'],
-      '--webdataset and --skip-bytes contradict each other: the header is a part of the format',
-    ],
+    [['--npy', '--header', '1'], 'records of npy have a header of their own; leave out --header'],
+    [['--webdataset', '--skip-bytes', '1'], 'records of webdataset have a header of their own; leave out --skip-bytes'],
     [['--delimiter', 'x'.repeat(1025)], 'the delimiter has 1025 bytes; expected 1 to 1024'],
     [['--record-size', '1073741825'], '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
     [['--lines-per-record', '1048577'], '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],

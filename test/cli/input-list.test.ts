@@ -1,17 +1,20 @@
 /**
- * Lists of inputs: literal names in order, nothing skipped, and clear words for a list that is not
- * what it should be.
+ * Lists of inputs and of their ids: literal names in order, nothing skipped, and clear words for a list that cannot be
+ * used.
  */
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type InputList, resolveInputs, splitList } from '#src/cli/input-list.js';
-import { InputError, UsageError } from '#src/index.js';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type InputList, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
+import { parseInputIds } from '#src/cli/option-values.js';
+import { AbortedError, InputError, UsageError } from '#src/index.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
 
-const lines: InputList = { option: '--files-from', path: 'list' };
-const nuls: InputList = { option: '--files0-from', path: 'list' };
+const directory = useTestDirectory();
+
+const lines: InputList = { flag: '--files-from', path: 'list' };
+const nuls: InputList = { flag: '--files0-from', path: 'list' };
 /** Entries of a list are paths, never globs. */
 const literally = (...paths: string[]) => paths.map((path) => ({ path }));
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -39,7 +42,7 @@ describe('splitList', () => {
       'a\0b\0',
       '--files-from list: entry 1 holds a NUL; expected one path a line (for names that end in NUL: --files0-from)',
     ],
-    [lines, '-\na\n-\n', '--files-from list: names standard input (-) twice, and it can be read only once'],
+    [lines, '-\na\n-\n', '--files-from list: names standard input (-) twice, but it can be read only once'],
   ])('refuses %o %j', (list, text, message) => {
     expect(() => splitList(bytesOf(text), list)).toThrow(new UsageError(message));
   });
@@ -50,57 +53,106 @@ describe('splitList', () => {
 });
 
 describe('resolveInputs', () => {
-  let dir: string;
   const { signal } = new AbortController();
+  let count = 0;
 
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'pileshuf-test-'));
-  });
-  afterEach(async () => {
-    await rm(dir, { recursive: true });
-  });
-
-  async function listOf(text: string, option: InputList['option'] = '--files-from'): Promise<InputList> {
-    const path = join(dir, `list-${Math.random()}`);
-    await writeFile(path, text);
-    return { option, path };
+  function listOf(text: string, flag = '--files-from'): InputList {
+    const path = directory.path(`list-${count++}`);
+    writeFileSync(path, text);
+    return { flag, path };
   }
 
   it('puts the entries of the lists, in order, after the inputs typed', async () => {
-    const lists = [await listOf('y\nx\n'), await listOf('n\n1\0n2\0', '--files0-from')];
+    const lists = [listOf('y\nx\n'), listOf('n\n1\0n2\0', '--files0-from')];
     expect(await resolveInputs(['b', 'a'], lists, signal)).toEqual(['b', 'a', ...literally('y', 'x', 'n\n1', 'n2')]);
   });
 
   it('reads a list longer than an argument list could be', async () => {
     const names = Array.from({ length: 200_000 }, (_, index) => `input-${index}`);
-    expect(await resolveInputs([], [await listOf(names.join('\n'))], signal)).toEqual(names.map((path) => ({ path })));
+    expect(await resolveInputs([], [listOf(names.join('\n'))], signal)).toEqual(names.map((path) => ({ path })));
   });
 
   it('refuses standard input in a list when it is in use already', async () => {
-    const list = await listOf('a\n-\n');
+    const list = listOf('a\n-\n');
     expect(await resolveInputs(['b'], [list], signal)).toEqual(['b', ...literally('a', '-')]);
-    const message = `--files-from ${list.path}: names standard input (-), which is in use already`;
+    const message = `--files-from ${list.path}: names standard input (-), which is already in use`;
     await expect(resolveInputs(['-'], [list], signal)).rejects.toThrow(new UsageError(message));
     await expect(resolveInputs([], [list, list], signal)).rejects.toThrow(new UsageError(message));
   });
 
   it('names a list that cannot be read', async () => {
-    const path = join(dir, 'none');
-    await expect(resolveInputs([], [{ option: '--files-from', path }], signal)).rejects.toThrow(
+    const path = directory.path('none');
+    await expect(resolveInputs([], [{ flag: '--files-from', path }], signal)).rejects.toThrow(
       new InputError(
         'ERR_INPUT_MISSING',
         `cannot read the list of inputs --files-from ${path}: no such file; check the path`,
       ),
     );
-    await expect(resolveInputs([], [{ option: '--files0-from', path: dir }], signal)).rejects.toMatchObject({
+    await expect(resolveInputs([], [{ flag: '--files0-from', path: directory.path() }], signal)).rejects.toMatchObject({
       code: 'ERR_INPUT_UNREADABLE',
-      message: expect.stringContaining(`cannot read the list of inputs --files0-from ${dir}: EISDIR`),
+      message: expect.stringContaining(`cannot read the list of inputs --files0-from ${directory.path()}: EISDIR`),
     });
   });
 
   it('stops when the signal is aborted', async () => {
-    await expect(resolveInputs([], [await listOf('a\n')], AbortSignal.abort())).rejects.toMatchObject({
+    await expect(resolveInputs([], [listOf('a\n')], AbortSignal.abort())).rejects.toMatchObject({
       code: 'ERR_ABORTED',
+    });
+  });
+});
+
+describe('--input-ids', () => {
+  it('is a rule, or a file', () => {
+    for (const rule of ['ordinal', 'path', 'name']) expect(parseInputIds(rule, '--input-ids')).toBe(rule);
+    expect(parseInputIds('file:ids', '--input-ids')).toEqual({ file: 'ids' });
+    expect(parseInputIds('file:a:b\nc', '--input-ids')).toEqual({ file: 'a:b\nc' });
+  });
+
+  it.each(['', 'Path', 'names', 'file', 'file:', 'file:-', 'list:ids'])('is not %j', (rule) => {
+    expect(() => parseInputIds(rule, '--input-ids')).toThrow(UsageError);
+    expect(() => parseInputIds(rule, '--input-ids')).toThrow(
+      /^--input-ids .*: expected ordinal, path, name or file:FILE$/,
+    );
+  });
+});
+
+describe('a file of input ids', () => {
+  const { signal } = new AbortController();
+  const read = (content: string | Buffer) => {
+    writeFileSync(directory.path('ids'), content);
+    return resolveInputIds({ file: directory.path('ids') }, signal);
+  };
+
+  it('has one a line, in whichever text', async () => {
+    expect(await read('a\n b\tc \r\nŁ\n')).toEqual(['a', ' b\tc \r', 'Ł']);
+    expect(await read('a\nb')).toEqual(['a', 'b']);
+    expect(await read('')).toEqual([]);
+  });
+
+  it('has no empty line, and nothing that is no UTF-8', async () => {
+    await expect(read('a\n\nb\n')).rejects.toThrow(/^--input-ids file:.*\/ids: line 2 is empty; expected an input id$/);
+    await expect(read(Buffer.of(0x61, 0xff))).rejects.toThrow(/^--input-ids file:.*\/ids: .*not valid UTF-8/);
+  });
+
+  it('is there, and read unless the command is stopped', async () => {
+    const missing = resolveInputIds({ file: directory.path('missing') }, signal);
+    await expect(missing).rejects.toThrow(InputError);
+    await expect(missing).rejects.toThrow(
+      /^cannot read the ids --input-ids file:.*\/missing: no such file; check the path$/,
+    );
+    writeFileSync(directory.path('ids'), 'a\n');
+    const stopped = resolveInputIds({ file: directory.path('ids') }, AbortSignal.abort());
+    await expect(stopped).rejects.toThrow(AbortedError);
+  });
+
+  it('has as many as there are inputs', async () => {
+    writeFileSync(directory.path('ids'), 'one\n');
+    for (const name of ['a', 'b']) writeFileSync(directory.path(name), 'record\n');
+    const argv = ['a', 'b', '--input-ids', 'file:ids', '-o', 'out'];
+    const { exitCode, stderr } = await runCommand(argv, { cwd: directory.path() });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: 'pileshuf: 1 input ids are given for 2 inputs; expected one for each, in their order\n',
     });
   });
 });

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
 import { RateMeter } from '#src/cli/progress-rate.js';
 import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/cli/quantity.js';
+import { describeShuffle } from '#src/cli/report-text.js';
 import { setUnfinishedJob } from '#src/errors.js';
 import {
   AbortedError,
@@ -21,12 +22,13 @@ import {
 
 class PlayedStream extends Writable {
   readonly isTTY: boolean;
-  readonly columns = 80;
+  readonly columns: number;
   text = '';
 
-  constructor(isTTY: boolean) {
+  constructor(isTTY: boolean, columns: number) {
     super({ decodeStrings: false });
     this.isTTY = isTTY;
+    this.columns = columns;
   }
 
   override _write(text: string, _encoding: string, done: () => void): void {
@@ -39,10 +41,10 @@ class PlayedStream extends Writable {
   }
 }
 
-function play(options: Partial<ReporterOptions>, isTTY = false) {
-  const stream = new PlayedStream(isTTY);
+function play(options: Partial<ReporterOptions>, isTTY = false, columns = 80) {
+  const stream = new PlayedStream(isTTY, columns);
   const clock = { seconds: 50 };
-  const reporter = createReporter({ style: 'auto', quiet: false, ...options }, stream, () => clock.seconds);
+  const reporter = createReporter(options, stream, () => clock.seconds);
   return { stream, clock, reporter };
 }
 
@@ -96,7 +98,7 @@ describe('plain progress', () => {
     reporter.progress(scatter(4e9, 0.5));
     clock.seconds += 1.9;
     reporter.progress({ phase: 'commit', bytesDone: 0, bytesTotal: 0, phaseSeconds: 0 });
-    reporter.summary(report);
+    reporter.done(describeShuffle(report), report);
     expect(stream.lines()).toHaveLength(1);
   });
 
@@ -142,7 +144,7 @@ describe('JSON progress', () => {
   it('prints warnings, the summary and errors as objects', () => {
     const { stream, reporter } = play({ style: 'json' });
     reporter.warning('a\nb');
-    reporter.summary(report);
+    reporter.done(describeShuffle(report), report);
     reporter.failure(new InputError('ERR_INPUT_CORRUPT', 'x.gz: broken'), undefined);
     reporter.failure(new TypeError('oops'), undefined);
     expect(stream.lines().map((line) => JSON.parse(line))).toEqual([
@@ -159,53 +161,78 @@ describe('JSON progress', () => {
 });
 
 describe('bar', () => {
-  const clearLine = '\x1b[1G\x1b[2K';
+  const erased = '\r\x1b[K';
 
-  /** Reports until the bar, which is loaded on demand, has been drawn. */
-  async function playUntilDrawn(progress: ShuffleProgress) {
+  /** Has the bar drawn, which is not before half a second. */
+  function playUntilDrawn(progress: ShuffleProgress, columns = 80) {
     vi.stubEnv('TERM', 'xterm');
-    const played = play({ style: 'auto' }, true);
+    const played = play({ style: 'auto' }, true, columns);
+    played.clock.seconds += 0.4;
     played.reporter.progress(progress);
     expect(played.stream.text).toBe('');
-    played.clock.seconds += 0.6;
-    await vi.waitFor(() => {
-      played.reporter.progress(progress);
-      expect(played.stream.text).toContain('pass 1');
-    });
+    played.clock.seconds += 0.2;
+    played.reporter.progress(progress);
     return played;
   }
 
-  it('is drawn on a terminal, within 80 columns, and gone before the summary', async () => {
-    const { stream, reporter } = await playUntilDrawn(scatter(12e8, 8));
-    expect(stream.text).toContain('pass 1 [====------------]  30%  1.20 GB of 4.00 GB  150 MB/s  19 s left');
-    reporter.summary(report);
+  it('is drawn on a terminal, within 80 columns, and gone before the summary', () => {
+    const { stream, reporter } = playUntilDrawn(scatter(12e8, 8));
+    const bar = '\rpass 1 [====------------]  30%  1.20 GB of 4.00 GB  150 MB/s  19 s left\x1b[K\r';
+    expect(stream.text).toBe(bar);
+    reporter.done(describeShuffle(report), report);
     reporter.progress(scatter(13e8, 9));
     reporter.close();
-    const [bar = '', summary] = stream.text.split(clearLine);
-    expect(bar.endsWith('\x1b8')).toBe(true);
-    expect(summary).toMatch(/^pileshuf: 19,047,619 records, .*\n$/);
+    expect(stream.text.startsWith(`${bar}${erased}pileshuf: 19,047,619 records, `)).toBe(true);
+    expect(stream.text.split('\n')).toEqual([expect.any(String), '']);
+    expect(stream.text.split('\r')).toHaveLength(4);
   });
 
-  it('fits 80 columns with the longest numbers', async () => {
-    const { stream, reporter } = await playUntilDrawn(scatter(999e9, 722, 9.99e12));
+  it('is drawn five times a second, and at once in a new phase', () => {
+    const { stream, clock, reporter } = playUntilDrawn(scatter(1e8, 1));
+    for (let tenths = 1; tenths <= 10; tenths++) {
+      clock.seconds += 0.1;
+      reporter.progress(scatter(1e8, 1 + tenths / 10));
+    }
+    expect(stream.text.split('pass 1')).toHaveLength(1 + 1 + 5);
+    reporter.progress({ phase: 'shuffle', bytesDone: 0, bytesTotal: 4e9, phaseSeconds: 0 });
+    expect(stream.text).toContain('pass 2');
+  });
+
+  it('fits 80 columns with the longest numbers', () => {
+    const { stream } = playUntilDrawn(scatter(999e9, 722, 9.99e12));
     expect(stream.text).toContain('pass 1 [=---------------]  10%  999 GB of 9.99 TB  1.38 GB/s  1 h 48 min left');
-    reporter.close();
   });
 
-  it('shows no percentage where the total is not known', async () => {
-    const { stream, reporter } = await playUntilDrawn(ofPipe(12e8, 8));
-    expect(stream.text).toContain('pass 1  1.20 GB  150 MB/s');
+  it.each([40, 12, 2])('is cut on a terminal of %d columns, where it would wrap', (columns) => {
+    const { stream } = playUntilDrawn(scatter(12e8, 8), columns);
+    const line = 'pass 1 [====------------]  30%  1.20 GB of 4.00 GB';
+    expect(stream.text).toBe(`\r${line.slice(0, columns - 1)}\x1b[K\r`);
+  });
+
+  it('fits a terminal that does not say how wide it is', () => {
+    const { stream } = playUntilDrawn(scatter(12e8, 8), 0);
+    expect(stream.text).toContain('19 s left');
+  });
+
+  it('neither hides the cursor nor turns off wrapping: a process that is killed leaves a terminal in order', () => {
+    const { stream, reporter } = playUntilDrawn(scatter(12e8, 8));
     reporter.close();
+    expect(stream.text.split('\x1b').map((piece) => piece.slice(0, 2))).toEqual(['\rp', '[K', '[K']);
+  });
+
+  it('shows no percentage where the total is not known', () => {
+    const { stream } = playUntilDrawn(ofPipe(12e8, 8));
+    expect(stream.text).toContain('pass 1  1.20 GB  150 MB/s');
     expect(stream.text).not.toContain('%');
   });
 
-  it('steps aside for a warning and comes back', async () => {
-    const { stream, reporter } = await playUntilDrawn(scatter(12e8, 8));
+  it('steps aside for a warning and comes back', () => {
+    const { stream, clock, reporter } = playUntilDrawn(scatter(12e8, 8));
     reporter.warning('something to know');
-    expect(stream.text.endsWith(`${clearLine}pileshuf: warning: something to know\n`)).toBe(true);
+    expect(stream.text.endsWith(`${erased}pileshuf: warning: something to know\n`)).toBe(true);
+    clock.seconds += 0.3;
     reporter.progress({ phase: 'shuffle', bytesDone: 1e9, bytesTotal: 2e9, phaseSeconds: 10 });
     expect(stream.text.split('something to know\n')[1]).toContain('pass 2 [========--------]  50%');
-    reporter.close();
   });
 
   it('gives way to lines on a terminal that cannot move its cursor', () => {
@@ -224,7 +251,7 @@ describe('messages', () => {
       clock.seconds += 60;
       reporter.progress(scatter(1e9, 60));
       reporter.warning('something to know');
-      reporter.summary(report);
+      reporter.done(describeShuffle(report), report);
       reporter.failure(new VerificationError('1 record missing'), undefined);
       const all = [
         'pileshuf: warning: something to know',
@@ -243,11 +270,12 @@ describe('messages', () => {
     [{ seed: 'a b' }, 'seed "a b",'],
     [{ seed: 'a\n\u2028' }, 'seed "a\\n\\u2028",'],
     [{ seed: '3f2a-11:x' }, 'seed 3f2a-11:x,'],
-    [{ resumed: { pileSets: 12, outputBytes: 32e8 } }, 'cdef, went on from 12 slices and 3.20 GB of output\n'],
-    [{ resumed: { pileSets: 1, outputBytes: 0 } }, 'cdef, went on from 1 slice and 0 B of output\n'],
+    [{ resumed: { pileSets: 12, outputBytes: 32e8 } }, 'cdef, resumed from 12 slices and 3.20 GB of output\n'],
+    [{ resumed: { pileSets: 1, outputBytes: 0 } }, 'cdef, resumed from 1 slice and 0 B of output\n'],
   ])('sum up %o', (fields, words) => {
     const { stream, reporter } = play({});
-    reporter.summary({ ...report, ...fields });
+    const other = { ...report, ...fields };
+    reporter.done(describeShuffle(other), other);
     expect(stream.lines()).toHaveLength(1);
     expect(stream.text).toContain(words);
   });
@@ -264,14 +292,14 @@ describe('messages', () => {
     expect(stream.text).toBe('pileshuf: interrupted by SIGTERM: stopped before the end; no output was written\n');
   });
 
-  it('say where a job that can be gone on with is kept, and how, on the same line', () => {
+  it('say where an unfinished job is kept, and how to resume it, on the same line', () => {
     const { stream, reporter } = play({ resumeCommand: "pileshuf 'a b' --resume" });
     const aborted = new AbortedError();
     setUnfinishedJob(aborted, { directory: '/tmp/job\n1' });
     reporter.failure(aborted, 'SIGINT');
     expect(stream.text).toBe(
       'pileshuf: interrupted by SIGINT: stopped before the end; no output was written; ' +
-        "what is done is kept in /tmp/job\\n1; to go on: pileshuf 'a b' --resume\n",
+        "finished work is kept in /tmp/job\\n1; to resume: pileshuf 'a b' --resume\n",
     );
   });
 
@@ -280,7 +308,8 @@ describe('messages', () => {
     const full = new SystemError('ERR_NO_SPACE', 'the disk is full');
     setUnfinishedJob(full, { directory: '/tmp/job' });
     reporter.failure(full, undefined);
-    reporter.summary({ ...report, resumed: { pileSets: 12, outputBytes: 5 } });
+    const resumed = { ...report, resumed: { pileSets: 12, outputBytes: 5 } };
+    reporter.done(describeShuffle(resumed), resumed);
     expect(stream.lines().map((line) => JSON.parse(line))).toEqual([
       {
         event: 'error',

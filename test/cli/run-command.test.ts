@@ -26,9 +26,9 @@ describe('runCommand', () => {
   it.each([
     [['-q', 'a b', '-o', 'out'], "pileshuf -q 'a b' -o out --resume"],
     [['-q', '--resume', 'in', '-o', 'out'], 'pileshuf -q --resume in -o out'],
-  ])('tells how to go on after %j', async (argv, command) => {
+  ])('tells how to resume after %j', async (argv, command) => {
     expect(await runCommand(argv)).toBe(1);
-    expect(printed).toBe(`pileshuf: the disk is full; what is done is kept in /tmp/job; to go on: ${command}\n`);
+    expect(printed).toBe(`pileshuf: the disk is full; finished work is kept in /tmp/job; to resume: ${command}\n`);
   });
 
   it('tells programs likewise', async () => {

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { parseSize } from '#src/cli/size.js';
 import { UsageError } from '#src/index.js';
 
-const memory = { option: '-S', allowPercentOf: () => 64_000_000_001 };
-const noPercent = { option: '--max-record' };
+const memory = { flag: '-S', allowPercentOf: () => 64_000_000_001 };
+const noPercent = { flag: '--max-record' };
 
 function refusalOf(text: string, rule: Parameters<typeof parseSize>[1] = memory): string {
   try {
@@ -61,7 +61,7 @@ describe('parseSize', () => {
 
   it('asks for the memory only when the text is a percentage', () => {
     const rule = {
-      option: '-S',
+      flag: '-S',
       allowPercentOf: () => {
         throw new Error('asked');
       },
@@ -118,7 +118,7 @@ describe('parseSize', () => {
 
   it('refuses a percentage where there is nothing to take it of', () => {
     expect(refusalOf('50%', noPercent)).toBe(
-      '--max-record 50%: a percentage has no meaning here; expected a number and a unit: 512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)',
+      '--max-record 50%: a percentage is not possible here; expected a number and a unit: 512M or 512MiB (powers of 1024), 512MB (powers of 1000), 512B (bytes)',
     );
   });
 

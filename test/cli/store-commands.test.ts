@@ -89,16 +89,6 @@ describe('append, pile and shuffle-store', () => {
     expect(events.at(-1)).toMatchObject({ event: 'summary', records: 200, state: 3, inputCount: 1 });
   });
 
-  it.each(['append', 'pile', 'shuffle-store'])(
-    'print the help of %s, no line of it wider than a terminal',
-    async (name) => {
-      const { stdout, exitCode } = await runCommand([name, '--help']);
-      expect(exitCode).toBe(0);
-      expect(stdout.toString()).toMatch(new RegExp(`^Usage: pileshuf ${name} \\[options\\] <store>`));
-      for (const line of stdout.toString().split('\n')) expect(line.length).toBeLessThanOrEqual(81);
-    },
-  );
-
   it('take the names of commands as inputs when they are written as paths', async () => {
     writeFileSync(directory.path('append'), A);
     expect((await expectDone(['./append'])).byteLength).toBe(A.byteLength);
@@ -136,7 +126,7 @@ describe('a store that exists', () => {
     [
       'two inputs of one id',
       ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x'],
-      /--input-id is given once for 2 inputs; expected once for each, in their order\. Several files under one id .* cat /,
+      /--input-id is given once for 2 inputs; expected once for each, in their order\. To give several files one id, .* cat /,
     ],
     [
       'two ids of one input',

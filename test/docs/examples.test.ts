@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { helpEpilogue } from '#src/cli/help-text.js';
+import { command } from '#src/cli/commands/shuffle.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { sortLines } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
@@ -18,7 +18,7 @@ const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const ofReadme = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
   block.split('\n').flatMap((line) => (/\bpileshuf\b/.test(line) ? [line.replace(/ +#.*$/, '')] : [])),
 );
-const ofHelp = helpEpilogue.split('\n').flatMap((line) => (/^ {2}.*\bpileshuf\b/.test(line) ? [line.trim()] : []));
+const ofHelp = command.notes.split('\n').flatMap((line) => (/^ {2}.*\bpileshuf\b/.test(line) ? [line.trim()] : []));
 // What runs npm is run from a fresh clone.
 const examples = [...new Set([...ofReadme, ...ofHelp])].filter((line) => !line.startsWith('npm '));
 

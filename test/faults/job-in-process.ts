@@ -3,8 +3,10 @@
  * on this thread: for tests of what lies on the disks between two runs, to which it is all one who left it there. A
  * process of its own takes as long as ten of these.
  */
+
+import { parseCommand } from '#src/cli/command.js';
+import { command, shuffleCallOf } from '#src/cli/commands/shuffle.js';
 import { exitCodeOf, exitCodes } from '#src/cli/exit-code.js';
-import { parseArguments } from '#src/cli/program.js';
 import { PileshufError, type ShuffleReport, shuffle } from '#src/index.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
@@ -31,9 +33,9 @@ export async function runInProcess(
   tuning: Partial<Tuning> = SMALL_SIZES,
   signal?: AbortSignal,
 ): Promise<JobInProcess> {
-  const invocation = parseArguments(argv, () => 2 ** 33);
-  if (invocation.kind === 'print') throw new RangeError(`a call that prints: ${argv.join(' ')}`);
-  const { inputs, options } = invocation;
+  const parsed = parseCommand(command, argv);
+  if (parsed.kind === 'print') throw new RangeError(`a call that prints: ${argv.join(' ')}`);
+  const { inputs, options } = shuffleCallOf(parsed);
   const warnings: string[] = [];
   // That temp directories are in memory is the test's doing.
   const onWarning = (line: string) => line.startsWith('the temp directory ') || warnings.push(line);

@@ -92,7 +92,7 @@ describe('a job directory that is not there', () => {
         exitCode: 2,
         failure: {
           code: 'ERR_JOB_UNFINISHED',
-          message: `the job directory ${job} of an unfinished job of ${output} is not there; check that its disk is mounted, or give --force without --resume to begin anew`,
+          message: `the job directory ${job} of an unfinished job of ${output} is not there; check that its disk is mounted, or give \`force\` without \`resume\` to begin anew`,
         },
       });
     }

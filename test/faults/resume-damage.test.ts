@@ -79,7 +79,7 @@ describe('stored records', () => {
     const { message = '' } = refused.failure ?? {};
     expect(message).toContain(path);
     expect(message).toMatch(
-      /are not what was written there; check the disk; a job that can be resumed goes on with --r/,
+      /are not what was written there; check the disk; a job that can be resumed goes on with `r/,
     );
     const continued = await resume();
     expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE], warnings: [] });

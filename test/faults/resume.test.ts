@@ -92,7 +92,7 @@ describe.each([
       exitCode,
       lines: [
         `pileshuf: interrupted by ${signal}: stopped before the end; no output was written; ` +
-          `what is done is kept in ${directory.path('job')}; to go on: ${line}`,
+          `finished work is kept in ${directory.path('job')}; to resume: ${line}`,
       ],
     });
     expect(await runPrinted(directory, line)).toMatchObject({ exitCode: 0, stderr: '' });

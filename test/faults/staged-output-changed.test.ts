@@ -115,7 +115,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     const failure = (await job.run().catch((error: unknown) => error)) as PileshufError;
     expect(failure).toMatchObject({ code: 'ERR_VERIFICATION', unfinishedJob: undefined });
     expect(failure.message).toContain(message);
-    expect(failure.message).toMatch(/; give --force without --resume to begin anew$/);
+    expect(failure.message).toMatch(/; give `force` without `resume` to begin anew$/);
     expect(exitCodeOf(failure, undefined)).toBe(4);
     expect(job.leftovers()).toEqual(before);
     expect(job.content()).toEqual({});

@@ -42,7 +42,7 @@ describe('a data file that cannot be read', () => {
     const failure = await job.run().catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: 'ERR_IO',
-      message: expect.stringMatching(/^cannot read at byte \d+ of temp file .*\.pile: the device reports .*--resume$/),
+      message: expect.stringMatching(/^cannot read at byte \d+ of temp file .*\.pile: the device reports .*`resume`$/),
       unfinishedJob: {},
     });
     expect(exitCodeOf(failure, undefined)).toBe(1);

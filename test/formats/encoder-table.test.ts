@@ -10,7 +10,14 @@ import { describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { gzipContentBytes } from '#src/formats/codecs/gzip.js';
 import { storeZstdFrame, zstdContentBytes } from '#src/formats/codecs/zstd-frames.js';
-import { checkedEncoder, codecOfName, compressionOf, nameOfCompression, openEncoder, suffixOf } from '#src/formats/encoder-table.js';
+import {
+  checkedEncoder,
+  codecOfName,
+  compressionOf,
+  nameOfCompression,
+  openEncoder,
+  suffixOf,
+} from '#src/formats/encoder-table.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { decodeWithTool } from './decode-with-tool.js';
 
@@ -71,7 +78,7 @@ describe.each(WRITABLE_CODECS)('%s', (codec) => {
     for (const level of [0, -1, 1.5, 23, Number.NaN]) {
       expect(() => compressionOf(codec, level)).toThrow(UsageError);
       expect(() => compressionOf(codec, level)).toThrow(
-        /^--compress (gzip|zstd):.*: expected a level from 1 to (9|22)$/,
+        /^`compress` (gzip|zstd):.*: expected a level from 1 to (9|22)$/,
       );
     }
   });

@@ -120,7 +120,7 @@ describe('what is malformed', () => {
       { kind: 'length-prefixed', value: 'u64le' },
       Buffer.concat([prefixed(Buffer.from('x'), 'u64le'), Buffer.alloc(8, 0xff)]),
       9,
-      /^begins a record that claims 18446744073709551615 bytes, more than --max-record allows/,
+      /^begins a record that claims 18446744073709551615 bytes, more than `maxRecordBytes` allows/,
     ],
     [
       'a length over the limit',
@@ -194,7 +194,7 @@ describe('what is malformed', () => {
       TAR,
       Buffer.concat([tarHeader({ name: '0.a', byteLength: 2 ** 40, type: '0', isBase256: true }), Buffer.alloc(1024)]),
       0,
-      /^begins a member of 1099511628288 bytes, with which its sample is longer than --max-record/,
+      /^begins a member of 1099511628288 bytes, with which its sample is longer than `maxRecordBytes`/,
     ],
     [
       'a name of an absurd size',

@@ -26,9 +26,9 @@ export function copyInput(name, directory) {
 
 /** @param {string} name @param {string} directory @returns {Promise<Buffer>} */
 export async function indexOf(name, directory) {
-  const { readBytes, splitBytes, inline } = ON_DISK;
+  const { readBytes, sliceBytes, inline } = ON_DISK;
   const options = { memoryBytes: 2 ** 28, workers: 1, ...INDEX_CASES[name] };
-  const { index } = await indexFile(copyInput(name, directory), options, { readBytes, splitBytes, inline });
+  const { index } = await indexFile(copyInput(name, directory), options, { readBytes, sliceBytes, inline });
   return readFileSync(index);
 }
 

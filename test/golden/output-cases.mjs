@@ -21,7 +21,7 @@ export const ON_DISK = {
   bufferBytes: 500,
   readBytes: 2048,
   outputBytes: 1500,
-  splitBytes: 3000,
+  sliceBytes: 3000,
   stripeCount: 2,
   keepInRam: false,
   inline: true,

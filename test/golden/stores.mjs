@@ -17,8 +17,8 @@ import { filesOf, INPUTS, ON_DISK, sha256 } from './output-cases.mjs';
 
 const MEMORY_BYTES = 500_000;
 /** Ten segments a pile. */
-const { bufferBytes, readBytes, splitBytes, inline } = ON_DISK;
-const TUNING = { bufferBytes, readBytes, splitBytes, inline };
+const { bufferBytes, readBytes, sliceBytes, inline } = ON_DISK;
+const TUNING = { bufferBytes, readBytes, sliceBytes, inline };
 
 /**
  * Pile sets of a writer, of several files together, of compressed records of another kind; and one that another replaced.

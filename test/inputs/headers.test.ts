@@ -84,7 +84,7 @@ describe('readInputHeaders', () => {
     const frame = [Buffer.from('28b52ffd0078', 'hex'), Uint8Array.from(blockHeader(line.byteLength, 0, true)), line];
     await expect(read(await inputsOf(Buffer.concat(frame)), twoLines)).rejects.toMatchObject({
       code: 'ERR_MEMORY_BUDGET',
-      message: expect.stringContaining(`expected --memory of at least room for ${2 ** 25}`),
+      message: expect.stringContaining(`expected \`memoryBytes\` of at least room for ${2 ** 25}`),
     });
   });
 

@@ -2,8 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
-import { chooseInputIds, describeInputIds, type InputIdRule, inputIdOf } from '#src/inputs/ids.js';
+import { chooseInputIds, describeInputIds, type InputIdRule, inputKeyOf } from '#src/inputs/ids.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
+import { deriveInputKey } from '#src/keys.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -20,7 +21,11 @@ async function idsOf(rule: InputIdRule, ...inputs: readonly string[]) {
     ignore,
   );
   const ids = chooseInputIds(rule, listed.inputs);
-  return listed.inputs.map((_, ordinal) => inputIdOf(ids, ordinal));
+  const idOf = (ordinal: number) => (ids === undefined ? String(ordinal) : (ids[ordinal] ?? expect.fail('no id')));
+  return listed.inputs.map((_, ordinal) => {
+    expect(inputKeyOf('seed', ids, ordinal)).toBe(deriveInputKey('seed', idOf(ordinal)));
+    return idOf(ordinal);
+  });
 }
 
 describe('the id of an input', () => {

@@ -15,7 +15,15 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
-import { type DirectoryPurpose, ensurePrivateDirectory, makeOwnDirectory, makePrivateDirectory, removeDirectory, removeIfEmpty, requirePrivate } from '#src/io/directories.js';
+import {
+  type DirectoryPurpose,
+  ensurePrivateDirectory,
+  makeOwnDirectory,
+  makePrivateDirectory,
+  removeDirectory,
+  removeIfEmpty,
+  requirePrivate,
+} from '#src/io/directories.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -53,7 +61,7 @@ describe('private directories', () => {
   });
 
   it.each([
-    ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*--temp-dir$/],
+    ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*`tempDirs`$/],
     ['output', 'ERR_IO', /^cannot make the output in /],
   ] as const)('say what cannot be made: %s', (purpose, code, message) => {
     for (const [parent, reason] of [
@@ -177,7 +185,7 @@ describe('makeOwnDirectory', () => {
       [
         'job',
         'ERR_TEMP_DIR',
-        /^cannot make the job directory name in .*\/none: it does not exist; name a place .*-dir$/,
+        /^cannot make the job directory name in .*\/none: it does not exist; name a place .*`jobDir`$/,
       ],
     ] as const) {
       expect(make('none', purpose)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));

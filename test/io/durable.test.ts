@@ -15,14 +15,28 @@ import {
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SystemError, UsageError } from '#src/errors.js';
-import { addName, byteLengthOf, ensureFile, linkToNewName, moveDirectoryIntoPlace, moveIntoPlace, NameTakenError, openToOthers, publishName, syncDirectory, syncFile, syncParent, syncPath } from '#src/io/durable.js';
+import {
+  addName,
+  byteLengthOf,
+  ensureFile,
+  linkToNewName,
+  moveDirectoryIntoPlace,
+  moveIntoPlace,
+  NameTakenError,
+  openToOthers,
+  publishName,
+  syncDirectory,
+  syncFile,
+  syncParent,
+  syncPath,
+} from '#src/io/durable.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const appeared = expect.objectContaining({
   code: 'ERR_OUTPUT_EXISTS',
-  message: expect.stringContaining('appeared during the job and was left alone; give --force to replace it'),
+  message: expect.stringContaining('appeared during the job and was left alone; give `force` to replace it'),
 });
 
 /** As a network file system does whose server's answer got lost: the second call finds what the first one did. */

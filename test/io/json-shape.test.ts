@@ -28,7 +28,7 @@ function problemOf(value: unknown): string {
     expect(error).toBeInstanceOf(VerificationError);
     const { message } = error as VerificationError;
     return (
-      /^verification failed: \/job\/manifest is damaged: (.*); give --force to discard the job$/.exec(message)?.[1] ??
+      /^verification failed: \/job\/manifest is damaged: (.*); give `force` to discard the job$/.exec(message)?.[1] ??
       message
     );
   }

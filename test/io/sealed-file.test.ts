@@ -59,7 +59,7 @@ describe('unseal', () => {
       expect(() => read(sealed.subarray(0, byteLength))).toThrow(VerificationError);
     }
     expect(() => read(Buffer.concat([sealed, Buffer.from(' ')]))).toThrow(
-      /^verification failed: \/job\/manifest is damaged: expected \d+ bytes after the first line, got \d+; give --force/,
+      /^verification failed: \/job\/manifest is damaged: expected \d+ bytes after the first line, got \d+; give `force`/,
     );
   });
 
@@ -88,7 +88,7 @@ describe('unseal', () => {
         code: 'ERR_JOB_VERSION',
         message:
           '/job/manifest was written by another version of pileshuf (format 4, expected 3); ' +
-          'finish the job with that version or give --force to discard it',
+          'finish the job with that version or give `force` to discard it',
       }),
     );
   });

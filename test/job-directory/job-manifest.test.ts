@@ -91,7 +91,7 @@ describe('a manifest', () => {
     const expectDamage = (damaged: Uint8Array) => {
       writeFileSync(path('manifest'), damaged);
       expect(read).toThrow(VerificationError);
-      expect(read).toThrow(/^verification failed: .*\/manifest is damaged: .*; give --force to discard the job$/);
+      expect(read).toThrow(/^verification failed: .*\/manifest is damaged: .*; give `force` to discard the job$/);
     };
     for (let index = 0; index < bytes.byteLength; index++) {
       for (let bit = 0; bit < 8; bit += 3) {

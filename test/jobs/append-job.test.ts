@@ -21,10 +21,10 @@ const recordsInStore = async () =>
 
 describe('appendToStore', () => {
   it.each<[string, Partial<AppendOptions>, RegExp]>([
-    ['no piles', { piles: 0 }, /^--piles is 0; expected a whole number from 1 to 65536$/],
-    ['too many piles', { piles: 65537 }, /^--piles is 65537; /],
-    ['half a pile', { piles: 1.5 }, /^--piles is 1\.5; /],
-    ['nothing expected', { expectedBytes: 0 }, /^--expected-bytes is 0; /],
+    ['no piles', { piles: 0 }, /^`piles` is 0; expected a whole number from 1 to 65536$/],
+    ['too many piles', { piles: 65537 }, /^`piles` is 65537; /],
+    ['half a pile', { piles: 1.5 }, /^`piles` is 1\.5; /],
+    ['nothing expected', { expectedBytes: 0 }, /^`expectedBytes` is 0; /],
     ['a generation without a name', { generation: '' }, /^the generation "" has no name /],
     ['an id that is empty', { inputIds: [''] }, /^inputIds: expected 'ordinal', /],
     ['an id of half a pair', { inputIds: ['\ud800'] }, /^inputIds: expected 'ordinal', /],
@@ -35,7 +35,7 @@ describe('appendToStore', () => {
       /have the same input id "a"; expected one/,
     ],
     ['too little memory', { memoryBytes: 1000 }, /memory budget/],
-    ['a limit of a place that is not there', { ioLimits: { '/nowhere': 1 } }, /^--io-limit \/nowhere=1: cannot find /],
+    ['a limit of a place that is not there', { ioLimits: { '/nowhere': 1 } }, /^`ioLimits` \/nowhere=1: cannot find /],
     ['headers', { header: { lines: 1 } } as Partial<AppendOptions>, /^a pile store keeps records alone, /],
   ])('refuses %s, and makes no store', async (_, options, message) => {
     await expect(append(options)).rejects.toThrow(UsageError);

@@ -54,7 +54,7 @@ describe.each([
   async function refusedWith(inputs: readonly string[], memoryBytes: number, header?: typeof oneLine): Promise<number> {
     const refusal: unknown = await expectOutput(inputs, memoryBytes, header).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
-    return Number(/expected --memory of at least (\d+)M$/.exec(String(refusal))?.[1]) * MIB;
+    return Number(/expected `memoryBytes` of at least (\d+)M$/.exec(String(refusal))?.[1]) * MIB;
   }
 
   it.each([

@@ -1,12 +1,14 @@
 /**
  * What is told of a store, and that no damage stays unseen.
  */
+
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expireStore, inspectStore, openPileWriter, PileshufError } from '#src/index.js';
 import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
+import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription } from '#src/pile-sets/read-pile-set-index.js';
 import { SegmentLog } from '#src/pile-sets/segment-log.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
@@ -145,7 +147,7 @@ describe('inspectStore', () => {
     const rotated = [...entries.slice(1), ...entries.slice(0, 1)];
     const log = new SegmentLog();
     for (const [pile, { segments }] of rotated.entries()) for (const segment of segments) log.add(pile, segment);
-    const bytes = encodePileSetIndex(rotated, log, readPileSetDescription(index));
+    const bytes = encodePileSetIndex(totalsOf(rotated), log, readPileSetDescription(index));
     await inspectStore(store(), { verify: true });
     writeFileSync(index.path, bytes);
     await inspectStore(store());

@@ -109,7 +109,7 @@ describe('a PileWriter', () => {
 
   it('replaces what the store has of the input, when it is told to', async () => {
     await write('a', ['x']);
-    await expect(write('a', ['y'])).rejects.toEqual(refusal('ERR_INPUT_ID_TAKEN', /give --replace to replace it/));
+    await expect(write('a', ['y'])).rejects.toEqual(refusal('ERR_INPUT_ID_TAKEN', /give `replace` to replace it/));
     await write('a', ['y', 'z'], { replace: true });
     expect(contentOf(store())).toEqual(expectedContent('42', { a: ['y', 'z'] }));
     expect(openSnapshot(store()).manifest.removed).toEqual([

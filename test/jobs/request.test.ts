@@ -7,8 +7,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ShuffleOptions, shuffle, UsageError } from '#src/index.js';
 import { statPath } from '#src/io/paths.js';
-import { choosePlaces } from '#src/jobs/job-places.js';
-import { completeRequest } from '#src/jobs/request.js';
+import { completeShuffle } from '#src/jobs/request.js';
+import { chooseSite } from '#src/jobs/site.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -33,7 +33,7 @@ describe('the temp directory of a job that names none', () => {
 
   const noInputs = { inputs: [], directories: [] };
   const tempDirsFor = (output: string | undefined, options: Partial<ShuffleOptions> = {}) =>
-    choosePlaces(completeRequest({ inputs: [], output, force: true, ...options }), noInputs).tempDirs;
+    chooseSite(completeShuffle({ inputs: [], output, force: true, ...options }), noInputs).tempDirs;
   const toShards = { shards: { by: 'count', shardCount: 2 } } as const;
 
   beforeEach(() => {
@@ -106,7 +106,7 @@ describe('the memory of a job', () => {
     '/sys/fs/cgroup/job/memory.current': `${1000 * KIB}\n`,
   };
 
-  const memoryFor = (memoryBytes?: number) => completeRequest({ inputs: [], memoryBytes }).memoryBytes;
+  const memoryFor = (memoryBytes?: number) => completeShuffle({ inputs: [], memoryBytes }).memoryBytes;
 
   it('is half of what the machine has available', () => {
     kernel.texts = machine;
@@ -130,10 +130,10 @@ describe('the memory of a job', () => {
     kernel.texts = machine;
     const warnings: string[] = [];
     const onWarning = (line: string) => warnings.push(line);
-    completeRequest({ inputs: [], memoryBytes: 8000 * KIB, onWarning });
+    completeShuffle({ inputs: [], memoryBytes: 8000 * KIB, onWarning });
     expect(warnings).toEqual([]);
-    completeRequest({ inputs: [], memoryBytes: 9000 * KIB, onWarning });
-    expect(warnings).toEqual(['--memory is more than the 7 MiB that there are; 7 MiB are used']);
+    completeShuffle({ inputs: [], memoryBytes: 9000 * KIB, onWarning });
+    expect(warnings).toEqual(['`memoryBytes` is more than the 7 MiB that there are; 7 MiB are used']);
   });
 
   it('is whole bytes, and refused otherwise', () => {
@@ -147,14 +147,14 @@ describe('the memory of a job', () => {
 describe('the workers of a job', () => {
   it('are as many as the process may use CPUs, or fewer by the quota of its control group', () => {
     kernel.texts = {};
-    expect(completeRequest({ inputs: [] }).workers).toBe(availableParallelism());
+    expect(completeShuffle({ inputs: [] }).workers).toBe(availableParallelism());
     kernel.texts = {
       '/proc/self/cgroup': '0::/\n',
       '/proc/self/mountinfo': '30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw',
       '/sys/fs/cgroup/cpu.max': '50000 100000\n',
     };
-    expect(completeRequest({ inputs: [] }).workers).toBe(1);
-    expect(completeRequest({ inputs: [], workers: 7 }).workers).toBe(7);
+    expect(completeShuffle({ inputs: [] }).workers).toBe(1);
+    expect(completeShuffle({ inputs: [], workers: 7 }).workers).toBe(7);
   });
 });
 
@@ -167,12 +167,12 @@ describe('a caller without types', () => {
     ['output: expected a path', { inputs: ['a'], output: '' }],
     ['tempDirs: expected an array', { inputs: ['a'], tempDirs: '/tmp' }],
     ['shards: expected an object', { inputs: ['a'], shards: { by: 'foo' } }],
-    ['--shards is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
+    ['`shards.shardCount` is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
     ['header: expected an object', { inputs: ['a'], header: 1 }],
     ['header: expected an object', { inputs: ['a'], header: null }],
     ['header: expected an object', { inputs: ['a'], header: {} }],
     ['header: expected an object', { inputs: ['a'], header: { lines: 1, bytes: 2 } }],
-    ['--header is 1.5; expected a whole number from 1', { inputs: ['a'], header: { lines: 1.5 } }],
+    ['`header.lines` is 1.5; expected a whole number from 1', { inputs: ['a'], header: { lines: 1.5 } }],
     ['zeroTerminated and records contradict', { inputs: ['a'], zeroTerminated: true, records: { by: 'npy' } }],
     ['resume: expected true or false', { inputs: ['a'], output: 'b', resume: 'no' }],
     ['jobDir: expected a path', { inputs: ['a'], output: 'b', jobDir: '' }],
@@ -180,7 +180,7 @@ describe('a caller without types', () => {
     ['seed: expected a string', { inputs: ['a'], seed: 42 }],
     ['seed: expected well-formed Unicode', { inputs: ['a'], seed: '\ud800' }],
   ])('is told: %s', (message, options) => {
-    const complete = () => completeRequest(options as ShuffleOptions);
+    const complete = () => completeShuffle(options as ShuffleOptions);
     expect(complete).toThrow(UsageError);
     expect(complete).toThrow(message);
   });
@@ -190,9 +190,9 @@ describe('a job that is to be resumed', () => {
   const resumable: Partial<ShuffleOptions>[] = [{ resume: true }, { jobDir: '/j' }];
 
   it.each([...resumable, { keepTemp: true }])('does not write to standard output: %j', (options) => {
-    const message = 'standard output cannot be resumed: name a file or directory with --output';
+    const message = 'standard output cannot be resumed: name a file or directory with `output`';
     for (const output of [undefined, '-']) {
-      const complete = () => completeRequest({ inputs: ['in'], output, ...options });
+      const complete = () => completeShuffle({ inputs: ['in'], output, ...options });
       expect(complete).toThrow(UsageError);
       expect(complete).toThrow(message);
     }
@@ -200,7 +200,7 @@ describe('a job that is to be resumed', () => {
 
   it.each(resumable)('does not read standard input, however it is named: %j', (options) => {
     for (const input of ['-', { path: '-' }]) {
-      const complete = () => completeRequest({ inputs: ['in', input], output: 'out', ...options });
+      const complete = () => completeShuffle({ inputs: ['in', input], output: 'out', ...options });
       expect(complete).toThrow(UsageError);
       expect(complete).toThrow('standard input (-) cannot be read again');
     }
@@ -208,18 +208,18 @@ describe('a job that is to be resumed', () => {
 
   it('is asked for by what the caller says, and by nothing else', () => {
     const asked = { resume: true, jobDir: '/j', keepTemp: true };
-    expect(completeRequest({ inputs: ['in'], output: 'out', ...asked })).toMatchObject(asked);
+    expect(completeShuffle({ inputs: ['in'], output: 'out', ...asked })).toMatchObject(asked);
     const notAsked = { resume: false, jobDir: undefined, keepTemp: false };
-    expect(completeRequest({ inputs: ['-'], output: '-' })).toMatchObject(notAsked);
-    expect(completeRequest({ inputs: ['-'], resume: false, keepTemp: false })).toMatchObject(notAsked);
-    expect(completeRequest({ inputs: ['-'], output: 'out', keepTemp: true }).keepTemp).toBe(true);
+    expect(completeShuffle({ inputs: ['-'], output: '-' })).toMatchObject(notAsked);
+    expect(completeShuffle({ inputs: ['-'], resume: false, keepTemp: false })).toMatchObject(notAsked);
+    expect(completeShuffle({ inputs: ['-'], output: 'out', keepTemp: true }).keepTemp).toBe(true);
   });
 });
 
 describe('the compression of an output', () => {
   const chosen = (options: Partial<ShuffleOptions>) => {
     const warnings: string[] = [];
-    const { compression } = completeRequest({ inputs: [], onWarning: (line) => warnings.push(line), ...options });
+    const { compression } = completeShuffle({ inputs: [], onWarning: (line) => warnings.push(line), ...options });
     return { compression, warnings };
   };
   const shards = { by: 'count', shardCount: 2 } as const;

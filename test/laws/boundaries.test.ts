@@ -232,7 +232,7 @@ describe('boundaries', () => {
         tarOf([...directories, ...samples]),
         tarOf([...samples, ...directories]),
       ]) {
-        await expect(countSamples(tooLong)).rejects.toThrow(/longer than .*--max-record/);
+        await expect(countSamples(tooLong)).rejects.toThrow(/longer than .*`maxRecordBytes`/);
       }
     });
 

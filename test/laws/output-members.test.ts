@@ -7,7 +7,7 @@ import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { listZstdFrames } from '#src/formats/codecs/zstd-frames.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/record-format.js';
-import { findCutPoints } from '#src/inputs/cut-points.js';
+import { findCuts } from '#src/inputs/cuts.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -73,9 +73,10 @@ describe.each([1, 2])('an output of %d workers', (workers) => {
     for (const { storedOffset } of frames) expect((bytes[storedOffset + 4] ?? 0) & CHECKSUM_FLAG).toBe(CHECKSUM_FLAG);
 
     const { inputs: next } = await listInputs([directory.path('out')], () => {});
-    const [input = expect.fail('no input')] = next;
+    const [input] = next;
+    if (input?.kind !== 'file') return expect.fail('no file');
     for (const spec of [LINES, { kind: 'fixed', value: 7 }] satisfies FramingSpec[]) {
-      const cuts = await findCutPoints(input, framingOf(spec), totalBytes, 1, undefined);
+      const cuts = await findCuts(input, framingOf(spec), totalBytes, 1, undefined);
       expect(cuts?.decodedBytes).toBe(totalBytes);
       expect(cuts?.cutPoints).toHaveLength(frames.length - 1);
     }

@@ -12,10 +12,8 @@ import { JobControl, UNGATED } from '#src/job-control.js';
 import { deriveInputKey } from '#src/keys.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
-import { forgetJob, type JobShare } from '#workers/tasks/job-share.js';
-import type { Outcome } from '#workers/tasks.js';
-import { runScatterTask } from '#workers/tasks/scatter.js';
-import { runShuffleTask } from '#workers/tasks/shuffle.js';
+import type { ScatterShare, ShuffleShare } from '#workers/shares.js';
+import { forgetJob, type Outcome, runTask } from '#workers/tasks.js';
 import { usualNeed } from '../plan/memory-needs.js';
 
 export interface StageSizes {
@@ -36,7 +34,7 @@ export function openStages(
   { pileCount, bufferBytes }: StageSizes,
 ): Stages {
   const version = withFile(openForRead(inputPath, 'input'), versionOf);
-  const job: JobShare = {
+  const job: ScatterShare & ShuffleShare = {
     jobName: `stages of ${pileCount} piles`,
     control: JobControl.create([], 64 * 2 ** 20).buffer,
     layout: { pileCount, stripeCount: 1, disks: [], indexDirectory: stagingDirectory },
@@ -47,6 +45,8 @@ export function openStages(
     bufferBytes,
     readBytes: 4096,
     outputBytes: 4096,
+    hashesOutput: false,
+    rescatterTo: { disks: [], indexDirectory: stagingDirectory },
     arenaBytes: 2 ** 20,
     maxRecordBytes: 2 ** 20,
     tiesByBytes: false,
@@ -65,10 +65,10 @@ export function openStages(
       version,
       gate: UNGATED,
     };
-    const scattered = resultOf(await runScatterTask({ job, pileSetName: 'set', parts: [part] }));
-    const totalRecords = scattered.tallies.records.reduce((sum, records) => sum + records, 0);
+    const scattered = resultOf(await runTask('scatter', { job, pileSetName: 'set', parts: [part] }));
+    const totalRecords = scattered.totals.records.reduce((sum, records) => sum + records, 0);
     resultOf(
-      await runShuffleTask({
+      await runTask('write', {
         job,
         pileSets: [scattered.pileSet],
         attemptName: 'range',

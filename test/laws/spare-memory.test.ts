@@ -107,7 +107,7 @@ describe.each<Encoding>(['plain', 'gzip'])('spare memory for %s inputs', (encodi
       await expect(shuffleToFile(directory, job, refused)).rejects.toMatchObject({
         code: 'ERR_RECORD_TOO_LONG',
         message: expect.stringMatching(
-          /in-\d: the record at byte 0 has 49153 bytes and does not fit the memory budget; expected --memory of at least \d+M$/,
+          /in-\d: the record at byte 0 has 49153 bytes and does not fit the memory budget; expected `memoryBytes` of at least \d+M$/,
         ),
       });
       expect(existsSync(refused)).toBe(false);

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { InputError, SystemError, UsageError } from '#src/errors.js';
 import { UNGATED } from '#src/job-control.js';
-import { describeDevice } from '#src/machine/devices.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
+import { describeDevice } from '#src/machine/devices.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -44,7 +44,7 @@ describe('DeviceGates', () => {
     expect(() => new DeviceGates(limits(5))).not.toThrow();
     expect(() => new DeviceGates(limits(6))).toThrow(UsageError);
     expect(() => new DeviceGates(limits(6))).toThrow(
-      `--io-limit gives 5 for ${directory.path()} and 6 for ${directory.temp}, which lie on one device; give one of them`,
+      `\`ioLimits\` gives 5 for ${directory.path()} and 6 for ${directory.temp}, which lie on one device; give one of them`,
     );
   });
 
@@ -57,7 +57,7 @@ describe('DeviceGates', () => {
   it('refuses a limit for a path that does not exist', () => {
     const make = () => new DeviceGates({ [directory.path('none')]: 2 });
     expect(make).toThrow(UsageError);
-    expect(make).toThrow(/^--io-limit .*\/none=2: cannot find the device of .*\/none: no such file or directory$/);
+    expect(make).toThrow(/^`ioLimits` .*\/none=2: cannot find the device of .*\/none: no such file or directory$/);
   });
 });
 

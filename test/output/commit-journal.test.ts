@@ -57,7 +57,7 @@ describe('a journal', () => {
       damaged[index] = (damaged[index] ?? 0) ^ 1;
       writeFileSync(path('commit'), damaged);
       expect(read).toThrow(VerificationError);
-      expect(read).toThrow(/\/job\/commit is damaged: .*; give --force to discard the job$/);
+      expect(read).toThrow(/\/job\/commit is damaged: .*; give `force` to discard the job$/);
     }
   });
 

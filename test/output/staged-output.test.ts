@@ -181,7 +181,7 @@ describe('StagedOutput', () => {
     expect(() => output.requireStaged([region(5, 10), region(0, 5), region(1, 2, 1)])).not.toThrow();
     expect(() => output.requireStaged([region(5, 11), region(0, 5)])).toThrow(VerificationError);
     expect(() => output.requireStaged([region(5, 11), region(0, 5)])).toThrow(
-      /0\.part has 10 bytes, expected at least the 11 that the unfinished job wrote; give --force without --resume/,
+      /0\.part has 10 bytes, expected at least the 11 that the unfinished job wrote; give `force` without `resume`/,
     );
     expect(() => output.requireStaged([region(0, 1, 2)])).toThrow(/2\.part has 0 bytes, expected at least the 1 /);
   });

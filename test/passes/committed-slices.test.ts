@@ -16,10 +16,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, PileshufError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { commitPileSets, committedIndexPath, listCommittedSlices, pileSetName } from '#src/job-directory/pile-set-commits.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  listCommittedSlices,
+  pileSetName,
+} from '#src/job-directory/pile-set-commits.js';
 import { type CommittedSlice, readCommittedSlices, removeLeftovers } from '#src/passes/committed-slices.js';
 import { dataFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
+import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { unreadable } from '../fixtures/unreadable-files.js';
@@ -63,13 +69,13 @@ function write(slice: number, report: unknown = reportOf(slice), name = pileSetN
     writer.append(pile, Buffer.alloc(10, `${pile}`), 0, 10);
     return { records: 1, recordBytes: 9 + pile, checksum: BigInt(100 * slice + pile) };
   });
-  return { slice, pileSet: writer.commit(tallies, report) };
+  return { slice, pileSet: writer.commit(totalsOf(tallies), report) };
 }
 
-async function read(layout = layoutOf(), isRemoved: (stripe: number) => boolean = isKept, size = SIZE) {
+async function read(layout = layoutOf(), isStripeDone: (stripe: number) => boolean = isKept, size = SIZE) {
   const lines: string[] = [];
   const slices: CommittedSlice[] = [];
-  const query = { layout, size, isRemoved, onDamage: (line: string) => lines.push(line), control };
+  const query = { layout, size, isStripeDone, onDamage: (line: string) => lines.push(line), control };
   for await (const slice of readCommittedSlices(query)) {
     slices.push(slice);
   }
@@ -96,8 +102,8 @@ describe('readCommittedSlices', () => {
       pileSet: { name: 'set-000002-a77e', index: { path: indexOf(2) }, diskBytes: 40 },
     });
     expect(result.pileSet.dataFiles).toHaveLength(4);
-    expect([...result.tallies.recordBytes]).toEqual([9, 10, 11, 12]);
-    expect([...result.tallies.checksums]).toEqual([200n, 201n, 202n, 203n]);
+    expect([...result.totals.recordBytes]).toEqual([9, 10, 11, 12]);
+    expect([...result.totals.checksums]).toEqual([200n, 201n, 202n, 203n]);
   });
 
   it.each<[string, () => void, RegExp]>([
@@ -219,7 +225,7 @@ describe('readCommittedSlices, of what cannot be read', () => {
 describe('readCommittedSlices, while the job is asked to stop', () => {
   it('hears it between two of them', async () => {
     const stopped = JobControl.create([], 0);
-    const query = { layout: layoutOf(), size: SIZE, isRemoved: isKept, onDamage: expect.fail, control: stopped };
+    const query = { layout: layoutOf(), size: SIZE, isStripeDone: isKept, onDamage: expect.fail, control: stopped };
     const numbers: number[] = [];
     const readAll = async () => {
       for await (const { slice } of readCommittedSlices(query)) {

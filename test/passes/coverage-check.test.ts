@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, VerificationError } from '#src/errors.js';
 import { gzip } from '#src/formats/codecs/gzip.js';
-import { type InputHeader, type Input, NO_HEADER } from '#src/inputs/list-inputs.js';
+import type { Coverage } from '#src/inputs/input-part.js';
+import { type Input, type InputHeader, NO_HEADER } from '#src/inputs/list-inputs.js';
 import { CoverageCheck } from '#src/passes/coverage-check.js';
 import { verifyRange } from '#src/passes/shuffle-pass.js';
 import type { PileTotals } from '#src/pile-sets/pile-totals.js';
-import type { Coverage } from '#src/inputs/input-part.js';
-import type { ShuffleResult } from '#workers/tasks/shuffle.js';
+import type { WriteResult } from '#workers/tasks/write-range.js';
 
 function file(path: string, byteLength: number, codec?: typeof gzip, header: InputHeader = NO_HEADER): Input {
   return {
@@ -149,12 +149,12 @@ describe('verifyRange', () => {
     checksums: BigUint64Array.of(1n, 2n ** 64n - 1n, 0n, 4n),
   };
   const run = { first: 1, end: 4, firstRank: 5, firstByte: 50 };
-  const resultOf = (): ShuffleResult => ({
+  const totalsOfRange = (): PileTotals => ({
     records: Float64Array.of(3, 0, 8),
     recordBytes: Float64Array.of(30, 0, 80),
     checksums: BigUint64Array.of(2n ** 64n - 1n, 0n, 4n),
-    regions: [],
   });
+  const resultOf = (ofRange = totalsOfRange()): WriteResult => ({ totals: ofRange, regions: [] });
 
   it('accepts what pass 1 put there', () => {
     expect(() => verifyRange(totals, run, resultOf())).not.toThrow();
@@ -162,11 +162,11 @@ describe('verifyRange', () => {
 
   it.each([0, 1, 2])('refuses pile %i of the run with a record, a byte or a hash more or less', (i) => {
     for (const by of [1, -1]) {
-      const [records, bytes, checksum] = [resultOf(), resultOf(), resultOf()];
+      const [records, bytes, checksum] = [totalsOfRange(), totalsOfRange(), totalsOfRange()];
       records.records[i] = (records.records[i] ?? 0) + by;
       bytes.recordBytes[i] = (bytes.recordBytes[i] ?? 0) + by;
       checksum.checksums[i] = (checksum.checksums[i] ?? 0n) + BigInt(by);
-      for (const result of [records, bytes, checksum]) {
+      for (const result of [records, bytes, checksum].map(resultOf)) {
         expect(() => verifyRange(totals, run, result)).toThrow(VerificationError);
         expect(() => verifyRange(totals, run, result)).toThrow(`pile ${run.first + i} came out of pass 2 with`);
       }
@@ -174,15 +174,14 @@ describe('verifyRange', () => {
   });
 
   it('refuses two piles exchanged, and a result that lacks a pile', () => {
-    const { records, recordBytes, checksums } = resultOf();
+    const { records, recordBytes, checksums } = totalsOfRange();
     const exchanged = {
-      ...resultOf(),
       records: records.toReversed(),
       recordBytes: recordBytes.toReversed(),
       checksums: checksums.toReversed(),
     };
-    expect(() => verifyRange(totals, run, exchanged)).toThrow(VerificationError);
-    const short = { ...resultOf(), records: records.subarray(0, 2) };
-    expect(() => verifyRange(totals, run, short)).toThrow(VerificationError);
+    expect(() => verifyRange(totals, run, resultOf(exchanged))).toThrow(VerificationError);
+    const short = { ...totalsOfRange(), records: records.subarray(0, 2) };
+    expect(() => verifyRange(totals, run, resultOf(short))).toThrow(VerificationError);
   });
 });

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
-import { JobStop } from '#src/passes/threads.js';
 import { runTasks } from '#src/passes/run-tasks.js';
+import { JobStop } from '#src/passes/threads.js';
 
 const openStop = () => new JobStop(JobControl.create([], 0), undefined);
 

@@ -1,10 +1,12 @@
 /**
  * Merged piles one by one: the same piles, and of piles with many segments never those of many piles at one time.
  */
+
 import { describe, expect, it } from 'vitest';
 import { eachMergedPile, mergePiles } from '#src/pile-sets/merged-pile.js';
 import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '#src/pile-sets/pile-set-writer.js';
+import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { SegmentLog } from '#src/pile-sets/segment-log.js';
 
 const SEGMENT_BYTES = 100;
@@ -19,7 +21,7 @@ function pileSetOf(segmentCounts: readonly number[]): { pileSet: StoredPileSet; 
   }
   const tallies = segmentCounts.map((records) => ({ records, recordBytes: 0, checksum: 0n }));
   const description = { name: 'set-1', stripeCount: 1, diskCount: 1, dataFiles: [], report: null };
-  const bytes = encodePileSetIndex(tallies, log, description);
+  const bytes = encodePileSetIndex(totalsOf(tallies), log, description);
   let readings = 0;
   const index = {
     get bytes() {

@@ -3,6 +3,7 @@
  * the order in which its segments were written, from memory, from disk and from both; and no byte that
  * is not what was written comes back unnoticed.
  */
+
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -11,9 +12,10 @@ import { UsageError, VerificationError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { type MergedPile, MergedPileReader, mergePiles, type PileReceiver } from '#src/pile-sets/merged-pile.js';
-import { dataFilePath, indexFilePath, pileSetFiles, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
+import { dataFilePath, indexFilePath, type PileSetLayout, pileSetFiles } from '#src/pile-sets/pile-layout.js';
 import { MOST_COMPRESSED_BYTES } from '#src/pile-sets/pile-set-index.js';
 import { type PileSet, PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
+import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 import { readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import type { SegmentCompressor } from '#src/pile-sets/segment-compressor.js';
@@ -56,7 +58,7 @@ function writeSets(
       writer.append(pile, bytes, 2, byteLength);
       bytes.fill(0xee);
     }
-    return writer.commit(talliesOf(appends), { ofSet: set });
+    return writer.commit(totalsOf(talliesOf(appends)), { ofSet: set });
   });
 }
 
@@ -182,7 +184,7 @@ describe('mergePiles and MergedPileReader', () => {
         control,
       });
       for (const bytes of pieces) writer.append(4, bytes, 0, bytes.byteLength);
-      const pileSet = writer.commit(talliesOf([]), null);
+      const pileSet = writer.commit(totalsOf(talliesOf([])), null);
       const [merged] = mergePiles([pileSet], 4, 5);
       return [pileSet, merged ?? expect.fail('there is no pile 4')];
     }
@@ -231,7 +233,7 @@ describe('mergePiles and MergedPileReader', () => {
         const segment = `${diskBytes / 2} bytes at byte ${at < diskBytes / 2 ? 0 : diskBytes / 2}`;
         expect(outcome).toMatchObject({
           code: 'ERR_VERIFICATION',
-          message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with --resume`,
+          message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with \`resume\``,
           pileSetName: 'set',
         });
       }
@@ -263,7 +265,12 @@ describe('mergePiles and MergedPileReader', () => {
     ];
     const reader = new MergedPileReader(undefined, hasher, deflateCompressor, control);
 
-    async function read(pileSets: readonly PileSet[], layout: PileSetLayout, pile: number, most = 100): Promise<Buffer> {
+    async function read(
+      pileSets: readonly PileSet[],
+      layout: PileSetLayout,
+      pile: number,
+      most = 100,
+    ): Promise<Buffer> {
       const [merged] = mergePiles(pileSets, pile, pile + 1);
       if (merged === undefined) throw new Error(`there is no pile ${pile}`);
       return readAll(reader, merged, layout, most);
@@ -282,7 +289,7 @@ describe('mergePiles and MergedPileReader', () => {
         const segment = at < 100 ? '100 bytes at byte 0' : '33 bytes at byte 100';
         await expect(read(pileSets, layout, 4, most)).rejects.toThrow(
           expect.objectContaining({
-            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with --resume`,
+            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with \`resume\``,
             pileSetName: 'set-0',
           }),
         );

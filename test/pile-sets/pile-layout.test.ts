@@ -4,10 +4,19 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dataFilePath, diskOfPile, indexFilePath, pileSetFiles, pilesOfStripe, type PileSetLayout, stripeOfPile, diskAt } from '#src/pile-sets/pile-layout.js';
+import {
+  dataFilePath,
+  diskAt,
+  diskOfPile,
+  indexFilePath,
+  type PileSetLayout,
+  pileSetFiles,
+  pilesOfStripe,
+  stripeOfPile,
+} from '#src/pile-sets/pile-layout.js';
 
-function layoutOf(pileCount: number, stripeCount: number, disks: number): PileSetLayout {
-  const disks = Array.from({ length: disks }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));
+function layoutOf(pileCount: number, stripeCount: number, diskCount: number): PileSetLayout {
+  const disks = Array.from({ length: diskCount }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));
   return { pileCount, stripeCount, disks, indexDirectory: '/job' };
 }
 

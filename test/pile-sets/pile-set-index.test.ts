@@ -3,13 +3,22 @@
  * from a file. A damaged index is recognised, never half read, and whatever an index says, its readers
  * give a right answer or a VerificationError, and ask for no more memory than its size.
  */
+
 import { writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { VerificationError } from '#src/errors.js';
-import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES, type PileEntry, type PileSetDescription, writePileSetIndex } from '#src/pile-sets/pile-set-index.js';
-import { type PileTally } from '#src/pile-sets/pile-totals.js';
+import {
+  type DataFileSize,
+  encodePileSetIndex,
+  type IndexSource,
+  MOST_COMPRESSED_BYTES,
+  type PileEntry,
+  type PileSetDescription,
+  writePileSetIndex,
+} from '#src/pile-sets/pile-set-index.js';
+import { type PileTally, totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { type Segment, SegmentLog } from '#src/pile-sets/segment-log.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -77,7 +86,7 @@ function encode(index: Written): Buffer {
   for (const { pile, segment } of index.written) {
     log.add(pile, segment);
   }
-  return Buffer.from(encodePileSetIndex(index.tallies, log, descriptionOf(index)));
+  return Buffer.from(encodePileSetIndex(totalsOf(index.tallies), log, descriptionOf(index)));
 }
 
 function entriesOf({ tallies, written }: Written): PileEntry[] {
@@ -190,7 +199,9 @@ describe('the index of a pile set', () => {
   it('is not made for a name that would leave its directory', () => {
     for (const name of ['', '..', 'a/b', '../set', 'SET', 'a.b', 'a\0', 'set\n']) {
       const description = { ...descriptionOf(small), name };
-      expect(() => encodePileSetIndex(small.tallies, new SegmentLog(), description), name).toThrow(RangeError);
+      expect(() => encodePileSetIndex(totalsOf(small.tallies), new SegmentLog(), description), name).toThrow(
+        RangeError,
+      );
     }
   });
 
@@ -209,7 +220,7 @@ describe('damage to the index of a pile set', () => {
     writeFileSync(path, bytes);
     expect(() => readPileEntries({ path }, 0, 3, 'set-7')).toThrow(
       expect.objectContaining({
-        message: `verification failed: the index ${path} of a pile set is damaged: its magic bytes are wrong; check the disk; a job that can be resumed goes on with --resume`,
+        message: `verification failed: the index ${path} of a pile set is damaged: its magic bytes are wrong; check the disk; a job that can be resumed goes on with \`resume\``,
         pileSetName: 'set-7',
       }),
     );

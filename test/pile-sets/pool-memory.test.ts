@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { JobControl } from '#src/job-control.js';
-import { keepRamPool } from '#src/passes/keep-pool-memory.js';
+import { keepRamPool } from '#src/passes/threads.js';
 import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 
 const MIB = 2 ** 20;

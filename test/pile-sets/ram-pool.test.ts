@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { JobControl } from '#src/job-control.js';
-import { keepRamPool } from '#src/passes/keep-pool-memory.js';
+import { keepRamPool } from '#src/passes/threads.js';
 import { CHUNK_BYTES, ownRamPool, RamPool, type RamPoolShare, takenBytes } from '#src/pile-sets/ram-pool.js';
 
 const MIB = 1024 * 1024;

@@ -6,7 +6,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
 import { CHUNK_BYTES } from '#src/pile-sets/ram-pool.js';
-import { BOUNDARY_TABLE_BYTES, LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '#src/plan/arena-sizes.js';
+import {
+  BOUNDARY_TABLE_BYTES,
+  LARGEST_ARENA_BYTES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  TALLY_BYTES,
+} from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
 import { anyNeed, GIB, logarithmic, MIB, usualNeed as usual } from './memory-needs.js';
 
@@ -239,7 +246,7 @@ describe('planMemory with a layout that is given', () => {
         try {
           plan = planMemory(goingOn);
         } catch (error) {
-          const least = /: expected at least (\d+)M; give more with --memory$/.exec(String(error))?.[1];
+          const least = /: expected at least (\d+)M; give more with `memoryBytes`$/.exec(String(error))?.[1];
           expect(error).toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
           // That much is enough, and not much less.
           const leastBytes = Number(least) * MIB;
@@ -314,7 +321,7 @@ describe('planMemory with a layout that is given', () => {
     const plan = () => planMemory({ ...large, budgetBytes: 256 * MIB, layout });
     expect(plan).toThrow(UsageError);
     expect(plan).toThrow(
-      /^a memory budget of 268435456 bytes is too small for the 65536 piles that are laid out already: expected at least 30\dM; give more with --memory$/,
+      /^a memory budget of 268435456 bytes is too small for the 65536 piles that are laid out already: expected at least 30\dM; give more with `memoryBytes`$/,
     );
   });
 

@@ -77,12 +77,12 @@ describe('planShardCuts', () => {
     const refused = () => planShardCuts({ by: 'bytes', maxShardBytes: 9 }, totals);
     expect(refused).toThrow(InputError);
     expect(refused).toThrow(
-      'the longest record has 10 bytes and no shard may have more than 9; expected --shard-bytes of at least 10B',
+      'the longest record has 10 bytes and no shard may have more than 9; expected `shards.maxShardBytes` of at least 10B',
     );
     const withHeader = { ...totals, bytesAround: 5 };
     expect(planShardCuts({ by: 'bytes', maxShardBytes: 15 }, withHeader)).toMatchObject({ shardCount: 30 });
     expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 14 }, withHeader)).toThrow(
-      'the longest record has 10 bytes, what stands around the records of a shard 5, and no shard may have more than 14; expected --shard-bytes of at least 15B',
+      'the longest record has 10 bytes, what stands around the records of a shard 5, and no shard may have more than 14; expected `shards.maxShardBytes` of at least 15B',
     );
   });
 
@@ -95,11 +95,11 @@ describe('planShardCuts', () => {
       expect(() => planShardCuts(request, totals)).toThrow(UsageError);
     }
     expect(() => planShardCuts({ by: 'records', recordsPerShard: 2999 }, totals)).toThrow(
-      'expected --shard-records of at least 3000',
+      'expected `shards.recordsPerShard` of at least 3000',
     );
     expect(planShardCuts({ by: 'records', recordsPerShard: 3000 }, totals).shardCount).toBe(MOST_SHARDS);
     expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 300_000 }, totals)).toThrow(
-      'expected --shard-bytes of at least 301000B',
+      'expected `shards.maxShardBytes` of at least 301000B',
     );
     expect(planShardCuts({ by: 'bytes', maxShardBytes: 301_000 }, totals).shardCount).toBeLessThanOrEqual(MOST_SHARDS);
   });

@@ -57,7 +57,7 @@ describe('commitToStore', () => {
     await expect(commit(['c', 'b'])).rejects.toEqual(
       refusal(
         'ERR_INPUT_ID_TAKEN',
-        /^the pile store \/.* has an input of the id "b" already, in generation g; give --replace/,
+        /^the pile store \/.* has an input of the id "b" already, in generation g; give `replace`/,
       ),
     );
     expect(idsOf(readNewestManifest(store()))).toEqual(['a,b']);

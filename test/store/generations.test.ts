@@ -63,8 +63,8 @@ describe('expireStore', () => {
   });
 
   it.each<[ExpireRule, RegExp]>([
-    [{ before: '2026-02-31' }, /^--before 2026-02-31: expected a date, alone or with a time, such as /],
-    [{ before: 'yesterday' }, /^--before yesterday: expected a date/],
+    [{ before: '2026-02-31' }, /^`rule.before` 2026-02-31: expected a date, alone or with a time, such as /],
+    [{ before: 'yesterday' }, /^`rule.before` yesterday: expected a date/],
     [{ keepLast: -1 }, /^keepLast -1: expected a whole number of at least 0$/],
     [{ keepMilliseconds: Number.NaN }, /^keepMilliseconds NaN: expected a number of at least 0$/],
   ])('refuses %o', async (rule, message) => {

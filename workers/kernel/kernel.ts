@@ -115,7 +115,7 @@ function givenMemory<T>(ask: () => T): T {
   } catch (error) {
     throw new SystemError(
       'ERR_OUT_OF_MEMORY',
-      'the system does not give a thread its memory; give less to --memory or use fewer --workers, and where `ulimit -v` is set allow 10 GiB of addresses a worker',
+      'the system does not give a thread its memory; give less to `memoryBytes` or use fewer `workers`, and where `ulimit -v` is set allow 10 GiB of addresses a worker',
       { cause: error },
     );
   }

@@ -119,7 +119,7 @@ export class RecordReader {
   #overLimit(position: number): InputError {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
-      `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that --max-record allows; raise it, or check that the records end as expected`,
+      `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
     );
   }
 
@@ -127,7 +127,7 @@ export class RecordReader {
   #overMemory(position: number, byteLength: string, neededBytes: number): InputError {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
-      `${inputName(this.#part.path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected --memory of at least ${memoryForRecord(this.#job.memoryNeed, neededBytes)}`,
+      `${inputName(this.#part.path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(this.#job.memoryNeed, neededBytes)}`,
     );
   }
 

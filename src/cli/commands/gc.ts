@@ -1,43 +1,21 @@
-/** `pileshuf gc`: what a store does not need any more is deleted. */
-import { Command } from 'commander';
+/** `pileshuf gc`: deletes files that a store no longer needs. */
 import { collectStore } from '../../index.js';
-import { declareGraceOption, type GraceOptionValues } from '../options/grace-option.js';
-import { parseCommand } from '../options/parse-command.js';
-import { declareStoreArgument } from '../options/store-options.js';
-import {
-  declareProgressOption,
-  declareQuietOption,
-  type TalkOptionValues,
-  talkOptionsOf,
-} from '../options/talk-options.js';
-import { createReporter } from '../progress.js';
-import { printToStandardOutput } from '../standard-streams.js';
-import type { Subcommand } from '../subcommand.js';
-import { describeGarbage } from './describe-garbage.js';
+import type { CommandDefinition } from '../command.js';
+import { describeGarbage } from '../report-text.js';
 
-interface Values extends GraceOptionValues, TalkOptionValues {}
-
-const EPILOGUE = `
-That is: what expired or was replaced, what writers left that were killed, and old
-manifests. Others may read and write the store meanwhile. Give --grace 0 only when
-nobody reads it, and nobody writes to it from another machine or container.
+const notes = `
+These are files of expired and replaced inputs, files of killed writers, and old
+manifests. Other programs can read and write the store meanwhile. Give --grace 0
+only if no program reads it, and none on another machine or in another container
+writes to it.
 `;
 
-export const run: Subcommand = async (argv, { signal, stderr, reportTo }) => {
-  const parsed = parseCommand<Values>(declareCommand(), argv);
-  if (parsed.kind === 'print') return printToStandardOutput(parsed.text);
-  const { operands, values } = parsed;
-  const reporter = createReporter(talkOptionsOf(values), stderr);
-  reportTo(reporter);
-  const deleted = await collectStore(operands[0] ?? '', { graceMilliseconds: values.grace, signal });
-  reporter.done(describeGarbage(deleted), deleted);
+export const command: CommandDefinition<'gc'> = {
+  name: 'gc',
+  operands: [['<store>', 'directory of the store']],
+  notes,
+  async run({ operands: [store = ''], values: { graceMilliseconds }, reporter, signal }) {
+    const deleted = await collectStore(store, { graceMilliseconds, signal });
+    reporter.done(describeGarbage(deleted), deleted);
+  },
 };
-
-function declareCommand(): Command {
-  const command = new Command('pileshuf gc').description('Deletes what a pile store does not need any more.');
-  declareStoreArgument(command, 'directory of the store');
-  declareGraceOption(command);
-  declareProgressOption(command);
-  declareQuietOption(command);
-  return command.addHelpText('after', EPILOGUE);
-}

@@ -50,7 +50,7 @@ export function namedProgram(words: readonly string[]): Codec {
   const traits: CodecTraits = { name: 'program', suffixes: [], usualExpansion: 4, matches: () => true };
   return codecByProgram(traits, {
     words,
-    missing: () => new UsageError(`--decompress-program: there is no program ${words[0]}; check the name and PATH`),
+    missing: () => new UsageError(`\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`),
   });
 }
 
@@ -84,7 +84,7 @@ function known(
   const missing = (path: string) =>
     new InputError(
       'ERR_INPUT_UNREADABLE',
-      `${path} is compressed with ${name}, and there is no program ${name} on PATH; install it, or name another with --decompress-program`,
+      `${path} is compressed with ${name}, and there is no program ${name} on PATH; install it, or name another with \`decompressProgram\``,
     );
   const program = { words: [name, '-dc'], missing, ...(leavingOut && { leavingOut }) };
   return codecByProgram({ name, suffixes, usualExpansion, matches }, program);

@@ -235,7 +235,7 @@ export async function wasmDecoder(): Promise<SynchronousZstdDecoder> {
       const addresses = [input, room, structs];
       const outputStruct = structs + BUFFER_STRUCT_BYTES;
       if (context === 0 || addresses.includes(0)) {
-        throw new SystemError('ERR_OUT_OF_MEMORY', 'no memory to decode zstd in this thread; use fewer --workers');
+        throw new SystemError('ERR_OUT_OF_MEMORY', 'no memory to decode zstd in this thread; use fewer `workers`');
       }
 
       const step = (bytes: Uint8Array, consumed: number, filled: number) => {

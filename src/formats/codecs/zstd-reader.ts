@@ -60,7 +60,7 @@ function reserveWindow(decoder: ZstdDecoder, frame: ZstdFrameHeader, path: strin
   const neededBytes = Math.min(windowBytes, frame.contentBytes ?? windowBytes);
   if (neededBytes <= FREE_WINDOW_BYTES || memory.reserve(neededBytes)) return;
   throw new UsageError(
-    `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, which does not fit the memory budget; expected --memory of at least ${memory.budgetFor(neededBytes)}`,
+    `${path}: the zstd frame at byte ${storedOffset} (compressed) has a window of ${windowBytes} bytes, which does not fit the memory budget; expected \`memoryBytes\` of at least ${memory.budgetFor(neededBytes)}`,
     'ERR_MEMORY_BUDGET',
   );
 }
@@ -100,7 +100,7 @@ function asInputError(error: unknown, path: string, { storedOffset, bytes }: Fra
   if (/memory/i.test(error.message)) {
     return new SystemError(
       'ERR_OUT_OF_MEMORY',
-      `${path}: no memory to decode the zstd data at byte ${storedOffset} (compressed): ${error.message}; lower --memory`,
+      `${path}: no memory to decode the zstd data at byte ${storedOffset} (compressed): ${error.message}; lower \`memoryBytes\``,
       { cause: error },
     );
   }

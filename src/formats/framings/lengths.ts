@@ -73,7 +73,7 @@ function lengthFraming(scanLengths: LengthScan): Framing {
 function describe(problem: number, length: bigint): string {
   switch (problem) {
     case 1:
-      return `begins a record that claims ${length} bytes, more than --max-record allows; raise it, or check the format`;
+      return `begins a record that claims ${length} bytes, more than \`maxRecordBytes\` allows; raise it, or check the format`;
     case 2:
       return `begins a record whose length does not match its checksum; expected a TFRecord`;
     case 3:

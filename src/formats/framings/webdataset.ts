@@ -147,7 +147,7 @@ class SampleScanner implements RecordScanner {
     if (this.#next <= this.#mostBytes + moreBytes) return;
     throw new BadRecord(
       at,
-      `begins a member of ${byteLength} bytes, which makes its sample longer than --max-record allows; raise it`,
+      `begins a member of ${byteLength} bytes, which makes its sample longer than \`maxRecordBytes\` allows; raise it`,
     );
   }
 

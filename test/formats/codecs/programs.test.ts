@@ -130,7 +130,7 @@ describe('a program that does not', () => {
   it('is not there', async () => {
     for (const words of [['no-such-program'], ['/no/such/program', '-d'], ['./README.md']]) {
       const codec = namedProgram(words);
-      const message = `--decompress-program: there is no program ${words[0]}; check the name and PATH`;
+      const message = `\`decompressProgram\`: there is no program ${words[0]}; check the name and PATH`;
       await expect(codec.load?.('in')).rejects.toThrow(new UsageError(message));
       if (words[0] === './README.md') continue;
       await expect(decode(codec, sourceOf(input))).rejects.toThrow(new UsageError(message));

@@ -76,7 +76,7 @@ describe('decodeZstd', () => {
     await expect(decode(roomy, new Budget(1023 * MIB), declaredEmpty, windowed(20))).rejects.toMatchObject({
       name: 'UsageError',
       code: 'ERR_MEMORY_BUDGET',
-      message: `in.zst: the zstd frame at byte ${declaredEmpty.byteLength} (compressed) has a window of 1073741824 bytes, which does not fit the memory budget; expected --memory of at least room for 1073741824`,
+      message: `in.zst: the zstd frame at byte ${declaredEmpty.byteLength} (compressed) has a window of 1073741824 bytes, which does not fit the memory budget; expected \`memoryBytes\` of at least room for 1073741824`,
     });
     expect(await decode(roomy, new Budget(1024 * MIB), windowed(20))).toBe(0);
   });

@@ -6,9 +6,10 @@ import { mergePiles } from '#src/pile-sets/merged-pile.js';
 import { readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
-import { forgetJob } from '#workers/tasks/job-share.js';
-import { type LoadShare } from '#workers/shares.js';
-import { type LoadResult, type LoadTask, runLoadTask } from '#workers/tasks/load-portion.js';
+import type { LoadShare } from '#workers/shares.js';
+import type { LoadResult, LoadTask } from '#workers/tasks/load-portion.js';
+import { runTask } from '#workers/tasks.js';
+import { forgetJob } from '#workers/thread-state.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../../fixtures/make-store.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
@@ -34,7 +35,7 @@ async function taskOf(pile: number): Promise<LoadTask> {
 }
 
 async function load(task: LoadTask): Promise<LoadResult> {
-  const outcome = await runLoadTask(task);
+  const outcome = await runTask('load', task);
   if ('error' in outcome) throw decodeError(outcome.error);
   return outcome.result;
 }

@@ -9,12 +9,11 @@ import type { ShuffleOptions } from '#src/index.js';
 import { chooseInputIds } from '#src/inputs/ids.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import type { JobManifest } from '#src/job-directory/job-manifest.js';
-import { describeJob } from '#src/jobs/job-description.js';
-import { choosePlaces } from '#src/jobs/job-places.js';
-import { planJob } from '#src/jobs/job-plan.js';
-import { completeRequest } from '#src/jobs/request.js';
-import { requireSameJob } from '#src/jobs/job-description.js';
+import { describeJob, requireSameJob } from '#src/jobs/job-description.js';
+import { completeShuffle } from '#src/jobs/request.js';
+import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
+import { planShuffle } from '#src/jobs/work-plan.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -39,9 +38,9 @@ const optionsOf = (changed: Partial<ShuffleOptions>): ShuffleOptions => ({
 });
 
 async function jobOf(changed: Partial<ShuffleOptions>) {
-  const request = completeRequest(optionsOf(changed));
+  const request = completeShuffle(optionsOf(changed));
   const jobInputs = await listInputs(request.inputs, () => {});
-  const places = choosePlaces(request, jobInputs);
+  const places = chooseSite(request, jobInputs);
   if (places.kind !== 'files') return expect.fail('the output is a file');
   const inputIds = chooseInputIds(request.inputIds, jobInputs.inputs);
   return { request, inputs: jobInputs.inputs, inputIds, places };
@@ -50,13 +49,13 @@ async function jobOf(changed: Partial<ShuffleOptions>) {
 async function manifestOf(changed: Partial<ShuffleOptions> = {}, isResumable = true): Promise<JobManifest> {
   const { request, inputs, inputIds, places } = await jobOf(changed);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
-  const plan = await planJob(request, inputs, disks, { hasFiles: true, manifest: undefined }, {});
-  return describeJob(request, inputs, inputIds, { ...plan, isResumable }, places, true);
+  const plan = await planShuffle(request, inputs, disks, { hasFiles: true, manifest: undefined }, {});
+  return describeJob({ request, inputs, inputIds }, { ...plan, isResumable }, places, true);
 }
 
 async function compare(manifest: JobManifest, changed: Partial<ShuffleOptions> = {}): Promise<void> {
   const { request, inputs, inputIds, places } = await jobOf(changed);
-  await requireSameJob(manifest, request, inputs, inputIds, places);
+  await requireSameJob(manifest, { request, inputs, inputIds }, places);
 }
 
 describe('requireSameJob', () => {
@@ -117,7 +116,7 @@ describe('requireSameJob', () => {
     await expect(compared).rejects.toThrow(UsageError);
     await expect(compared).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS', message: expect.stringMatching(message) });
     await expect(compared).rejects.toThrow(
-      /^the unfinished job in .*\.job was begun with .*; give the same to go on, or --force without --resume to discard/,
+      /^the unfinished job in .*\.job was begun with .*; give the same to go on, or `force` without `resume` to discard/,
     );
   });
 
@@ -159,7 +158,7 @@ describe.each([true, false])('inputs that changed, of a job that can be resumed:
     await expect(compared).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' });
     await expect(compared).rejects.toThrow(isResumable ? message : /\(a size, a time or a name is another\)/);
     await expect(compared).rejects.toThrow(
-      / changed since the unfinished job in .*\.job was begun \(.*\); give --force without --resume to begin anew$/,
+      / changed since the unfinished job in .*\.job was begun \(.*\); give `force` without `resume` to begin anew$/,
     );
     if (isResumable) await expect(compared).rejects.toThrow(new RegExp(`^${path('b')}: the input changed `));
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import { decoderMemory } from '#workers/thread-state.js';
-import { usualNeed } from '../../plan/memory-needs.js';
+import { usualNeed } from '../plan/memory-needs.js';
 
 describe('decoderMemory', () => {
   it('takes what is missing to what is kept, and nothing when there is less', () => {

@@ -2,10 +2,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
-import { forgetJob, type JobShare } from '#workers/tasks/job-share.js';
-import { pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
-import { type ReadShare, type TaskShare } from '#workers/shares.js';
-import { usualNeed } from '../../plan/memory-needs.js';
+import type { ReadShare, ScatterShare, TaskShare } from '#workers/shares.js';
+import { forgetJob, pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
+import { usualNeed } from '../plan/memory-needs.js';
 
 const control = JobControl.create([], 0).buffer;
 const shareOf = (jobName: string): TaskShare => ({ jobName, control, arenaBytes: 2 ** 20 });
@@ -13,10 +12,10 @@ const readShareOf = (jobName: string): ReadShare => ({
   ...shareOf(jobName),
   ...{ framing: undefined, header: undefined, readBytes: 4096, maxRecordBytes: 4096, memoryNeed: usualNeed },
 });
-const jobShareOf = (jobName: string): JobShare => ({
+const jobShareOf = (jobName: string): ScatterShare => ({
   ...readShareOf(jobName),
   layout: { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '/nowhere' },
-  ...{ ramPool: ownRamPool(1), keepsPileSets: false, tiesByBytes: false, bufferBytes: 4096, outputBytes: 4096 },
+  ...{ ramPool: ownRamPool(1), keepsPileSets: false, bufferBytes: 4096 },
 });
 
 afterEach(() => {

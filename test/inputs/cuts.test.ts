@@ -4,9 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError } from '#src/errors.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/record-format.js';
-import { findCutPoints, mayCutAtMembers } from '#src/inputs/cut-points.js';
+import { describeForSlices, findCuts, mayBeCut } from '#src/inputs/cuts.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
-import { describeInputs } from '#src/inputs/planned-inputs.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { planSlices, type SlicePart } from '#src/plan/slices.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
@@ -38,8 +37,8 @@ const fileOf = ({ member, end }: Format, contents: readonly Uint8Array[]) =>
 async function inputOf(bytes: Uint8Array) {
   writeFileSync(directory.path('in'), bytes);
   const { inputs } = await listInputs([directory.path('in')], () => {});
-  const [input = expect.fail('no input')] = inputs;
-  return input;
+  const [input] = inputs;
+  return input?.kind === 'file' ? input : expect.fail('no file');
 }
 
 describe.each([BGZF, ZSTD])('a $name file', (format) => {
@@ -49,7 +48,7 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   /** Parts of one input of ten members of nine bytes, of which `decodedBytes` were estimated. */
   async function partsOf(spec: FramingSpec, sliceBytes: number, decodedBytes = 90): Promise<readonly SlicePart[]> {
     const input = await inputOf(fileOf(format, Array(10).fill(content)));
-    const planned = await describeInputs([input], [decodedBytes], framingOf(spec), sliceBytes, undefined);
+    const planned = await describeForSlices([input], [decodedBytes], framingOf(spec), sliceBytes, undefined);
     return [...planSlices(planned, sliceBytes)].flat();
   }
 
@@ -112,7 +111,7 @@ describe.each([BGZF, ZSTD])('a $name file', (format) => {
   });
 });
 
-describe('findCutPoints', () => {
+describe('findCuts', () => {
   /** So many members. */
   function repeated(count: number): Buffer {
     const member = bgzfMember(content);
@@ -121,26 +120,24 @@ describe('findCutPoints', () => {
 
   it('knows nothing of other gzip, and of BGZF with other members', async () => {
     for (const bytes of [gzipSync(content), Buffer.concat([bgzfFile([content, content]), gzipSync(content)])]) {
-      expect(await findCutPoints(await inputOf(bytes), lines, MUCH, 1, undefined)).toBeUndefined();
+      expect(await findCuts(await inputOf(bytes), lines, MUCH, 1, undefined)).toBeUndefined();
     }
-    expect(mayCutAtMembers(await inputOf(gzipSync(content)), lines)).toBe(false);
-    expect(mayCutAtMembers(await inputOf(content), lines)).toBe(false);
+    expect(mayBeCut(await inputOf(gzipSync(content)), lines)).toBe(false);
   });
 
   it('knows nothing of zstd with a frame that does not say its size, wherever it stands', async () => {
     for (const at of [0, 1, 2]) {
       const frames: Uint8Array[] = [zstdFrameOf(content), zstdFrameOf(content)];
       const input = await inputOf(Buffer.concat(frames.toSpliced(at, 0, undeclared.stored)));
-      expect(mayCutAtMembers(input, lines)).toBe(true);
-      expect(await findCutPoints(input, lines, MUCH, 1, undefined), `at ${at}`).toBeUndefined();
+      expect(mayBeCut(input, lines)).toBe(true);
+      expect(await findCuts(input, lines, MUCH, 1, undefined), `at ${at}`).toBeUndefined();
     }
   });
 
   it('takes skippable frames of zstd for nothing, also at the beginning', async () => {
     const frame = zstdFrameOf(content);
     const input = await inputOf(Buffer.concat([skippable, frame, skippable, frame, skippable]));
-    expect(await findCutPoints(input, lines, MUCH, 1, undefined)).toEqual({
-      start: 0,
+    expect(await findCuts(input, lines, MUCH, 1, undefined)).toEqual({
       decodedBytes: 18,
       cutPoints: [{ start: 10, storedStart: 2 * skippable.byteLength + frame.byteLength, decodedStart: 9 }],
     });
@@ -149,7 +146,7 @@ describe('findCutPoints', () => {
   it.each([BGZF, ZSTD])('looks for no end of a member that seems to be all: $name', async (format) => {
     const large = Buffer.alloc(65_000, content);
     const input = await inputOf(fileOf(format, [large, content, large]));
-    const cut = (estimatedBytes: number) => findCutPoints(input, lines, estimatedBytes, 1, undefined);
+    const cut = (estimatedBytes: number) => findCuts(input, lines, estimatedBytes, 1, undefined);
     expect(await cut(65_000)).toBeUndefined();
     expect(await cut(65_001)).toMatchObject({ cutPoints: [{ decodedStart: 65_000 }, { decodedStart: 65_009 }] });
   });
@@ -163,16 +160,16 @@ describe('findCutPoints', () => {
         return systemFileCalls.read(fd, bytes, offset, byteLength, position);
       },
     });
-    expect(await findCutPoints(input, lines, 4_000_000, 1, undefined)).toBeUndefined();
+    expect(await findCuts(input, lines, 4_000_000, 1, undefined)).toBeUndefined();
     expect(readBytes).toBeLessThan(300_000);
-    expect(await findCutPoints(input, lines, 4_000_001, 1, undefined)).toMatchObject({ cutPoints: [] });
+    expect(await findCuts(input, lines, 4_000_001, 1, undefined)).toMatchObject({ cutPoints: [] });
     expect(readBytes).toBeGreaterThan(3_000_000);
   });
 
   it.each([BGZF, ZSTD])('takes no place with nothing before it or behind it: $name', async (format) => {
     const { member } = format;
     const empty = new Uint8Array();
-    const cuts = await findCutPoints(
+    const cuts = await findCuts(
       await inputOf(fileOf(format, [empty, content, empty, content, empty])),
       lines,
       MUCH,
@@ -180,7 +177,6 @@ describe('findCutPoints', () => {
       undefined,
     );
     expect(cuts).toEqual({
-      start: 0,
       decodedBytes: 18,
       cutPoints: [{ start: 10, storedStart: member(empty).byteLength + member(content).byteLength, decodedStart: 9 }],
     });
@@ -189,20 +185,20 @@ describe('findCutPoints', () => {
   it('takes no place with less behind it than the framing looks back', async () => {
     const input = await inputOf(bgzfFile([content, Buffer.from('ab')]));
     const { cutPoints } =
-      (await findCutPoints(input, framingOf({ kind: 'delimited', value: '0d0a' }), MUCH, 1, undefined)) ?? {};
+      (await findCuts(input, framingOf({ kind: 'delimited', value: '0d0a' }), MUCH, 1, undefined)) ?? {};
     expect(cutPoints).toEqual([]);
   });
 
   it('keeps no more points than it takes, of however many members', async () => {
     const members = 200_000;
     const input = await inputOf(repeated(members));
-    const cuts = await findCutPoints(input, lines, MUCH, 1, undefined);
+    const cuts = await findCuts(input, lines, MUCH, 1, undefined);
     expect(cuts?.decodedBytes).toBe(members * content.byteLength);
     const points = cuts?.cutPoints ?? [];
     expect(points.length).toBeLessThan(2 ** 16);
     expect(points.length).toBeGreaterThanOrEqual(2 ** 15);
     expect(points.at(-1)?.start).toBeGreaterThan(0.99 * members * content.byteLength);
-    const few = await findCutPoints(input, lines, MUCH, members, undefined);
+    const few = await findCuts(input, lines, MUCH, members, undefined);
     expect(few?.cutPoints.length).toBeLessThanOrEqual(8 * 9);
     expect(few?.cutPoints.length).toBeGreaterThanOrEqual(8 * 9 - 9);
   });
@@ -216,7 +212,7 @@ describe('findCutPoints', () => {
     it('stops', async () => {
       const abort = new AbortController();
       setImmediate(() => abort.abort());
-      await expect(findCutPoints(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortedError);
+      await expect(findCuts(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortedError);
     });
   });
 });

@@ -10,11 +10,10 @@ import type { ShuffleOptions } from '#src/index.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import type { JobManifest } from '#src/job-directory/job-manifest.js';
 import { describeJob } from '#src/jobs/job-description.js';
-import { choosePlaces } from '#src/jobs/job-places.js';
-import { isLarge } from '#src/jobs/work-plan.js';
-import { type JobPlan, planJob } from '#src/jobs/job-plan.js';
-import { completeRequest } from '#src/jobs/request.js';
+import { completeShuffle } from '#src/jobs/request.js';
+import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
+import { isLarge, planShuffle, type ShufflePlan } from '#src/jobs/work-plan.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -38,20 +37,23 @@ function sparse(byteLength: number): string {
 }
 
 interface Planned {
-  readonly plan: JobPlan;
+  readonly plan: ShufflePlan;
   readonly manifest: JobManifest;
 }
 
 async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuning: Tuning = {}): Promise<Planned> {
   const options = { inputs: [directory.path('small')], output: directory.path('out', 'x'), seed: 's', workers: 4 };
-  const request = completeRequest({ ...options, memoryBytes: 64 * MIB, ...changed });
+  const request = completeShuffle({ ...options, memoryBytes: 64 * MIB, ...changed });
   const jobInputs = await listInputs(request.inputs, () => {});
-  const places = choosePlaces(request, jobInputs);
+  const places = chooseSite(request, jobInputs);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const nature = { hasFiles: places.kind === 'files', manifest: before };
-  const planned = await planJob(request, jobInputs.inputs, disks, nature, tuning);
+  const planned = await planShuffle(request, jobInputs.inputs, disks, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
-  return { plan: planned, manifest: await describeJob(request, jobInputs.inputs, undefined, planned, places, true) };
+  return {
+    plan: planned,
+    manifest: await describeJob({ request, inputs: jobInputs.inputs, inputIds: undefined }, planned, places, true),
+  };
 }
 
 describe('a job that can be resumed', () => {
@@ -75,7 +77,7 @@ describe('a job that can be resumed', () => {
       [GIB, false],
     ] as const) {
       const { plan: planned } = await plan({ inputs: [sparse(byteLength)] });
-      expect(planned.expected.tempBytes >= 32 * GIB, `${byteLength}`).toBe(isResumable);
+      expect(planned.diskNeeds.expected.tempBytes >= 32 * GIB, `${byteLength}`).toBe(isResumable);
       expect(planned.isResumable).toBe(isResumable);
       expect(isLarge(planned)).toBe(isResumable);
       expect(planned.layout === undefined).toBe(!isResumable);
@@ -119,16 +121,17 @@ describe('the disk space of a compressed output', () => {
   it('is not demanded, since nobody knows how small it gets, and expected to be a fourth', async () => {
     const inputs = [directory.path('small')];
     const compress = { codec: 'gzip' } as const;
-    const { least, expected } = (await plan({ inputs, compress })).plan;
+    const { least, expected } = (await plan({ inputs, compress })).plan.diskNeeds;
     expect(least.outputBytes).toBe(0);
     expect(expected.outputBytes).toBe(70_000 / 4);
-    expect((await plan({ inputs })).plan.least.outputBytes).toBe(70_000);
+    expect((await plan({ inputs })).plan.diskNeeds.least.outputBytes).toBe(70_000);
   });
 
   it('is expected to be that of the inputs where these are compressed', async () => {
     const packed = gzipSync('record\n'.repeat(10_000));
     writeFileSync(directory.path('packed'), packed);
-    const { least, expected } = (await plan({ inputs: [directory.path('packed')], compress: { codec: 'zstd' } })).plan;
+    const { least, expected } = (await plan({ inputs: [directory.path('packed')], compress: { codec: 'zstd' } })).plan
+      .diskNeeds;
     expect({ least: least.outputBytes, expected: expected.outputBytes }).toEqual({
       least: 0,
       expected: packed.byteLength,

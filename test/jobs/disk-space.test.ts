@@ -67,7 +67,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`findShortages ${reasonNotToMoun
     expect(findShortages(needs, 1, new DeviceGates({}))).toEqual([
       {
         description: `for temp data and output on the device of ${a}: about 2 MiB are needed and 1 MiB are free`,
-        advice: 'free some space or name other disks with --temp-dir',
+        advice: 'free some space or name other disks with `tempDirs`',
       },
       {
         description: `for output on the device of ${other}: about 1024 MiB are needed and 3 MiB are free`,

@@ -12,9 +12,9 @@ import { type FinishedRange, writeFinishedRanges } from '#src/job-directory/fini
 import { JobDirectory } from '#src/job-directory/job-directory.js';
 import { findJobHolder, looksLikeLock } from '#src/job-directory/job-lock.js';
 import { type JobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
-import { choosePlaces, type FilesPlaces } from '#src/jobs/job-places.js';
 import { findStart, type JobStart } from '#src/jobs/earlier-attempt.js';
-import { completeRequest } from '#src/jobs/request.js';
+import { completeShuffle } from '#src/jobs/request.js';
+import { chooseSite, type FilesSite } from '#src/jobs/site.js';
 import { type CommitJournal, writeJournal } from '#src/output/commit-journal.js';
 import { outputIdentityOf } from '#src/output/output-place.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -32,14 +32,14 @@ const optionsOf = (options: Partial<ShuffleOptions>): ShuffleOptions => ({
   ...options,
 });
 
-function placesOf(options: Partial<ShuffleOptions> = {}): FilesPlaces {
-  const places = choosePlaces(completeRequest(optionsOf(options)), { inputs: [], directories: [] });
+function placesOf(options: Partial<ShuffleOptions> = {}): FilesSite {
+  const places = chooseSite(completeShuffle(optionsOf(options)), { inputs: [], directories: [] });
   if (places.kind !== 'files') return expect.fail('the output is a file');
   return places;
 }
 
 async function start(options: Partial<ShuffleOptions> = {}): Promise<JobStart> {
-  const found = await findStart(completeRequest(optionsOf(options)), placesOf(options));
+  const found = await findStart(completeShuffle(optionsOf(options)), placesOf(options));
   held.push(found.directory);
   return found;
 }
@@ -83,7 +83,7 @@ interface Left {
 }
 
 /** What a run leaves that was killed. */
-async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise<FilesPlaces> {
+async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise<FilesSite> {
   const places = placesOf(options);
   const made = new JobDirectory(places.paths);
   await made.makeDirectories(typeof left.manifest === 'object' && left.manifest.isResumable);
@@ -106,14 +106,14 @@ async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise
 }
 
 /** As it was written for those places. */
-const asLeft = (left: Left, { output }: FilesPlaces) => ({
+const asLeft = (left: Left, { output }: FilesSite) => ({
   manifest: left.manifest && { ...manifest, ...Object(left.manifest), output: output.path },
   journal: left.journal && { ...Object(left.journal), outputIdentity: outputIdentityOf(output) },
 });
 
 const ATTEMPT = 'manifest.0123456789abcdef.attempt';
 const namesIn = (path: string) => readdirSync(path).filter((name) => !looksLikeLock(name));
-const isHeld = ({ paths }: FilesPlaces) =>
+const isHeld = ({ paths }: FilesSite) =>
   existsSync(paths.jobDirectory) && findJobHolder(paths.jobDirectory) !== undefined;
 /** Whether there is nothing of a job, now that it lets go. */
 function isGone(): boolean {
@@ -173,7 +173,7 @@ describe('what can be gone on with', () => {
     await expect(started).rejects.toThrow(UsageError);
     await expect(started).rejects.toMatchObject({
       code: 'ERR_JOB_UNFINISHED',
-      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give --resume to go on, or --force to discard it`,
+      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give \`resume\` to go on, or \`force\` to discard it`,
     });
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
@@ -221,7 +221,7 @@ describe('what is damaged', () => {
     const before = namesIn(places.paths.jobDirectory);
     const started = start({ resume: true });
     await expect(started).rejects.toThrow(VerificationError);
-    await expect(started).rejects.toThrow(/ is damaged: .*; give --force to discard the job$/);
+    await expect(started).rejects.toThrow(/ is damaged: .*; give `force` to discard the job$/);
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
     expect(await start({ force: true })).toMatchObject({ kind: 'fresh' });
@@ -266,7 +266,7 @@ describe('outputs that are staged by a job with another job directory', () => {
       await expect(start(options)).rejects.toMatchObject({
         code: 'ERR_JOB_UNFINISHED',
         message: expect.stringContaining(
-          `exists in ${places.paths.jobDirectory}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
+          `exists in ${places.paths.jobDirectory}: give the \`tempDirs\` or \`jobDir\` that it had, and \`resume\` to go on or \`force\` to discard it`,
         ),
       });
     }

@@ -1,0 +1,22 @@
+/**
+ * The commands and what each does. `shuffle` is the main command, without a name of its own. All others follow
+ * `pileshuf` as its first word: an input of such a name is written as `./NAME`.
+ */
+export const commandSummaries = {
+  shuffle: 'Puts the records of many files into one uniformly random order.',
+  append: 'Adds inputs to a pile store, all of them or none.',
+  expire: 'Removes old generations from a pile store.',
+  gc: 'Deletes files that a pile store no longer needs.',
+  index: 'Writes an index, to read the records of a file in any order.',
+  inspect: 'Shows the contents of a pile store and checks its files.',
+  pile: 'Adds inputs to a pile store, each under a given id.',
+  'shuffle-store': 'Writes the records of a pile store in uniformly random order.',
+  stream: 'Writes a pile store in random order, epoch after epoch.',
+} as const;
+
+export type CommandName = keyof typeof commandSummaries;
+
+/** What a user types before the options. */
+export function typedName(name: CommandName): string {
+  return name === 'shuffle' ? 'pileshuf' : `pileshuf ${name}`;
+}

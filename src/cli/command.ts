@@ -1,0 +1,122 @@
+/**
+ * What a command is, and how its words are parsed. Parsing prints nothing, opens no input and never ends the process.
+ * Help and version come back as text. Every refusal, those of commander included, is a UsageError of one line.
+ */
+import { createRequire } from 'node:module';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { type Tuning, UsageError } from '../index.js';
+import { type CommandName, commandSummaries, typedName } from './command-table.js';
+import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
+import { parsePath } from './option-values.js';
+import type { Reporter } from './progress.js';
+
+/** A command: one file in `commands/`. */
+export interface CommandDefinition<Name extends CommandName> {
+  readonly name: Name;
+  /** Its operands as commander writes them (`<store>`, `[inputs...]`), and their help. */
+  readonly operands: readonly (readonly [operand: string, help: string])[];
+  /** The help after the options, in lines of at most 80 columns. */
+  readonly notes: string;
+  /** Returns when all is done, or throws. */
+  run(call: CommandCall<Name>): Promise<void>;
+}
+
+export interface ParsedWords<Name extends CommandName> {
+  readonly operands: readonly string[];
+  readonly values: OptionValues<Name>;
+}
+
+/** What a command is called with. */
+export interface CommandCall<Name extends CommandName> extends ParsedWords<Name> {
+  readonly reporter: Reporter;
+  readonly signal: AbortSignal;
+  /** Sizes of the library's buffers, for tests. */
+  readonly tuning: Partial<Tuning> | undefined;
+}
+
+export type ParsedCommand<Name extends CommandName> =
+  | ({ readonly kind: 'parsed' } & ParsedWords<Name>)
+  /** `--help` or `--version`. */
+  | { readonly kind: 'print'; readonly text: string };
+
+/** @param argv the words after the command's name. @throws UsageError */
+export function parseCommand<Name extends CommandName>(
+  { name, operands, notes }: Pick<CommandDefinition<Name>, 'name' | 'operands' | 'notes'>,
+  argv: readonly string[],
+): ParsedCommand<Name> {
+  let printed = '';
+  const given = new Set<OptionEntry>();
+  const command = new Command(typedName(name))
+    .description(commandSummaries[name])
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => {
+        printed += text;
+      },
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(80, process.stdout.columns || 80),
+    });
+  for (const operand of operands) command.addArgument(declareOperand(operand));
+  for (const entry of optionsOf(name)) command.addOption(new TableOption(entry, () => given.add(entry)));
+  command.optionsGroup('Help:').helpOption('-h, --help', 'print this help');
+  if (name === 'shuffle') command.version(readVersion(), '--version', 'print the version');
+  command.addHelpText('after', notes);
+  try {
+    command.parse(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (thrown.exitCode === 0) return { kind: 'print', text: printed };
+    throw usageErrorOf(thrown, command);
+  }
+  refuseContradictions(name, given);
+  return { kind: 'parsed', operands: command.args, values: command.opts<OptionValues<Name>>() };
+}
+
+/** An option as the table has it. Commander stores its value under the name of what it sets. */
+class TableOption extends Option {
+  readonly #field: string;
+
+  constructor(entry: OptionEntry, onGiven: () => void) {
+    const flags = flagsOf(entry);
+    super(flags, entry.default === undefined ? entry.help : `${entry.help} (default: ${entry.default})`);
+    [this.#field = entry.name] = entry.sets.split('.');
+    this.helpGroup(`${entry.group}:`).makeOptionMandatory(entry.isRequired === true);
+    // Commander gives a flag without a value to the parser only with a preset.
+    this.preset('').argParser((text: string, previous: unknown) => {
+      onGiven();
+      if (entry.value === undefined) return entry.constant ?? true;
+      return entry.parse === undefined ? text : entry.parse(text, `--${entry.name}`, previous);
+    });
+  }
+
+  override attributeName(): string {
+    return this.#field;
+  }
+}
+
+/** An operand that must be given must not be the empty string, which is what an unset shell variable leaves. */
+function declareOperand([operand, help]: readonly [string, string]): Argument {
+  const argument = new Argument(operand, help);
+  const name = argument.name().toUpperCase();
+  return argument.required ? argument.argParser((text) => parsePath(text, name)) : argument;
+}
+
+function refuseContradictions(name: CommandName, given: ReadonlySet<OptionEntry>): void {
+  const inOrder = optionsOf(name).filter((entry) => given.has(entry));
+  for (const { choice } of inOrder) {
+    const rivals = inOrder.filter((entry) => choice !== undefined && entry.choice === choice);
+    if (rivals.length < 2) continue;
+    const flags = rivals.map((entry) => `--${entry.name}`).join(' and ');
+    throw new UsageError(`${flags} contradict each other; give one of them`);
+  }
+}
+
+/** `error: unknown option '--shard'\n(Did you mean --shards?)` becomes one line that ends in the hint. */
+function usageErrorOf({ message }: CommanderError, command: Command): UsageError {
+  return new UsageError(`${message.replace(/^error: /, '').replaceAll('\n', ' ')}; see ${command.name()} --help`);
+}
+
+function readVersion(): string {
+  const description: { version: string } = createRequire(import.meta.url)('pileshuf/package.json');
+  return description.version;
+}

@@ -1,0 +1,122 @@
+/**
+ * `pileshuf`, the main command: many files into one random order. The values of its options are those of the library.
+ * It finds contradictions between options before anything is opened; paths, space and memory are checked by the library.
+ */
+import { type ShuffleOptions, shuffle, UsageError } from '../../index.js';
+import type { CommandDefinition, ParsedWords } from '../command.js';
+import { commandSummaries } from '../command-table.js';
+import { chooseInputs, type InputIdsChoice, type InputList, resolveInputIds, resolveInputs } from '../input-list.js';
+import type { OptionValues } from '../option-table.js';
+import { requireProfilePlace, writeProfile } from '../profile-file.js';
+import { describeShuffle } from '../report-text.js';
+
+const otherCommands = Object.entries(commandSummaries).filter(([name]) => name !== 'shuffle');
+
+const notes = `
+Commands, each with its own --help (write an input of such a name as ./NAME):
+${otherCommands.map(([name, summary]) => `  ${name.padEnd(15)}${summary}`).join('\n')}
+
+Records are lines, unless an option says otherwise: see docs/FORMATS.md. All
+inputs must have the same header. It stands once in each output.
+
+Inputs are files, directories (all regular files below, sorted), quoted globs,
+or - for standard input, which is also the default. pileshuf recognises gzip,
+bgzip, zstd, bzip2, xz and lz4 by their first bytes. Entries of lists come after
+the inputs on the command line. The order of the inputs is part of what the seed
+means: the same seed, inputs and order give the same bytes, whatever the memory,
+workers and temp directories.
+
+SIZE is a number and a unit: K M G T (or KiB MiB GiB TiB) are powers of 1024,
+KB MB GB TB powers of 1000, B bytes, in any case: 512M, 1.5GiB, 800MB, 4096B.
+
+To resume an interrupted job, give the same command again with --resume. It
+writes the same bytes as an undisturbed job. You can resume a job started with
+--resume, --job-dir or --keep-temp, and any job that is expected to use 32 GiB
+of temp space. A job that reads standard input or writes standard output cannot
+be resumed.
+
+Examples:
+  pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
+  pileshuf corpus/ -o out --shards 128 --prefix train --compress zstd
+  pileshuf corpus/ -o out --shard-bytes 1GB -S 16G -T /disk1/tmp -T /disk2/tmp
+  pileshuf corpus/ -o shuffled.jsonl --resume
+  find corpus -name '*.jsonl' | sort | pileshuf --files-from - > all.jsonl
+
+Exit codes:
+  0 done and verified      3 bad input              130 interrupted (SIGINT)
+  1 failed                 4 verification failed    143 terminated (SIGTERM)
+  2 wrong usage            129 hang-up (SIGHUP)     141 the output's reader left
+`;
+
+export const command: CommandDefinition<'shuffle'> = {
+  name: 'shuffle',
+  operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
+  notes,
+  async run({ reporter, signal, tuning, ...words }) {
+    const { inputs: typed, inputLists, inputIds: choice, profile, options } = shuffleCallOf(words);
+    const inputs = await resolveInputs(typed, inputLists, signal);
+    const inputIds = await resolveInputIds(choice, signal);
+    const job = { ...options, inputs, inputIds };
+    if (profile !== undefined) requireProfilePlace(profile, job);
+    const report = await shuffle(
+      {
+        ...job,
+        signal,
+        onProgress: reporter.progress,
+        onWarning: reporter.warning,
+        onProfile:
+          profile === undefined ? undefined : (measured) => writeProfile(profile, measured, job, reporter.warning),
+      },
+      tuning,
+    );
+    reporter.done(describeShuffle(report), report);
+  },
+};
+
+/** A call that asks for a shuffle. */
+export interface ShuffleCall {
+  /** As typed, or `-` if nothing names an input. The entries of the lists come after them. */
+  readonly inputs: readonly string[];
+  /** In the order typed. */
+  readonly inputLists: readonly InputList[];
+  /** Undefined: the default. */
+  readonly inputIds: InputIdsChoice | undefined;
+  /** File to write. */
+  readonly profile: string | undefined;
+  readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds'>;
+}
+
+/** Throws UsageError where the words contradict each other. */
+export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): ShuffleCall {
+  const { inputLists = [], inputIds, profile, progress: _, quiet: __, ...options } = values;
+  refuseShardsInStream(values);
+  const inputs = chooseInputs(operands, inputLists);
+  refuseToResumeStreams(inputs, values);
+  return { inputs, inputLists, inputIds, profile, options };
+}
+
+/** Shared by the commands that write outputs. */
+export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
+  const { output, shards, shardPrefix } = values;
+  if (shards !== undefined && (output === undefined || output === '-')) {
+    throw new UsageError('shards need a directory, not standard output: add --output DIR');
+  }
+  if (shards === undefined && shardPrefix !== undefined) {
+    const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';
+    throw new UsageError(`--prefix names shards, but none are requested: ${advice}`);
+  }
+}
+
+/** Bytes written to standard output, or read from standard input, are gone when the job resumes. */
+function refuseToResumeStreams(inputs: readonly string[], values: OptionValues<'shuffle'>): void {
+  const { output, resume, jobDir, keepTemp } = values;
+  const canBeResumed = resume === true || jobDir !== undefined;
+  if ((canBeResumed || keepTemp === true) && (output === undefined || output === '-')) {
+    throw new UsageError('standard output cannot be resumed: name a file or directory with --output');
+  }
+  if (canBeResumed && inputs.includes('-')) {
+    throw new UsageError(
+      'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir',
+    );
+  }
+}

@@ -1,0 +1,460 @@
+/**
+ * The one table of options. Parsing, `--help`, docs/COMMANDS.md and the types of the values all come from it. To add an
+ * option, add an entry here.
+ *
+ * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
+ * value, such as a kind of record. So a command passes its values to the library as they are.
+ */
+import type { HeaderKind, RecordKind } from '../index.js';
+import type { CommandName } from './command-table.js';
+import {
+  oneOf,
+  parseBytes,
+  parseCompression,
+  parseCount,
+  parseDecompressProgram,
+  parseDelimiter,
+  parseDuration,
+  parseInputIds,
+  parseInputList,
+  parseIoLimit,
+  parseLengthPrefix,
+  parseMemory,
+  parseOutput,
+  parsePath,
+  parsePrefix,
+  parseStandardOutput,
+  parseState,
+  parseTempCompression,
+  parseTempDir,
+  parseWhole,
+} from './option-values.js';
+
+export interface OptionEntry {
+  /** The flag, less its `--`. */
+  readonly name: string;
+  readonly short?: string;
+  /** Placeholder of the value in the help. Absent: the flag has no value. */
+  readonly value?: string;
+  /** The library option that the flag sets, with the part of it that the value goes to: `shards.shardCount`. */
+  readonly sets: string;
+  /** Throws UsageError. Absent: the text itself is the value. `previous` is the value from an earlier flag. */
+  parse?(text: string, flag: string, previous: unknown): unknown;
+  /** What a flag without a value stands for. Absent: true. */
+  readonly constant?: unknown;
+  /** At most one of the options with the same word here may be given. */
+  readonly choice?: string;
+  readonly isRequired?: true;
+  readonly help: string;
+  /** The default, in words. */
+  readonly default?: string;
+  /** Heading in the help. */
+  readonly group: OptionGroup;
+  readonly commands: readonly CommandName[];
+}
+
+export type OptionGroup =
+  | 'Output'
+  | 'Order'
+  | 'Store'
+  | 'Epochs'
+  | 'Records'
+  | 'Input'
+  | 'Machine'
+  | 'Resume'
+  | 'Progress';
+
+const SHUFFLE = ['shuffle'] as const;
+const STREAM = ['stream'] as const;
+const EXPIRE = ['expire'] as const;
+const INSPECT = ['inspect'] as const;
+const STORE_WRITERS = ['append', 'pile'] as const;
+const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
+const LIST_READERS = ['shuffle', 'append'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
+const FRAMERS = ['shuffle', 'append', 'index', 'pile'] as const;
+const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const;
+const BUDGETED = [...WORKERS, 'stream'] as const;
+const TALKERS = [...BUDGETED, 'expire', 'gc'] as const;
+
+const kind = (recordKind: RecordKind): RecordKind => recordKind;
+
+// biome-ignore format: a table, of few lines an entry
+export const optionTable = [
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parseOutput,
+    help: 'output file, or directory for shards', default: 'standard output',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
+    help: 'where to write the index', default: 'FILE.pileshuf-index',
+    group: 'Output', commands: ['index'],
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parseStandardOutput,
+    help: 'only -, standard output, is possible', default: '-',
+    group: 'Output', commands: STREAM,
+  },
+  {
+    name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards',
+    parse: (text: string, flag: string) => ({ by: 'count', shardCount: parseCount(text, flag) }) as const,
+    help: 'write N shards; their record counts differ by at most 1',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'shard-records', value: 'N', sets: 'shards.recordsPerShard', choice: 'shards',
+    parse: (text: string, flag: string) => ({ by: 'records', recordsPerShard: parseCount(text, flag) }) as const,
+    help: 'write N records to each shard, fewer to the last one',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'shard-bytes', value: 'SIZE', sets: 'shards.maxShardBytes', choice: 'shards',
+    parse: (text: string, flag: string) => ({ by: 'bytes', maxShardBytes: parseBytes(text, flag) }) as const,
+    help: 'write equal shards of at most SIZE; no record is cut',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'compress', value: 'CODEC', sets: 'compress', parse: parseCompression,
+    help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'prefix', value: 'NAME', sets: 'shardPrefix', parse: parsePrefix,
+    help: 'name the shards NAME-00007-of-00128.EXT', default: 'shard',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'force', sets: 'force', help: 'replace existing outputs',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'lengths', sets: 'withLengths', help: 'write the byte length of each record before it (u32, little-endian)',
+    group: 'Output', commands: STREAM,
+  },
+  {
+    name: 'verify', sets: 'verify', help: 'read every record and compare all checksums',
+    group: 'Output', commands: INSPECT,
+  },
+  {
+    name: 'json', sets: 'json', help: 'print one JSON object',
+    group: 'Output', commands: INSPECT,
+  },
+
+  {
+    name: 'seed', value: 'STRING', sets: 'seed',
+    help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
+    help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
+    default: 'ordinal',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
+    help: 'the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
+    default: 'path',
+    group: 'Store', commands: ['append'],
+  },
+  {
+    name: 'input-id', value: 'ID', sets: 'inputIds', isRequired: true,
+    parse: (text: string, _: string, previous: readonly string[] = []) => [...previous, text],
+    help: 'id of an input, any text that is unique in the store; repeat it for each input, in their order',
+    group: 'Store', commands: ['pile'],
+  },
+  {
+    name: 'generation', value: 'NAME', sets: 'generation',
+    help: 'generation to add the inputs to', default: "today's date, UTC",
+    group: 'Store', commands: STORE_WRITERS,
+  },
+  {
+    name: 'replace', sets: 'replace', help: 'replace inputs that the store already has',
+    group: 'Store', commands: STORE_WRITERS,
+  },
+  {
+    name: 'seed', value: 'STRING', sets: 'seed', help: 'seed of a new store', default: 'drawn',
+    group: 'Store', commands: STORE_WRITERS,
+  },
+  {
+    name: 'piles', value: 'N', sets: 'piles', parse: parseCount,
+    help: 'number of piles of a new store', default: 'derived from the expected bytes',
+    group: 'Store', commands: STORE_WRITERS,
+  },
+  {
+    name: 'expected-bytes', value: 'SIZE', sets: 'expectedBytes', parse: parseBytes,
+    help: 'bytes that a new store will hold', default: 'four times these inputs',
+    group: 'Store', commands: STORE_WRITERS,
+  },
+  {
+    name: 'keep', value: 'TIME', sets: 'rule.keepMilliseconds', choice: 'rule',
+    parse: (text: string, flag: string) => ({ keepMilliseconds: parseDuration(text, flag) }),
+    help: 'remove generations that are older: 30d, 12h, 4w',
+    group: 'Store', commands: EXPIRE,
+  },
+  {
+    name: 'before', value: 'DATE', sets: 'rule.before', choice: 'rule',
+    parse: (text: string) => ({ before: text }),
+    help: 'remove generations from before DATE: 2026-11-01, or 2026-11-01T06:00Z',
+    group: 'Store', commands: EXPIRE,
+  },
+  {
+    name: 'keep-last', value: 'N', sets: 'rule.keepLast', choice: 'rule',
+    parse: (text: string, flag: string) => ({ keepLast: parseCount(text, flag) }),
+    help: 'remove all generations but the last N',
+    group: 'Store', commands: EXPIRE,
+  },
+  {
+    name: 'grace', value: 'TIME', sets: 'graceMilliseconds', parse: parseDuration,
+    help: 'keep removed data for this time, for programs that still read it', default: '1d',
+    group: 'Store', commands: ['expire', 'gc'],
+  },
+
+  {
+    name: 'epochs', value: 'N', sets: 'epochs', parse: parseCount,
+    help: 'stop after epoch N - 1', default: 'after the first epoch, or that of --start',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'epoch', value: 'N', sets: 'epoch', parse: parseWhole,
+    help: 'start with epoch N', default: '0, the global shuffle',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'rank', value: 'N', sets: 'rank', parse: parseWhole,
+    help: 'which part of each epoch to write', default: '0',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'world-size', value: 'N', sets: 'worldSize', parse: parseCount,
+    help: 'number of parts of each epoch', default: '1',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'share', value: 'HOW', sets: 'share', parse: oneOf('strided', 'contiguous'),
+    help: 'strided: record i goes to rank i mod world size; contiguous: each rank reads its own piles only',
+    default: 'strided',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'equalize', value: 'HOW', sets: 'equalize', parse: oneOf('drop', 'pad'),
+    help: 'drop or pad records so that all ranks get the same count', default: 'counts differ by at most 1',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'reshuffle', value: 'WHAT', sets: 'reshuffle', parse: oneOf('full', 'piles', 'none'),
+    help: 'what changes from epoch to epoch: full (everything), piles (the order of the piles) or none',
+    default: 'full',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'start', value: 'STATE', sets: 'start', parse: parseState,
+    help: 'continue from a state, a JSON object, or from @FILE with one',
+    group: 'Epochs', commands: STREAM,
+  },
+  {
+    name: 'print-start', sets: 'printStart', help: 'print the state of the first record and exit',
+    group: 'Epochs', commands: STREAM,
+  },
+
+  {
+    name: 'zero-terminated', short: 'z', sets: 'zeroTerminated', choice: 'records',
+    help: 'records end in NUL instead of newline, in inputs and output',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'delimiter', value: 'STRING', sets: 'records.delimiter', choice: 'records',
+    parse: (text: string, flag: string) => kind({ by: 'delimiter', delimiter: parseDelimiter(text, flag) }),
+    help: 'records end in STRING; \\n, \\r, \\t, \\0, \\\\ and \\xHH are escapes',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'lines-per-record', value: 'N', sets: 'records.linesPerRecord', choice: 'records',
+    parse: (text: string, flag: string) => kind({ by: 'lines', linesPerRecord: parseCount(text, flag) }),
+    help: 'a record is N lines: 4 for FASTQ',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'paragraphs', sets: 'records', choice: 'records', constant: kind({ by: 'paragraphs' }),
+    help: 'a record is a paragraph with the blank lines after it',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'csv', sets: 'records', choice: 'records', constant: kind({ by: 'csv' }),
+    help: 'a record is a CSV row; quoted newlines belong to it',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'record-size', value: 'BYTES', sets: 'records.recordBytes', choice: 'records',
+    parse: (text: string, flag: string) => kind({ by: 'size', recordBytes: parseCount(text, flag) }),
+    help: 'a record is BYTES long: token arrays, embeddings',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'length-prefixed', value: 'KIND', sets: 'records.prefix', choice: 'records',
+    parse: (text: string, flag: string) => kind({ by: 'length-prefix', prefix: parseLengthPrefix(text, flag) }),
+    help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'tfrecord', sets: 'records', choice: 'records', constant: kind({ by: 'tfrecord' }),
+    help: 'a record is a TFRecord; its checksums are verified',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'npy', sets: 'records', choice: 'records', constant: kind({ by: 'npy' }),
+    help: 'a record is a row of the array in a .npy file',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'webdataset', sets: 'records', choice: 'records', constant: kind({ by: 'webdataset' }),
+    help: 'a record is a sample of a tar file: members with the same name up to the first dot',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'header', value: 'N', sets: 'header.lines', choice: 'header',
+    parse: (text: string, flag: string): HeaderKind => ({ lines: parseCount(text, flag) }),
+    help: 'the first N lines of each input are its header',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'skip-bytes', value: 'N', sets: 'header.bytes', choice: 'header',
+    parse: (text: string, flag: string): HeaderKind => ({ bytes: parseCount(text, flag) }),
+    help: 'the first N bytes of each input are its header',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
+    name: 'max-record', value: 'SIZE', sets: 'maxRecordBytes', parse: parseBytes,
+    help: 'refuse longer records, at most 1984MiB', default: '1GiB',
+    group: 'Records', commands: FRAMERS,
+  },
+
+  {
+    name: 'decompress-program', value: 'CMD', sets: 'decompressProgram', parse: parseDecompressProgram,
+    help: "decode every input with CMD, such as 'xz -dc'",
+    group: 'Input', commands: INPUT_READERS,
+  },
+  {
+    name: 'files-from', value: 'FILE', sets: 'inputLists', parse: parseInputList,
+    help: 'read the names of inputs from FILE, one per line; - is standard input',
+    group: 'Input', commands: LIST_READERS,
+  },
+  {
+    name: 'files0-from', value: 'FILE', sets: 'inputLists', parse: parseInputList,
+    help: 'the same, for names that end in NUL',
+    group: 'Input', commands: LIST_READERS,
+  },
+
+  {
+    name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory,
+    help: 'memory for records, also as in 50%', default: 'half of the available memory',
+    group: 'Machine', commands: BUDGETED,
+  },
+  {
+    name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir,
+    help: 'directory for temp files; repeat it to use several',
+    default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
+    group: 'Machine', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression,
+    help: 'compress temp files on slow disks: zstd, with a level as in zstd:3', default: 'not compressed',
+    group: 'Machine', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'workers', value: 'N', sets: 'workers', parse: parseCount,
+    help: 'worker threads', default: 'one per CPU',
+    group: 'Machine', commands: WORKERS,
+  },
+  {
+    name: 'workers', value: 'N', sets: 'workers', parse: parseCount,
+    help: 'threads that load piles', default: '2',
+    group: 'Machine', commands: STREAM,
+  },
+  {
+    name: 'prefetch-piles', value: 'N', sets: 'prefetchPiles', parse: parseWhole,
+    help: 'piles to load ahead', default: '2',
+    group: 'Machine', commands: STREAM,
+  },
+  {
+    name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit,
+    help: 'at most N large reads and writes at once on the device that holds PATH; repeat it for others',
+    group: 'Machine', commands: WORKERS,
+  },
+
+  {
+    name: 'resume', sets: 'resume',
+    help: 'resume the unfinished job of this output, or start one that can be resumed',
+    group: 'Resume', commands: SHUFFLE,
+  },
+  {
+    name: 'job-dir', value: 'DIR', sets: 'jobDir', parse: parsePath,
+    help: 'directory for everything needed to resume', default: 'named after the output, beside the temp files',
+    group: 'Resume', commands: SHUFFLE,
+  },
+  {
+    name: 'keep-temp', sets: 'keepTemp', help: 'keep the job directory and temp files after success',
+    group: 'Resume', commands: SHUFFLE,
+  },
+
+  {
+    name: 'progress', value: 'STYLE', sets: 'progress', parse: oneOf('auto', 'bar', 'plain', 'json', 'none'),
+    help: 'auto, bar, plain, json or none, on standard error', default: 'auto',
+    group: 'Progress', commands: TALKERS,
+  },
+  {
+    name: 'profile', value: 'FILE', sets: 'profile', parse: parsePath,
+    help: 'write to FILE where the time went, as JSON',
+    group: 'Progress', commands: SHUFFLE,
+  },
+  {
+    name: 'quiet', short: 'q', sets: 'quiet', help: 'print errors only: no progress, warnings or summary',
+    group: 'Progress', commands: TALKERS,
+  },
+] as const satisfies readonly OptionEntry[];
+
+type Entry = (typeof optionTable)[number];
+type EntryOf<Name extends CommandName, E extends Entry = Entry> = E extends unknown
+  ? Name extends E['commands'][number]
+    ? E
+    : never
+  : never;
+type FieldOf<E extends Entry> = E['sets'] extends `${infer Field}.${string}` ? Field : E['sets'];
+type ValueOf<E> = E extends { readonly constant: infer Constant }
+  ? Constant
+  : E extends { readonly parse: (...words: never) => infer Value }
+    ? Value
+    : E extends { readonly value: string }
+      ? string
+      : true;
+
+/** The values that a command gets: each option that was given, under the name of what it sets. */
+export type OptionValues<Name extends CommandName> = {
+  readonly [E in EntryOf<Name> as FieldOf<E>]?: ValueOf<E>;
+};
+
+/** In the order of the table. */
+export function optionsOf(name: CommandName): readonly OptionEntry[] {
+  const entries: readonly OptionEntry[] = optionTable;
+  return entries.filter(({ commands }) => commands.includes(name));
+}
+
+/** `-o, --output <PATH>` */
+export function flagsOf({ name, short, value }: OptionEntry): string {
+  const flag = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  return value === undefined ? flag : `${flag} <${value}>`;
+}
+
+/**
+ * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it.
+ * `give \`force\`` becomes `give --force`.
+ */
+export function nameFlags(message: string): string {
+  return message.replace(/`([a-zA-Z.]+)`/g, (quoted, option: string) => {
+    const entries = optionTable.filter(({ sets }) => sets === option || sets.startsWith(`${option}.`));
+    const [last, ...others] = [...new Set(entries.map(({ name }) => `--${name}`))].reverse();
+    if (last === undefined) return quoted;
+    return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+  });
+}

@@ -1,0 +1,180 @@
+/**
+ * Reads the value of one option. Each function takes the text and the flag, for its message, and throws UsageError
+ * (ERR_OPTION). The library checks what the machine or another option decides.
+ */
+import { type OutputCompression, readMemory, type ShuffleOptions, UsageError } from '../index.js';
+import type { InputIdsChoice, InputList } from './input-list.js';
+import { parseSize } from './size.js';
+
+/** A whole number of at least 1, in plain decimal digits. */
+export function parseCount(text: string, flag: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count >= 1) return count;
+  throw new UsageError(`${flag} ${text}: expected a whole number of at least 1`);
+}
+
+/** A whole number of at least 0. */
+export function parseWhole(text: string, flag: string): number {
+  return text === '0' ? 0 : parseCount(text, flag);
+}
+
+export function oneOf<const Known extends readonly string[]>(
+  ...known: Known
+): (text: string, flag: string) => Known[number] {
+  return (text, flag) => {
+    const found = known.find((word) => word === text);
+    if (found !== undefined) return found;
+    throw new UsageError(`${flag} ${text}: expected one of ${known.join(', ')}`);
+  };
+}
+
+export const parseLengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
+
+/** Any path but the empty one, which is what an unset shell variable leaves. */
+export function parsePath(text: string, flag: string): string {
+  if (text !== '') return text;
+  throw new UsageError(`${flag}: expected a path, got an empty string`);
+}
+
+/** The state of a loader, as text. */
+export function parseState(text: string, flag: string): string {
+  if (text !== '') return text;
+  throw new UsageError(`${flag}: expected a state, got an empty string`);
+}
+
+/** The output: given once, because the first of two would stay unwritten without a word. */
+export function parseOutput(text: string, flag: string, previous?: string): string {
+  if (previous === undefined || previous === text) return parsePath(text, flag);
+  throw new UsageError(`${flag} is given twice, as ${previous} and as ${text}; give it once`);
+}
+
+/** For a command that writes only to standard output. */
+export function parseStandardOutput(text: string, flag: string): '-' {
+  if (text === '-') return text;
+  throw new UsageError(`${flag} ${text}: expected -, standard output; for a file, redirect it with >`);
+}
+
+/** Each directory is added to those before. */
+export function parseTempDir(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, parsePath(text, flag)];
+}
+
+/** Each list is added to those before, of either flag. */
+export function parseInputList(text: string, flag: string, previous: readonly InputList[] = []): readonly InputList[] {
+  return [...previous, { flag, path: parsePath(text, flag) }];
+}
+
+/** The first part of a file name. */
+export function parsePrefix(text: string, flag: string): string {
+  if (text !== '' && !/[/\0]/.test(text)) return text;
+  const expected = 'expected the first part of a file name, not empty and without / or NUL';
+  throw new UsageError(`${flag} ${text}: ${expected}; give the directory to --output`);
+}
+
+export function parseInputIds(text: string, flag: string): InputIdsChoice {
+  if (text === 'ordinal' || text === 'path' || text === 'name') return text;
+  const [, file] = /^file:(.+)$/s.exec(text) ?? [];
+  if (file !== undefined && file !== '-') return { file };
+  throw new UsageError(`${flag} ${text}: expected ordinal, path, name or file:FILE`);
+}
+
+/** `PATH=N`; the last `=` divides, because a path may hold one. Adds to `previous`. */
+export function parseIoLimit(
+  text: string,
+  flag: string,
+  previous: Readonly<Record<string, number>> = {},
+): Readonly<Record<string, number>> {
+  const cut = text.lastIndexOf('=');
+  if (cut < 1) throw new UsageError(`${flag} ${text}: expected PATH=N, such as /mnt/disk1=4`);
+  const path = text.slice(0, cut);
+  const limit = parseCount(text.slice(cut + 1), `${flag} ${path}=N with N =`);
+  // A path may be `__proto__`: only entries are safe.
+  const known = new Map(Object.entries(previous));
+  const former = known.get(path);
+  if (former !== undefined && former !== limit) {
+    throw new UsageError(`${flag} gives ${path} both ${former} and ${limit}; give one of them`);
+  }
+  return Object.fromEntries(known.set(path, limit));
+}
+
+export function parseBytes(text: string, flag: string): number {
+  return parseSize(text, { flag });
+}
+
+export function parseMemory(text: string, flag: string): number {
+  return parseSize(text, { flag, allowPercentOf: () => readMemory().totalBytes });
+}
+
+const SECONDS: ReadonlyMap<string, number> = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+  ['w', 604_800],
+]);
+
+/** A whole number and a unit, in milliseconds. 0 needs no unit. */
+export function parseDuration(text: string, flag: string): number {
+  const [, digits, unit = ''] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? [];
+  const seconds = digits === '0' ? 1 : SECONDS.get(unit);
+  if (digits !== undefined && seconds !== undefined) return Number(digits) * seconds * 1000;
+  throw new UsageError(`${flag} ${text}: expected a whole number and a unit, such as 90s, 12h, 30d or 4w`);
+}
+
+/** `none`, or a codec, alone or with a level after a colon. The library knows the levels. */
+export function parseCompression(text: string, flag: string): OutputCompression {
+  if (text === 'none') return text;
+  const [, codec, level] = /^(gzip|zstd)(?::(\d{1,3}))?$/.exec(text) ?? [];
+  if (codec === 'gzip' || codec === 'zstd') return level === undefined ? { codec } : { codec, level: Number(level) };
+  throw new UsageError(`${flag} ${text}: expected none, gzip or zstd, with a level as in zstd:9`);
+}
+
+/** `zstd`, alone or with a level after a colon. */
+export function parseTempCompression(text: string, flag: string): NonNullable<ShuffleOptions['tempCompress']> {
+  const match = /^zstd(?::(\d{1,3}))?$/.exec(text);
+  if (match === null) throw new UsageError(`${flag} ${text}: expected zstd, or with a level as in zstd:3`);
+  const [, level] = match;
+  return level === undefined ? { codec: 'zstd' } : { codec: 'zstd', level: Number(level) };
+}
+
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0', '\\': '\\' };
+
+/** Text with the escapes that shells do not understand, as bytes in UTF-8. `\xHH` is one byte. */
+export function parseDelimiter(text: string, flag: string): Uint8Array {
+  if (text === '') throw new UsageError(`${flag}: expected at least one byte, got an empty string`);
+  // Node has put this in place of bytes that are not UTF-8, and no record would end in it.
+  if (text.includes('\ufffd'))
+    throw new UsageError(`${flag}: expected UTF-8; give other bytes as \\xHH, and U+FFFD as \\xEF\\xBF\\xBD`);
+  const pieces = [...text.matchAll(/\\x([0-9a-fA-F]{2})|(\\[\s\S]?)|[^\\]+/g)].map(([plain, hex, escaped]) => {
+    if (hex !== undefined) return Buffer.from(hex, 'hex');
+    const byte = escaped === undefined ? plain : SIMPLE_ESCAPES[escaped[1] ?? ''];
+    if (byte !== undefined) return Buffer.from(byte);
+    const expected = 'expected \\n, \\r, \\t, \\0, \\\\ or \\xHH with two hex digits';
+    throw new UsageError(`${flag} ${text}: ${escaped} is not an escape; ${expected}`);
+  });
+  return Buffer.concat(pieces);
+}
+
+/** In single quotes, in double quotes, bare, between words, or a quote without its pair. */
+const PIECE = /'([^']*)'|"([^"]*)"|([^\s'"]+)|(\s+)|['"]/g;
+
+/**
+ * A program and its arguments in one string, taken apart without a shell. Blanks divide words. Text in quotes, single or
+ * double, is taken literally. No other character has a meaning.
+ */
+export function parseDecompressProgram(text: string, flag: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [piece, single, double, bare, blanks] of text.matchAll(PIECE)) {
+    const part = single ?? double ?? bare;
+    if (part !== undefined) word = (word ?? '') + part;
+    else if (blanks === undefined) throw new UsageError(`${flag} ${text}: the quote ${piece} is not closed`);
+    else if (word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  if (word !== undefined) words.push(word);
+  if (words[0] !== undefined && words[0] !== '') return words;
+  throw new UsageError(`${flag}: expected a program and its arguments, such as 'xz -dc'`);
+}

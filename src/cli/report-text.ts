@@ -1,0 +1,44 @@
+/**
+ * The summaries that several commands print, each as one line. The seed is always in that of a shuffle, because it may
+ * have been drawn and is needed to get the same order again.
+ */
+
+import type { AppendReport, CollectedGarbage, ShuffleReport } from '../index.js';
+import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
+
+/** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
+export function describeShuffle({ records, bytes, seconds, seed, checksum, resumed }: ShuffleReport): string {
+  const exactBytes = formatPlural(bytes, 'byte');
+  const size = bytes < 1000 ? exactBytes : `${formatBytes(bytes)} (${exactBytes})`;
+  return [
+    formatPlural(records, 'record'),
+    `${size} in ${formatSeconds(seconds.total)}`,
+    ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),
+    // Quoted where its end could not be seen otherwise.
+    `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`,
+    `checksum ${checksum}`,
+    ...(resumed === undefined ? [] : [describeResumed(resumed)]),
+  ].join(', ');
+}
+
+/** `resumed from 12 slices and 3.20 GB of output` */
+function describeResumed({ pileSets, outputBytes }: NonNullable<ShuffleReport['resumed']>): string {
+  return `resumed from ${formatPlural(pileSets, 'slice')} and ${formatBytes(outputBytes)} of output`;
+}
+
+/** `12 records, 1.20 GB in 6.1 s, generation 2026-11-20, state 7 of the store, checksum 0123456789abcdef` */
+export function describeAppend({ records, bytes, seconds, generation, state, checksum }: AppendReport): string {
+  return [
+    formatPlural(records, 'record'),
+    `${formatBytes(bytes)} in ${formatSeconds(seconds.total)}`,
+    `generation ${generation}`,
+    `state ${state} of the store`,
+    `checksum ${checksum}`,
+  ].join(', ');
+}
+
+/** `deleted 3 pile sets, 1.20 GB, and 1 manifest` */
+export function describeGarbage({ pileSets, bytes, manifests }: CollectedGarbage): string {
+  if (pileSets === 0 && manifests === 0) return 'nothing to delete';
+  return `deleted ${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, and ${formatPlural(manifests, 'manifest')}`;
+}

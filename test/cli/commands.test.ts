@@ -1,0 +1,93 @@
+/** The commands: each is found by its name, and its help names every option of the table, in groups. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseCommand } from '#src/cli/command.js';
+import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
+import { flagsOf, nameFlags, optionsOf, optionTable } from '#src/cli/option-table.js';
+import { findCommand } from '#src/cli/run-command.js';
+
+const names = Object.keys(commandSummaries) as CommandName[];
+
+async function helpOf(name: CommandName): Promise<string> {
+  const parsed = parseCommand(await findCommand(name), ['--help']);
+  if (parsed.kind !== 'print') throw new Error('no help');
+  return parsed.text;
+}
+
+describe.each(names)('%s', (name) => {
+  it('is found by its name, and listed by the main help', async () => {
+    expect((await findCommand(name)).name).toBe(name);
+    const line = new RegExp(`^ {2}${name} +${commandSummaries[name].replaceAll('.', '[.]')}$`, 'm');
+    if (name !== 'shuffle') expect(await helpOf('shuffle')).toMatch(line);
+  });
+
+  it('has a help with its options, each once, in groups, within 80 columns', async () => {
+    const help = await helpOf(name);
+    expect(help).toMatch(new RegExp(`^Usage: ${typedName(name)} \\[options\\] `));
+    expect(help).not.toContain('Options:');
+    let heading = '';
+    const found: string[] = [];
+    for (const line of help.split('\n')) {
+      expect(line.length).toBeLessThanOrEqual(80);
+      heading = /^(\w+):$/.exec(line)?.[1] ?? heading;
+      const [, flags] = /^ {2}(-.*?)( {2}|$)/.exec(line) ?? [];
+      if (flags !== undefined && heading !== 'Help') found.push(`${heading}: ${flags}`);
+    }
+    expect(found).toEqual(optionsOf(name).map((entry) => `${entry.group}: ${flagsOf(entry)}`));
+  });
+});
+
+describe('the table of options', () => {
+  it('has each flag of a command once', () => {
+    for (const name of names) {
+      const flags = optionsOf(name).flatMap((entry) => [
+        entry.name,
+        ...(entry.short === undefined ? [] : [entry.short]),
+      ]);
+      expect(flags).toEqual([...new Set(flags)]);
+    }
+  });
+
+  it('ends no help with a full stop, which the default follows', () => {
+    for (const { help } of optionTable) expect(help).toMatch(/[^.]$/);
+  });
+});
+
+describe('the main command', () => {
+  it.each([undefined, '', 'Append', './append', 'shuffle', 'constructor', '__proto__', '--help'])(
+    'is called with %j as a first word',
+    async (word) => expect((await findCommand(word)).name).toBe('shuffle'),
+  );
+});
+
+describe('nameFlags', () => {
+  it.each([
+    ['give `force` without `resume` to start anew', 'give --force without --resume to start anew'],
+    ['`records.linesPerRecord` is 0; expected', '--lines-per-record is 0; expected'],
+    ['leave out `header`', 'leave out --header or --skip-bytes'],
+    ['expected a file, or `shards`', 'expected a file, or --shards, --shard-records or --shard-bytes'],
+    ['`inputIds`', '--input-ids or --input-id'],
+    ['check `ulimit -v` and `toString`', 'check `ulimit -v` and `toString`'],
+  ])('of %j', (message, line) => {
+    expect(nameFlags(message)).toBe(line);
+  });
+
+  it('knows every option that a message of the library names', () => {
+    const root = fileURLToPath(new URL('../../', import.meta.url));
+    const sources = ['src', 'workers'].flatMap((room) =>
+      readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+        .filter((path) => /\.c?ts$/.test(path) && !/^(cli|kernel\/assembly)\//.test(path))
+        .map((path) => readFileSync(join(root, room, path), 'utf8')),
+    );
+    // In plain strings, and escaped in templates; comments also use backquotes.
+    const code = sources.join('\n').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+    const named = [...code.matchAll(/\\`([\w.]+)\\`|'[^'\n`]*`([\w.]+)`(?:[^'\n`]*`([\w.]+)`)?[^'\n]*'/g)];
+    const options = new Set(named.flatMap((match) => match.slice(1)).filter((option) => option !== undefined));
+    expect(options.size).toBeGreaterThan(25);
+    const unknown = [...options].filter((option) => nameFlags(`\`${option}\``).startsWith('`'));
+    // Parts of values that the command always gives whole.
+    expect(unknown.toSorted()).toEqual(['bytes', 'codec', 'lines']);
+  });
+});
