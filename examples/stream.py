@@ -38,7 +38,7 @@ class PileStream:
         epochs   the stream ends after epoch `epochs - 1`, wherever it begins
         start    a `state()` of this stream, also from another process
         command  the words that start pileshuf (default: those of $PILESHUF, else `pileshuf`)
-        options  other options of `pileshuf stream`: rank=0, world_size=8, split='contiguous', ...
+        options  other options of `pileshuf stream`: rank=0, world_size=8, share='contiguous', ...
         """
         words = command or shlex.split(os.environ.get('PILESHUF', 'pileshuf'))
         self._command = [*words, 'stream', store, '--quiet']

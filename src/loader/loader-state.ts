@@ -5,7 +5,7 @@ import { UsageError } from '../errors.js';
 import { checksumText, nullable, object, oneOf, readGiven, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 
-const VERSION = 1;
+const VERSION = 2;
 export const MOST_RANKS = 2 ** 31 - 1;
 
 const shape = object({
@@ -44,11 +44,19 @@ export function stateOf(
 /** @throws UsageError if `state` is not a loader state, has another version, or belongs to another store. */
 export function readState(state: unknown, { directory, settings }: StoreSnapshot): LoaderState {
   const refuse = (problem: string) => new UsageError(`this is not the state of a loader: ${problem}`);
-  const read = readGiven(shape, state, refuse);
+  const read = readGiven(shape, inCurrentVersion(state), refuse);
   if (read.rank >= read.worldSize) throw refuse(`rank: expected less than ${read.worldSize}, got ${read.rank}`);
   if (read.store === settings.id) return read;
   throw new UsageError(
     `the loader state belongs to the pile store with id ${read.store}, but ${directory} has id ${settings.id}; resume it from its own store`,
     'ERR_STORE_DIFFERS',
   );
+}
+
+/** A state of version 1 has `split` in place of `share`. */
+function inCurrentVersion(state: unknown): unknown {
+  if (typeof state !== 'object' || state === null || !('version' in state) || !('split' in state)) return state;
+  if (state.version !== 1) return state;
+  const { split: share, ...rest } = state;
+  return { ...rest, version: VERSION, share };
 }
