@@ -9,8 +9,8 @@ import { removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
 import type { JobControl } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
+import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
-import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
 
 const COMMITTED_INDEX = /^set-(\d{6,})\.index$/;
 

@@ -13,7 +13,9 @@ import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
+import { recordBytesOf } from '../output/output-target.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import type { ShuffleReport } from './options.js';
 import type { OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { FilesSite } from './site.js';
 
@@ -41,6 +43,12 @@ export type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'fo
 /** Whether there is something to resume: what lay only in memory is gone, unless the output was moving. */
 export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
   return manifest.layout !== null || journal !== undefined;
+}
+
+/** What a report says of the work that was resumed. @param pileSets that the earlier attempt had committed. */
+export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: number): ShuffleReport['resumed'] {
+  if (earlier === undefined) return undefined;
+  return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }
 
 /**

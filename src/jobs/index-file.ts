@@ -27,7 +27,7 @@ import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
-import { memoryForDecoder } from '../plan/record-memory.js';
+import { memoryForDecoder } from '../plan/pass2-memory.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';

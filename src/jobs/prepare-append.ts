@@ -14,7 +14,7 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { requireOutside } from '../output/output-place.js';
 import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { pilesForBytes, pilesForFirstInputs } from '../plan/store-piles.js';
+import { pilesForBytes, pilesForFirstInputs } from '../plan/store-sizes.js';
 import { requireIdsFree } from '../store/commit-to-store.js';
 import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';

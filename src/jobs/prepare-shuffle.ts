@@ -11,7 +11,7 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { memoryForDecoder } from '../plan/record-memory.js';
+import { memoryForDecoder } from '../plan/pass2-memory.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';

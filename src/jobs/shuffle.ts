@@ -15,17 +15,16 @@
  */
 import { randomBytes } from 'node:crypto';
 import { inputKeyOf } from '../inputs/ids.js';
-import type { CommitJournal } from '../output/commit-journal.js';
-import { recordBytesOf } from '../output/output-target.js';
 import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
 import { JobStop, openRamPool, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { resumedWork } from './earlier-attempt.js';
+import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { type JobScope, runJob } from './job.js';
 import { describeJob } from './job-description.js';
-import type { JobFiles } from './job-files.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
@@ -140,38 +139,6 @@ async function shuffleAt(
     piles: pileCount,
     tempBytes: scatteredBytes + control.counted('rescatteredBytes'),
     shards: commit.value,
-    resumed: resumedFrom(prepared, piles.resumedCount),
+    resumed: resumedWork(prepared.earlier, piles.resumedCount),
   };
-}
-
-/** The report before the job has ended. */
-type UntimedReport = Omit<ShuffleReport, 'seconds'> & { readonly seconds: Omit<ShuffleReport['seconds'], 'total'> };
-
-/** All of the output was written when the earlier attempt was killed: only the moves are left. */
-async function finishMoves(
-  { request, inputs, plan }: PreparedShuffle,
-  { output }: JobFiles,
-  journal: CommitJournal,
-  progress: JobProgress,
-): Promise<UntimedReport> {
-  const { records, bytes, checksum } = journal;
-  const commit = await progress.during('commit', undefined, () => output.finish(journal));
-  return {
-    records,
-    bytes,
-    seed: request.seed,
-    checksum,
-    seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
-    inputCount: inputs.length,
-    workers: plan.memory.workers,
-    piles: plan.memory.pileCount,
-    tempBytes: 0,
-    shards: commit.value,
-    resumed: { pileSets: plan.slices.length, outputBytes: bytes },
-  };
-}
-
-function resumedFrom({ earlier }: PreparedShuffle, pileSets: number): ShuffleReport['resumed'] {
-  if (earlier === undefined) return undefined;
-  return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import type { Compression } from '../formats/encoder-table.js';
 import type { GateNumber } from '../job-control.js';
-import type { SegmentHasher } from '../pile-sets/segment-hasher.js';
+import type { SegmentHasher } from '../pile-sets/segments.js';
 import type { ShardCuts } from '../plan/shard-cuts.js';
 
 export type OutputTarget = PlacedTarget | AppendedTarget | StreamTarget;

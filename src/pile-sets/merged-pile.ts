@@ -15,9 +15,7 @@ import type { PileEntry } from './pile-set-index.js';
 import type { StoredPileSet } from './pile-set-writer.js';
 import type { RamPool } from './ram-pool.js';
 import { readPileEntries } from './read-pile-set-index.js';
-import type { SegmentExpander } from './segment-compressor.js';
-import type { SegmentHasher } from './segment-hasher.js';
-import type { Segment } from './segment-log.js';
+import type { Segment, SegmentExpander, SegmentHasher } from './segments.js';
 
 /** The parts of one merged pile, one a pile set that holds something of it. */
 export interface MergedPile {

@@ -1,12 +1,17 @@
 /**
- * Opening and reading the files of a complete pile set, and the errors for one that is not what was written or
- * that its disk does not give any more: either way the pile set has to be made again.
+ * The files of a complete pile set: opened, read, synced; and the errors for a file that is not what was written, or that
+ * its disk no longer gives. Either way the pile set must be made again.
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
+import { syncDirectory, syncFile } from '../io/durable.js';
 import { type OpenFile, type OwnRole, openOwnForRead } from '../io/files.js';
 import { errnoOf } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
+import type { JobControl } from '../job-control.js';
+import { severalAtOnce } from '../several-at-once.js';
+import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from './pile-layout.js';
+import type { PileSet } from './pile-set-writer.js';
 
 const ADVICE: Record<OwnRole, string> = {
   temp: 'check the disk; a job that can be resumed goes on with `resume`',
@@ -79,5 +84,30 @@ export function openPileSetFile(path: string, pileSetName: string | undefined, r
     if (errno === 'ELOOP') throw damagedPileSet(`${path} is a symbolic link`, pileSetName, role);
     if (errno !== 'ENOENT' || statPath(dirname(path), role) === undefined) throw error;
     throw damagedPileSet(`${path} does not exist any more`, pileSetName, role);
+  }
+}
+
+/** Under way at one time; on many disks more, so that most of them have something to write. */
+const FEWEST_SYNCS = 4;
+
+/** Syncs data files, indexes, which must be files, and the directories of the data files. */
+export async function syncPileSets(
+  pileSets: readonly Pick<PileSet, 'name' | 'dataFiles'>[],
+  layout: PileSetLayout,
+  control: JobControl,
+): Promise<void> {
+  const role = roleOf(layout);
+  const files = pileSets.flatMap(({ name, dataFiles }) =>
+    dataFiles.map(({ stripe, disk }) => ({ path: dataFilePath(layout, name, stripe, disk), disk })),
+  );
+  const syncDataFile = async ({ path, disk }: { path: string; disk: number }) => {
+    const { rotates, gate } = diskAt(layout, disk);
+    if (rotates) await control.duringAsync(gate, () => syncFile(path, role));
+    else await syncFile(path, role);
+  };
+  await severalAtOnce(files, syncDataFile, Math.max(FEWEST_SYNCS, 2 * layout.disks.length));
+  await severalAtOnce(pileSets, ({ name }) => syncFile(indexFilePath(layout, name), role));
+  for (const disk of new Set(files.map((file) => file.disk))) {
+    await syncDirectory(diskAt(layout, disk).directory, role);
   }
 }

@@ -23,7 +23,7 @@
 import { crc32 } from 'node:zlib';
 import { createOwnFile, type OwnRole, withFile, writeAt } from '../io/files.js';
 import { type PileTally, type PileTotals, tallyOf } from './pile-totals.js';
-import type { Segment, SegmentLog } from './segment-log.js';
+import type { Segment, SegmentLog } from './segments.js';
 
 export const MAGIC = Buffer.from('pileset3', 'latin1');
 /** Of all versions. */

@@ -25,9 +25,8 @@ import {
 } from './pile-set-index.js';
 import type { PileTotals } from './pile-totals.js';
 import type { RamPool } from './ram-pool.js';
-import type { SegmentCompressor } from './segment-compressor.js';
-import type { SegmentHasher } from './segment-hasher.js';
-import { SegmentLog } from './segment-log.js';
+import type { SegmentCompressor, SegmentHasher } from './segments.js';
+import { SegmentLog } from './segments.js';
 
 interface DataFile {
   readonly stripe: number;

@@ -1,13 +1,15 @@
 /**
  * The bytes of a memory pool, addressed by one number.
  *
- * All threads of a job share slabs. None of the coordinator's is among them: what the main thread of a program has
- * once had in its hands is given back when its collector comes to it, which shared memory does not make it do. So a
- * thread keeps the slabs, which hands them to those that ask, and they go with the last of these threads
- * (`workers/memory-keeper.cts`). A job on one thread has memory of that thread, which the collector does count.
+ * All threads of a job share slabs. The coordinator holds none of them: memory that the main thread of a program has once
+ * held is given back only when its collector runs, and shared memory does not make it run. So a thread of its own keeps
+ * the slabs, hands them to the threads that ask, and they go with the last of these threads (`workers/memory-keeper.cts`).
+ * A job on one thread has memory of that thread, which the collector does count.
+ *
+ * V8 copies shared memory by words only if both ends lie alike within a word, and else byte by byte, several times as
+ * slowly. So bytes that do not lie alike go through a few KiB of this thread's own, which lie like the shared ones.
  */
 import { BroadcastChannel } from 'node:worker_threads';
-import { copySharedBytes } from './copy-shared-bytes.js';
 
 /** As it travels to other threads; what one thread has for itself does not. */
 export type PoolMemoryShare =
@@ -63,4 +65,28 @@ function askForSlabs(channelName: string): Promise<readonly SharedArrayBuffer[]>
     };
     channel.postMessage(ASK_FOR_SLABS);
   });
+}
+
+const WORD_BYTES = 8;
+/** Small enough to stay in the cache of the core. */
+const PIECE_BYTES = 64 * 1024;
+
+let scratch: Uint8Array | undefined;
+
+/** Copies all of `source` to `target` at `offset`; one of them is shared. */
+export function copySharedBytes(source: Uint8Array, target: Uint8Array, offset: number): void {
+  const isShared = source.buffer instanceof SharedArrayBuffer;
+  const sharedStart = isShared ? source.byteOffset : target.byteOffset + offset;
+  const ownStart = isShared ? target.byteOffset + offset : source.byteOffset;
+  if ((sharedStart - ownStart) % WORD_BYTES === 0) {
+    target.set(source, offset);
+    return;
+  }
+  scratch ??= new Uint8Array(PIECE_BYTES + WORD_BYTES);
+  const lead = sharedStart % WORD_BYTES;
+  for (let done = 0; done < source.byteLength; done += PIECE_BYTES) {
+    const count = Math.min(PIECE_BYTES, source.byteLength - done);
+    scratch.set(source.subarray(done, done + count), lead);
+    target.set(scratch.subarray(lead, lead + count), offset + done);
+  }
 }

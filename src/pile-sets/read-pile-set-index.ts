@@ -22,7 +22,7 @@ import {
   SEGMENT_ENTRY_BYTES,
 } from './pile-set-index.js';
 import { addTotals, emptyTotals, type PileTotals, totalsOf } from './pile-totals.js';
-import type { Segment } from './segment-log.js';
+import type { Segment } from './segments.js';
 
 /** Piles that are looked at together when all are. */
 const PILES_TOGETHER = 4096;

@@ -8,7 +8,7 @@ import { syncDirectory } from '../io/durable.js';
 import { statPath } from '../io/paths.js';
 import { type JobControl, UNGATED } from '../job-control.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
-import { syncPileSets } from '../pile-sets/sync-pile-sets.js';
+import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generations.js';
 import { pileSetDirectoryOf } from './store-files.js';

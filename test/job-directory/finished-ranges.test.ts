@@ -8,12 +8,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
 import { seal } from '#src/io/sealed-file.js';
-import {
-  type FinishedRange,
-  finishedRangeNames,
-  readFinishedRanges,
-  writeFinishedRanges,
-} from '#src/job-directory/finished-ranges.js';
+import { type FinishedRange, finishedRangeNames, readFinishedRanges, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -6,12 +6,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import {
-  noteStagingOwner,
-  readStagingOwner,
-  STAGING_OWNER_NAME,
-  type StagingOwner,
-} from '#src/job-directory/job-manifest.js';
+import { noteStagingOwner, readStagingOwner, STAGING_OWNER_NAME, type StagingOwner } from '#src/job-directory/job-manifest.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

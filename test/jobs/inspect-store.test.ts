@@ -10,7 +10,7 @@ import { expireStore, inspectStore, openPileWriter, PileshufError } from '#src/i
 import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription } from '#src/pile-sets/read-pile-set-index.js';
-import { SegmentLog } from '#src/pile-sets/segment-log.js';
+import { SegmentLog } from '#src/pile-sets/segments.js';
 import { commitManifest } from '#src/store/commit-manifest.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { readStoreManifest } from '#src/store/store-manifest.js';

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { copySharedBytes } from '#src/pile-sets/copy-shared-bytes.js';
+import { copySharedBytes } from '#src/pile-sets/pool-memory.js';
 
 const ROOM = 300_000;
 const GUARD = 0xee;

@@ -1,6 +1,6 @@
 /** Compresses segments with what every Node has: the pile store does not know how it is done. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { SegmentCompressor, SegmentExpander } from '#src/pile-sets/segment-compressor.js';
+import type { SegmentCompressor, SegmentExpander } from '#src/pile-sets/segments.js';
 
 export const deflateCompressor: SegmentCompressor & SegmentExpander = {
   compress: (bytes) => {

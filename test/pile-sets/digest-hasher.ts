@@ -1,6 +1,6 @@
 /** Checksums of segments without a kernel, of bytes that lie anywhere. */
 import { createHash, type Hash } from 'node:crypto';
-import type { SegmentHasher } from '#src/pile-sets/segment-hasher.js';
+import type { SegmentHasher } from '#src/pile-sets/segments.js';
 
 export class DigestHasher implements SegmentHasher {
   #hash: Hash | undefined;

@@ -7,7 +7,7 @@ import { eachMergedPile, mergePiles } from '#src/pile-sets/merged-pile.js';
 import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import type { StoredPileSet } from '#src/pile-sets/pile-set-writer.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
-import { SegmentLog } from '#src/pile-sets/segment-log.js';
+import { SegmentLog } from '#src/pile-sets/segments.js';
 
 const SEGMENT_BYTES = 100;
 

@@ -18,7 +18,7 @@ import { type PileSet, PileSetWriter } from '#src/pile-sets/pile-set-writer.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 import { readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
-import type { SegmentCompressor } from '#src/pile-sets/segment-compressor.js';
+import type { SegmentCompressor } from '#src/pile-sets/segments.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { unreadable } from '../fixtures/unreadable-files.js';

@@ -9,18 +9,10 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { VerificationError } from '#src/errors.js';
-import {
-  type DataFileSize,
-  encodePileSetIndex,
-  type IndexSource,
-  MOST_COMPRESSED_BYTES,
-  type PileEntry,
-  type PileSetDescription,
-  writePileSetIndex,
-} from '#src/pile-sets/pile-set-index.js';
+import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES, type PileEntry, type PileSetDescription, writePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import { type PileTally, totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
-import { type Segment, SegmentLog } from '#src/pile-sets/segment-log.js';
+import { type Segment, SegmentLog } from '#src/pile-sets/segments.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const STRIPES = 2;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { pass1Arena } from '#src/plan/arena-sizes.js';
-import { planWriterMemory } from '#src/plan/writer-memory.js';
+import { planWriterMemory } from '#src/plan/store-sizes.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -3,7 +3,7 @@
  */
 
 import { inPhase } from '../../src/phase-clock.js';
-import type { SegmentHasher } from '../../src/pile-sets/segment-hasher.js';
+import type { SegmentHasher } from '../../src/pile-sets/segments.js';
 import type { Kernel } from './kernel.js';
 
 /** Checksums of bytes in pieces that are under way at one time; each needs a lane of the kernel for itself. */

@@ -17,8 +17,7 @@ import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import { type PileSetLayout, pileSetFiles, type RescatterTarget } from '../../src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
-import type { SegmentCompressor } from '../../src/pile-sets/segment-compressor.js';
-import type { SegmentHasher } from '../../src/pile-sets/segment-hasher.js';
+import type { SegmentCompressor, SegmentHasher } from '../../src/pile-sets/segments.js';
 import {
   ENTRY_BYTES,
   MOST_SUB_PILES,

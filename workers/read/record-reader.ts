@@ -11,7 +11,7 @@ import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { memoryForRecord } from '../../src/plan/record-memory.js';
+import { memoryForRecord } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadShare } from '../shares.js';
 import type { ReadWindow } from './read-window.js';

@@ -1,6 +1,6 @@
 /** The log of segments gives back what was added, in order, however many there are. */
 import { describe, expect, it } from 'vitest';
-import { type Segment, SegmentLog } from '#src/pile-sets/segment-log.js';
+import { type Segment, SegmentLog } from '#src/pile-sets/segments.js';
 
 /** Numbers as large as they come: places beyond 32 bits, checksums of 64. */
 function segmentOf(number: number): Segment {

@@ -1,6 +1,6 @@
 /**
- * Segments in the order in which they are written, as plain numbers: a slice of some ten gigabytes has hundreds
- * of thousands of them.
+ * Segments: contiguous bytes of one pile in one data file, or in the memory pool. A log of those that a pile set has, and
+ * the contracts of what hashes and compresses them.
  */
 
 /** Contiguous bytes of one pile, at least one. */
@@ -62,4 +62,39 @@ export class SegmentLog {
     this.#checksums = new BigUint64Array(2 * checksums.length);
     this.#checksums.set(checksums);
   }
+}
+
+/**
+ * The checksum of a segment: computed when it is written, and again when it was read.
+ */
+export interface SegmentHasher {
+  /**
+   * Checksum of a segment that lies in one piece.
+   * @param bytes for this and for `add`, the memory that the hasher works on.
+   */
+  hash(bytes: Uint8Array, offset: number, byteLength: number): bigint;
+  /** Begins the checksum of a segment that comes in pieces; meanwhile only `hash` may be used for others. */
+  begin(): void;
+  add(bytes: Uint8Array, offset: number, byteLength: number): void;
+  /** That of all bytes added since `begin`; the same as `hash` gives, however they were cut. */
+  checksum(): bigint;
+}
+
+/**
+ * The contracts of what makes segments smaller on their way to disk, and of what makes them what they were.
+ */
+export interface SegmentCompressor {
+  /**
+   * @param bytes at most `MOST_COMPRESSED_BYTES`.
+   * @returns fewer bytes that stand for them, good until the next call; undefined when there are none.
+   */
+  compress(bytes: Uint8Array): Uint8Array | undefined;
+}
+
+export interface SegmentExpander {
+  /**
+   * Fills all of `target` with what was compressed to `bytes`.
+   * @throws Error, of any kind, when that is another number of bytes, or `bytes` are damaged.
+   */
+  expand(bytes: Uint8Array, target: Uint8Array): void;
 }

@@ -1,6 +1,6 @@
 /** How many piles a store gets. */
 import { describe, expect, it } from 'vitest';
-import { pilesForBytes, pilesForFirstInputs } from '#src/plan/store-piles.js';
+import { pilesForBytes, pilesForFirstInputs } from '#src/plan/store-sizes.js';
 
 const GIB = 2 ** 30;
 

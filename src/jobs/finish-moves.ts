@@ -1,0 +1,36 @@
+/**
+ * A shuffle whose output was complete when the earlier attempt was killed: only the moves to the final names are left.
+ */
+import type { CommitJournal } from '../output/commit-journal.js';
+import type { JobFiles } from './job-files.js';
+import type { JobProgress } from './job-progress.js';
+import type { ShuffleReport } from './options.js';
+import type { PreparedShuffle } from './prepare-shuffle.js';
+
+/** A report before its job has ended. */
+export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
+  readonly seconds: Omit<ShuffleReport['seconds'], 'total'>;
+};
+
+export async function finishMoves(
+  { request, inputs, plan }: PreparedShuffle,
+  { output }: JobFiles,
+  journal: CommitJournal,
+  progress: JobProgress,
+): Promise<UntimedReport> {
+  const { records, bytes, checksum } = journal;
+  const commit = await progress.during('commit', undefined, () => output.finish(journal));
+  return {
+    records,
+    bytes,
+    seed: request.seed,
+    checksum,
+    seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
+    inputCount: inputs.length,
+    workers: plan.memory.workers,
+    piles: plan.memory.pileCount,
+    tempBytes: 0,
+    shards: commit.value,
+    resumed: { pileSets: plan.slices.length, outputBytes: bytes },
+  };
+}
