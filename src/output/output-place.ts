@@ -61,20 +61,25 @@ export function resolveOutput(
     requireParent(output);
     requireNoDanglingLink(output);
     if (output.endsWith('/')) {
-      throw misplaced(
+      throw new UsageError(
         `the output ${output} is named as a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it`,
+        'ERR_OUTPUT_PLACE',
       );
     }
     return { kind: 'file', path: realPathOfNew(output), mayReplace };
   }
   if (stat.isDirectory()) {
-    throw misplaced(
+    throw new UsageError(
       `the output ${output} is a directory; expected a file, or --shards, --shard-records or --shard-bytes to write shards into it`,
+      'ERR_OUTPUT_PLACE',
     );
   }
   if (stat.isFIFO() || stat.isCharacterDevice() || stat.isBlockDevice()) return { kind: 'stream', path: output };
   if (!stat.isFile()) {
-    throw misplaced(`the output ${output} is neither a file, a pipe nor a device; name another`);
+    throw new UsageError(
+      `the output ${output} is neither a file, a pipe nor a device; name another`,
+      'ERR_OUTPUT_PLACE',
+    );
   }
   return { kind: 'file', path: realPathOf(output, 'output'), mayReplace };
 }
@@ -88,7 +93,10 @@ function resolveShardDirectory(output: string, naming: ShardNaming, mayReplace: 
     return { kind: 'shards', path: realPathOfNew(output), exists: false, naming, mayReplace };
   }
   if (!stat.isDirectory()) {
-    throw misplaced(`the output ${output} is a file; expected a directory to write shards into`);
+    throw new UsageError(
+      `the output ${output} is a file; expected a directory to write shards into`,
+      'ERR_OUTPUT_PLACE',
+    );
   }
   return { kind: 'shards', path: realPathOf(output, 'output'), exists: true, naming, mayReplace };
 }
@@ -119,8 +127,9 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   const former = findFormerFiles(place);
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
   if (noFile !== undefined) {
-    throw misplaced(
+    throw new UsageError(
       `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another --prefix`,
+      'ERR_OUTPUT_PLACE',
     );
   }
   const [existing] = former;
@@ -135,8 +144,10 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
 function requireWritable(directory: string): void {
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle === undefined) return;
-  const message = `cannot make the output in ${directory}: ${obstacle}; expected a directory that can be written`;
-  throw new SystemError('ERR_IO', message);
+  throw new SystemError(
+    'ERR_IO',
+    `cannot make the output in ${directory}: ${obstacle}; expected a directory that can be written`,
+  );
 }
 
 /** The last step of a job opens the directory to make the names in it durable. */
@@ -149,10 +160,6 @@ function requireReadable(directory: string): void {
   );
 }
 
-function misplaced(message: string): UsageError {
-  return new UsageError(message, 'ERR_OUTPUT_PLACE');
-}
-
 /** The path that a new file will have, without symbolic links. */
 function realPathOfNew(path: string): string {
   const absolute = resolve(path);
@@ -162,13 +169,16 @@ function realPathOfNew(path: string): string {
 function requireParent(output: string): void {
   const parent = dirname(resolve(output));
   if (statPath(parent, 'output')?.isDirectory() !== true) {
-    throw misplaced(`the directory ${parent} of the output does not exist; make it first`);
+    throw new UsageError(`the directory ${parent} of the output does not exist; make it first`, 'ERR_OUTPUT_PLACE');
   }
 }
 
 function requireNoDanglingLink(output: string): void {
   if (nameExists(output.replace(/\/+$/, ''), 'output')) {
-    throw misplaced(`the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`);
+    throw new UsageError(
+      `the output ${output} is a symbolic link that leads nowhere; remove it or make what it names`,
+      'ERR_OUTPUT_PLACE',
+    );
   }
 }
 
@@ -194,8 +204,9 @@ export function requireOutside(path: string, what: string, inputDirectories: rea
   for (const directory of inputDirectories) {
     const realDirectory = realPathOf(directory, 'input');
     if (real === realDirectory || real.startsWith(realDirectory.endsWith(sep) ? realDirectory : realDirectory + sep)) {
-      throw misplaced(
+      throw new UsageError(
         `${what} ${path} lies inside the input directory ${directory}, so the job would read what it writes; name a place outside of it`,
+        'ERR_OUTPUT_PLACE',
       );
     }
   }

@@ -2,12 +2,12 @@
  * A store as it was at one moment: its readers work on that, whatever is appended or expired meanwhile. A pile set of a
  * snapshot may be expired, and deleted after the grace, while it is read; the reader's error then says so.
  */
-import { addCleanupErrors, PileshufError, VerificationError } from '../errors.js';
+import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { indexFilePath, type StoreLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
+import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings } from './store-files.js';
 import { readNewestManifest, readStoreManifest, type StoreManifest } from './store-manifest.js';
 
 export interface StoreSnapshot {
@@ -24,15 +24,16 @@ export interface StoreSnapshot {
 export function openSnapshot(path: string, manifestNumber?: number): StoreSnapshot {
   if (statPath(path, 'store')?.isDirectory() !== true) {
     const what = statPath(path, 'store') === undefined ? 'does not exist' : 'is not a directory';
-    throw storeError(`the pile store ${path} ${what}; check the name`);
+    throw new UsageError(`the pile store ${path} ${what}; check the name`, 'ERR_STORE');
   }
   const directory = realPathOf(path, 'store');
   const settings = requireStoreSettings(directory);
   const manifest =
     manifestNumber === undefined ? readNewestManifest(directory) : readStoreManifest(directory, manifestNumber);
   if (manifest === undefined) {
-    throw storeError(
+    throw new UsageError(
       `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; begin with the present one`,
+      'ERR_STORE',
     );
   }
   if (manifest.storeId !== settings.id) {
@@ -70,8 +71,9 @@ export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileS
   const name = pileSetName ?? error.pileSetName;
   if (name === undefined || isKept(snapshot, name)) return error;
   const { directory, manifest } = snapshot;
-  const explained = storeError(
+  const explained = new UsageError(
     `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; begin with the present state, and give pileshuf gc a longer --grace`,
+    'ERR_STORE',
   );
   addCleanupErrors(explained, error.cleanupErrors);
   return explained;
