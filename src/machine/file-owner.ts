@@ -9,6 +9,10 @@
  * have any more (or has under that number, but started at another time), or that ran before this host was started again.
  * A process on another host or in another container may run or not. Hosts that share a directory must therefore
  * have different names; `judgeOwnerAmongHosts` is for directories where two of them may have the same one.
+ *
+ * Who may sweep such a file: nobody while it is live, anybody when it is left over. If that cannot be known, the lock of a
+ * job counts as held (job-directory/job-lock.ts), a temp directory and an index that is being made stay, and the files of
+ * an attempt at a store stay until a grace is over (store/collect-garbage.ts).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';

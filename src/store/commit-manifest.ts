@@ -2,11 +2,11 @@
  * Gives a store its next state, also when others do so at the same time.
  */
 import { join } from 'node:path';
-import { SystemError, UsageError } from '../errors.js';
+import { SystemError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
-import { manifestDirectoryOf, nameOfManifest } from './store-files.js';
+import { manifestDirectoryOf, nameOfManifest, storeError } from './store-files.js';
 import { encodeManifest, readNewestManifest, type StoreManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
@@ -28,7 +28,9 @@ export async function commitManifest(
   const directory = manifestDirectoryOf(storeDirectory);
   for (;;) {
     const state = readNewestManifest(storeDirectory);
-    if (state.storeId !== settings.id) throw replacedByAnother(storeDirectory);
+    if (state.storeId !== settings.id) {
+      throw storeError(`the pile store ${storeDirectory} was replaced by another one meanwhile; begin again`);
+    }
     const changed = change(state);
     if (changed === undefined) {
       // Its maker may have been killed, or have failed, before the state was durable.
@@ -66,12 +68,5 @@ function inDoubt(storeDirectory: string, { number }: StoreManifest, cause: Syste
     'ERR_IO',
     `the commit is state ${number} of the pile store ${storeDirectory}, but it may not survive a power failure: ${cause.message}; check the disk, then run the same command again, with \`replace\` if it adds inputs`,
     { cause },
-  );
-}
-
-function replacedByAnother(storeDirectory: string): UsageError {
-  return new UsageError(
-    `the pile store ${storeDirectory} was replaced by another one meanwhile; begin again`,
-    'ERR_STORE',
   );
 }

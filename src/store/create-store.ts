@@ -21,6 +21,7 @@ import {
   readStoreSettings,
   SETTINGS_NAME,
   type StoreSettings,
+  storeError,
 } from './store-files.js';
 import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
@@ -80,7 +81,7 @@ function readSettingsIfAny(path: string): StoreSettings | undefined {
   const stat = statPath(path, 'store');
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) return readStoreSettings(path);
-  throw new UsageError(`the pile store ${path} is not a directory; name another place`, 'ERR_STORE');
+  throw storeError(`the pile store ${path} is not a directory; name another place`);
 }
 
 /** @throws UsageError ERR_STORE when the directory holds something else; SystemError when its parent does not exist. */
@@ -125,9 +126,8 @@ async function createFirstManifest(directory: string): Promise<string> {
 function requireNothingForeign(directory: string): void {
   const foreign = listNames(directory, 'store').find((name) => !isNameInStore(name));
   if (foreign === undefined) return;
-  throw new UsageError(
+  throw storeError(
     `${directory} is no pile store: it holds ${foreign}; name an empty directory, or one that does not exist`,
-    'ERR_STORE',
   );
 }
 
@@ -135,10 +135,7 @@ function requireNothingForeign(directory: string): void {
 function requireUnfinished(directory: string): void {
   const newest = listManifests(directory).at(-1) ?? 0;
   if (newest <= 1 || readStoreSettings(directory) !== undefined) return;
-  throw new UsageError(
-    `the pile store ${directory} has lost its file ${SETTINGS_NAME}; restore it from a copy`,
-    'ERR_STORE',
-  );
+  throw storeError(`the pile store ${directory} has lost its file ${SETTINGS_NAME}; restore it from a copy`);
 }
 
 async function unlessTaken(creating: Promise<void>): Promise<void> {

@@ -49,6 +49,11 @@ export const STORE_REMEDY: Remedy = {
   otherVersionCode: 'ERR_STORE_VERSION',
 };
 
+/** The error for a directory that is no store, or a store that cannot be used. */
+export function storeError(message: string): UsageError {
+  return new UsageError(message, 'ERR_STORE');
+}
+
 const shape = object({
   /** 16 hex digits, different in each store. */
   id: checksumText,
@@ -81,8 +86,7 @@ export function readStoreSettings(storeDirectory: string): StoreSettings | undef
 export function requireStoreSettings(storeDirectory: string): StoreSettings {
   const settings = readStoreSettings(storeDirectory);
   if (settings !== undefined) return settings;
-  throw new UsageError(
+  throw storeError(
     `${storeDirectory} is no pile store: it has no file ${SETTINGS_NAME}; make one with pileshuf pile or pileshuf append`,
-    'ERR_STORE',
   );
 }

@@ -8,13 +8,12 @@
  * then (commit-manifest.ts).
  */
 import { join } from 'node:path';
-import { UsageError } from '../errors.js';
 import { checksumText, list, nullable, object, type Shape, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
-import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';
+import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY, storeError } from './store-files.js';
 
 const pileSetName: Shape<string> = (value, place) => {
   const name = text(value, place);
@@ -109,10 +108,7 @@ export function readNewestManifest(storeDirectory: string): StoreManifest {
   for (;;) {
     const newest = listManifests(storeDirectory).at(-1);
     if (newest === undefined) {
-      throw new UsageError(
-        `${storeDirectory} is no pile store: it has no manifest; restore it from a copy`,
-        'ERR_STORE',
-      );
+      throw storeError(`${storeDirectory} is no pile store: it has no manifest; restore it from a copy`);
     }
     const manifest = readStoreManifest(storeDirectory, newest);
     // If it is gone, there is a newer one.

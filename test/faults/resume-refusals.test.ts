@@ -208,10 +208,10 @@ describe('an unfinished job', () => {
 
   it('is not gone on with when it was begun by another version', async () => {
     const manifest = join(job.job, 'manifest');
-    const value = unseal(readFileSync(manifest), 'job', 4, manifest);
-    writeFileSync(manifest, seal('job', 5, Object(value)));
+    const value = unseal(readFileSync(manifest), 'job', 5, manifest);
+    writeFileSync(manifest, seal('job', 6, Object(value)));
     const message =
-      /manifest was written by another version of pileshuf \(format 5, expected 4\); finish the job with that version or give --force to discard it$/;
+      /manifest was written by another version of pileshuf \(format 6, expected 5\); finish the job with that version or give --force to discard it$/;
     await expectRefused(() => resume(), 2, 'ERR_JOB_VERSION', message);
     await expectRefused(() => run(), 2, 'ERR_JOB_VERSION', message);
     await expectDiscarded();

@@ -268,7 +268,7 @@ describe('a name that leads out of the directory', () => {
 
   it('is refused in a manifest, which says of no other place than is asked for', async () => {
     const path = join(paths.job, 'manifest');
-    const manifest = Object(unseal(readFileSync(path), 'job', 4, path));
+    const manifest = Object(unseal(readFileSync(path), 'job', 5, path));
     for (const differs of [
       { output: join(victim, 'precious') },
       { output: '../victim/precious' },

@@ -1,6 +1,6 @@
 /**
- * The directories of a job: made for it alone, found again, emptied but for what is not its own, and kept when
- * a run is to go on. Files that had to make way for outputs are never removed with them.
+ * The directories of a job: made for it alone, found again, emptied but for what is not its own, and kept for
+ * a later attempt. Files that had to make way for outputs are never removed with them.
  */
 import {
   chmodSync,
@@ -279,7 +279,7 @@ describe('a named directory of another use', () => {
     expect(existsSync(paths.stagingDirectory)).toBe(false);
   });
 
-  it('loses the data of a run that had it in there, when this one has not', async () => {
+  it('loses the data that an earlier attempt kept in there, also when this one does not', async () => {
     const jobDir = directory.path('named');
     const before = pathsOf(jobDir, true);
     const made = await make(before);
@@ -309,7 +309,7 @@ describe('clearing', () => {
     expect(readStagingOwner(paths.stagingDirectory)?.jobDirectory).toBe(paths.jobDirectory);
   });
 
-  it('removes records of runs before what they tell of, the last one first, and the manifest behind all else', async () => {
+  it('removes records of ranges before what they describe, the last one first, and the manifest after all else', async () => {
     const paths = pathsOf();
     const made = await make(paths, true);
     fill(paths);
@@ -373,7 +373,7 @@ describe('clearing', () => {
   });
 
   it.each(['done-000001', 'set-000001.index', '0.part'])(
-    'can still be gone on with when %s cannot be removed',
+    'can still be resumed when %s cannot be removed',
     async (stuck) => {
       const paths = pathsOf();
       const { jobDirectory, stagingDirectory, dataDirectories } = paths;
@@ -472,7 +472,7 @@ describe('the staging directory', () => {
 });
 
 describe('makeDirectories', () => {
-  it('makes names durable that a run relies on when it goes on, and only then', async () => {
+  it('makes the names durable that a later attempt relies on, and only then', async () => {
     for (const isDurable of [true, false]) {
       const paths = pathsOf();
       const made = open(paths);

@@ -1,6 +1,6 @@
 /**
- * The marker of shards in a directory that was there before them: what it says, who may read it, and that it
- * appears whole and replaces the one that a run left that was killed.
+ * The marker of shards in a directory that existed before them: what it says, who may read it, and that it
+ * appears whole and replaces the one of a killed attempt.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -153,7 +153,7 @@ async function quickly(work: () => Promise<void>): Promise<void> {
   const { error } = await withCallsSeen(() => {}, work);
   expect(error).toBeUndefined();
 }
-/** What a run does that goes on: the moves are taken up where they are, or begin anew. */
+/** What a later attempt does: it continues the moves, or begins them again. */
 const moveOrBegin = async (kind: Kind) => {
   if (readJournal(directory.path('job')) === undefined) await writeJournal(directory.path('job'), kind.journal());
   await move(kind);

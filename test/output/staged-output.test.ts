@@ -168,13 +168,13 @@ describe('StagedOutput', () => {
     const compression = { codec: 'gzip', level: 6 } as const;
     expect(await output.begin({ ...layout, compression }, finished)).toMatchObject({ kind: 'appended', compression });
     expect([0, 1, 2, 3].map(textOf)).toEqual(['<000>0123', '', '<000>abc', '']);
-    // Less than was written is told when it is read back, and not made to look like more.
+    // If bytes are missing, reading back finds that; the file is not made longer.
     stage('<000>01');
     await output.begin({ ...layout, compression }, finished);
     expect(textOf(0)).toBe('<000>01');
   });
 
-  it('requires what an earlier run wrote, and takes more', () => {
+  it('requires what an earlier attempt wrote, and accepts more', () => {
     const output = shardsOutput(false);
     stage('0123456789', 'abc');
     expect(() => output.requireStaged([])).not.toThrow();
@@ -254,7 +254,7 @@ describe('StagedOutput', () => {
     ['one file', false, (isResumable: boolean) => fileOutput(false, isResumable)],
     ['a new directory', false, (isResumable: boolean) => shardsOutput(false, false, isResumable)],
     ['a directory that exists', true, (isResumable: boolean) => shardsOutput(true, false, isResumable)],
-  ])('notes the moves where another run must know of them: %s', async (_, exists, open) => {
+  ])('notes the moves when a later attempt must know of them: %s', async (_, exists, open) => {
     for (const isResumable of [false, true]) {
       if (exists) mkdirSync(out(), { recursive: true });
       const output = open(isResumable);

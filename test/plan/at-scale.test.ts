@@ -20,7 +20,7 @@ const TB = 1e12;
 
 /** The largest slice that is ever planned. */
 const LARGEST_SLICE_BYTES = 64 * GIB;
-/** A manifest lists no more of them (job-directory/manifest.ts). */
+/** A manifest lists no more of them (job-directory/job-manifest.ts). */
 const MOST_SPLITS = 2 ** 20;
 /** A segment in the log of a thread and then in the index (pile-sets/segment-log.ts and pile-set-index.ts). */
 const NOTE_BYTES = 40 + 24;

@@ -1,5 +1,5 @@
 /**
- * Making and opening stores: one of two creators wins, a killed one is gone on with, and nothing else is ever taken for a
+ * Making and opening stores: one of two creators wins, the next one continues a killed one, and nothing else is ever taken for a
  * store.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -151,7 +151,7 @@ describe('openOrCreateStore', () => {
     for (const { settings, manifest } of snapshots) expect(manifest.storeId).toBe(settings.id);
   });
 
-  it.each(['fails', 'ends'] as const)('is gone on with when any of its calls %s', async (how) => {
+  it.each(['fails', 'ends'] as const)('is continued when any of its calls %s', async (how) => {
     let count = 0;
     for (let number = 1; ; number += 1) {
       const { isReached } = await interrupted(how, number, () => create());
