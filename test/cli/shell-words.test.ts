@@ -1,9 +1,11 @@
 /** Words for a shell: how they look, and that shells read the same words again. */
+
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { oneLine } from '#src/cli/one-line.js';
 import { quoteShellWords } from '#src/cli/shell-words.js';
+import { atScale } from '../fixtures/scale.js';
 
 /** What a shell makes of the words that stand in its script. */
 function wordsReadBy(shell: string, quoted: string): string[] {
@@ -43,7 +45,7 @@ describe('quoteShellWords', () => {
         expect(oneLine(quoted)).toBe(quoted);
         expect(wordsReadBy('bash', quoted)).toEqual(words);
       }),
-      { numRuns: 100 },
+      { numRuns: atScale(15, 100) },
     );
   });
 
@@ -53,7 +55,7 @@ describe('quoteShellWords', () => {
       fc.property(fc.array(plainWord, { minLength: 1, maxLength: 30 }), (words) => {
         expect(wordsReadBy('sh', quoteShellWords(words))).toEqual(words);
       }),
-      { numRuns: 100 },
+      { numRuns: atScale(15, 100) },
     );
   });
 });

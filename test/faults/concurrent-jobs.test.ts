@@ -3,6 +3,7 @@
  * time: another one is refused at once, and the first does not notice. What others make meanwhile under the name
  * of the output is left alone, unless the job may replace it.
  */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -12,6 +13,7 @@ import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { OUTPUT_BYTES, SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
@@ -31,7 +33,7 @@ function contentOf(path: string): [string, string][] {
 }
 
 describe('several jobs in one process', () => {
-  it.each([true, false])('give what each gives alone (inline: %s)', async (inline) => {
+  it.each(sampled([true, false], 2))('give what each gives alone (inline: %s)', async (inline) => {
     const tuning = { ...SMALL_SIZES, inline };
     const seeds = ['1', '2', '3', '1'];
     const output = (name: string) => directory.path(`out ${name}`);

@@ -2,10 +2,12 @@
  * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, whatever
  * the workers, memory, piles, slices, buffers, temp directories and compression, with and without headers.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
+import { atScale } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
@@ -55,7 +57,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         expect(bytes.toString('latin1')).toBe(Buffer.concat([...expected, trailer]).toString('latin1'));
         expect(report.records).toBe(expected.length);
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(12, 60) },
     );
   });
 
@@ -108,7 +110,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(12, 60) },
     );
   });
 });
