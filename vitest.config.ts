@@ -41,13 +41,22 @@ if (included === undefined) throw new RangeError(`PILESHUF_TEST_SCALE is ${tier}
 const withTinyBuffers =
   tier === 'ci' ? files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'tuning-under-test')) : [];
 
-/** These change or measure the process they run in, so each has one of its own. */
-const OWN_PROCESS = /^test\/(faults|regress)\/|memory-given-back|task-pool|threads/;
+/** These measure the process they run in, or replace modules of the program: each has a process of its own. */
+const OWN_PROCESS = /memory-given-back|soak|task-pool|threads-of-jobs/;
+const replacesModules = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(');
 
+const mocked = included.filter(replacesModules);
 const own = included.filter((file) => OWN_PROCESS.test(file));
-const shared = included.filter((file) => !OWN_PROCESS.test(file));
+const shared = included.filter((file) => !own.includes(file) && !mocked.includes(file));
 
-function project(name: string, include: readonly string[], more: object = {}): TestProjectInlineConfiguration[] {
+/** The program is built: Node loads it as it is, which takes a fraction of the time. */
+const asBuilt = { server: { deps: { external: [/\/dist\//] } } };
+
+function project(
+  name: string,
+  include: readonly string[],
+  more: TestProjectInlineConfiguration['test'],
+): TestProjectInlineConfiguration[] {
   if (include.length === 0) return [];
   return [{ extends: true, test: { name, include: [...include], ...more } }];
 }
@@ -59,12 +68,11 @@ export default defineConfig({
     maxWorkers: 2,
     setupFiles: ['test/fixtures/property-seed.ts'],
     provide: { propertySeed },
-    // The program is built: Node loads it as it is.
-    server: { deps: { external: [/\/dist\//] } },
     projects: [
-      ...project('shared process', shared, { isolate: false }),
-      ...project('own process', own),
-      ...project('tiny buffers', withTinyBuffers, { env: { PILESHUF_TEST_TINY: '1' } }),
+      ...project('shared process', shared, { ...asBuilt, isolate: false }),
+      ...project('own process', own, asBuilt),
+      ...project('replaced modules', mocked, {}),
+      ...project('tiny buffers', withTinyBuffers, { ...asBuilt, isolate: false, env: { PILESHUF_TEST_TINY: '1' } }),
     ],
   },
 });

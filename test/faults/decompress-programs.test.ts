@@ -3,6 +3,7 @@
  * to end: one line that says it, no output, and no program left behind.
  */
 
+import '../fixtures/tuning-under-test.js';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -49,17 +49,6 @@ const LOSSES: readonly PowerLoss[] = [
 
 const totals = { states: 0, resumed: 0 };
 
-export interface Thoroughness {
-  /** Random ones that are tried after each change. */
-  readonly mixtures: number;
-  /** Of the ways to end what was stopped, how many are tried in each state. */
-  readonly endings: 1 | 2;
-  /** Of what many jobs do alike, every so many-th change is tried. */
-  readonly step: number;
-  /** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
-  readonly stride: number;
-}
-
 /** Random mixtures of what survives that are tried after each change. */
 const mixtures = atScale(0, 1, 40);
 /** Of the ways to end what was stopped, how many are tried in each state. */

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ShuffleOptions } from '#src/index.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { runInProcess } from './job-in-process.js';
 import { type Content, contentOf, runJob, undisturbed } from './resumable-job.js';
@@ -75,7 +75,7 @@ const step = atScale(8, 3, 1);
 
 const directory = useMemoryDirectory();
 
-describe.each(KINDS)('$name', (kind) => {
+describe.each(sampled(KINDS, 2))('$name', (kind) => {
   async function expectedOf(inputs: readonly string[]): Promise<Content> {
     kind.prepare(directory.path('undisturbed'));
     return await undisturbed(directory, { inputs, ...kind.options });

@@ -139,12 +139,15 @@ describe('SIGTERM', () => {
     );
   });
 
-  it.each(['pass 1', 'pass 2'] as const)('in %s of a job that cannot be resumed leaves nothing', async (place) => {
-    const stopped = await run({ sabotage: { ...SIGTERM, ...PLACES[place] } });
-    expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ERR_ABORTED' } });
-    expect(stopped.failure?.resume).toBe(undefined);
-    expect(readdirSync(directory.temp)).toEqual([]);
-  });
+  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)(
+    'in %s of a job that cannot be resumed leaves nothing',
+    async (place) => {
+      const stopped = await run({ sabotage: { ...SIGTERM, ...PLACES[place] } });
+      expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ERR_ABORTED' } });
+      expect(stopped.failure?.resume).toBe(undefined);
+      expect(readdirSync(directory.temp)).toEqual([]);
+    },
+  );
 });
 
 describe('a resumable job', () => {
@@ -188,10 +191,15 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.each([
-    ['a pile set is committed', 3],
-    ['the last of pass 1 is, or a run of pass 2', 15],
-  ])('that is killed when %s goes on', async (_, nth) => {
+  it.each(
+    sampled(
+      [
+        ['a pile set is committed', 3],
+        ['the last of pass 1 is, or a run of pass 2', 15],
+      ],
+      2,
+    ),
+  )('that is killed when %s goes on', async (_, nth) => {
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth, afterwards: true };
     expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -226,7 +234,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('takes over the seed that was drawn', async () => {
+  it.runIf(fromCi)('takes over the seed that was drawn', async () => {
     const words = [...inputs, '-o', output, '-T', directory.temp, '--resume'];
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] };
     const stopped = await runJob(directory, words, { sabotage, sizes: SIZES });
@@ -251,7 +259,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('whose data fits into memory has nothing to go on with, and begins anew', async () => {
+  it.runIf(fromCi)('whose data fits into memory has nothing to go on with, and begins anew', async () => {
     const sizes = smallSizes({ keepInRam: true });
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-write', nth: 3 } });

@@ -5,6 +5,7 @@
  * The saboteur works from outside (`saboteur.mjs`).
  */
 
+import '../fixtures/tuning-under-test.js';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Tuning } from '#src/plan/memory-plan.js';

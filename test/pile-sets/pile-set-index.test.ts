@@ -3,6 +3,7 @@
  * from a file. A damaged index is recognised, never half read, and whatever an index says, its readers
  * give a right answer or a VerificationError, and ask for no more memory than its size.
  */
+
 import { writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
@@ -20,6 +21,7 @@ import {
 } from '#src/pile-sets/pile-set-index.js';
 import { readPileEntries, readPileSetDescription, readPileTallies } from '#src/pile-sets/read-pile-set-index.js';
 import { type Segment, SegmentLog } from '#src/pile-sets/segment-log.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const STRIPES = 2;
@@ -259,7 +261,7 @@ describe('damage to the index of a pile set', () => {
           expect(readAll({ bytes }, PILES)[0]).toBe('refused');
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: atScale(300, 2000) },
     );
   });
 
@@ -389,7 +391,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           else expect(bytes.equals(good)).toBe(false);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: atScale(100, 500) },
     );
   });
 
@@ -421,7 +423,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 });

@@ -3,6 +3,7 @@
  * the oddest contents.
  */
 
+import '../fixtures/tuning-under-test.js';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';

@@ -3,6 +3,7 @@
  * the same content gives, and what a stream cannot do is said.
  */
 
+import '../fixtures/tuning-under-test.js';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
