@@ -61,7 +61,7 @@ const totals = { faults: 0, jobsThatEndedWell: 0 };
 /** Of the faults that are much like others, only every so many-th call is tried. */
 const step = atScale(160, 80, 1);
 
-describe.each([...TINY_JOBS, ...sampled(SPECIAL_JOBS, 3)])('$name', (kind) => {
+describe.each([...sampled(TINY_JOBS, 2, 1), ...sampled(SPECIAL_JOBS, 3)])('$name', (kind) => {
   const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
   const isSpecial = !isSlow && SPECIAL_JOBS.includes(kind);
@@ -78,7 +78,7 @@ describe.each([...TINY_JOBS, ...sampled(SPECIAL_JOBS, 3)])('$name', (kind) => {
 describe(LARGE_JOB.name, () => {
   const jobs = useTinyJobs();
   let prepared: Promise<Prepared> | undefined;
-  it.each(sampled(named(WRITE_FAULTS), 3))('a call on its output $name', async ({ fault }) => {
+  it.each(sampled(named(WRITE_FAULTS), 4, 2))('a call on its output $name', async ({ fault }) => {
     prepared ??= prepare(jobs.of(LARGE_JOB));
     const { job, expected } = await prepared;
     const isStaged = (path: string) => path.startsWith(`${job.root}/out/`) && path.endsWith('.part');

@@ -278,7 +278,7 @@ const refusedFor = (input: string, problem: string) => ({
 describe.each(MALFORMED)('%s', (what, words, bytes, problem) => {
   const options = () => ['-q', ...words, '-T', directory.temp, '--workers', '2', '-o', directory.path('out')];
 
-  it.each(sampled(WAYS, 4, what.length))(
+  it.each(sampled(WAYS, WAYS.length, what.length))(
     'is refused with its place: $how',
     async ({ store, tuning = {}, words: more = [] }) => {
       const input = directory.path('in');

@@ -100,7 +100,7 @@ const namedInputs = anyInputs.map((inputs) => inputs.map((bytes, i): Input => ({
 const piles = fc.integer({ min: 1, max: 40 });
 
 /** Times the cases of `npm test`. */
-const times = atScale(1, 2, 20);
+const times = atScale(1, 3, 50);
 
 describe('a store', () => {
   it('gives the bytes of a job on the same inputs, whatever was committed together, and when', async () => {
@@ -122,7 +122,7 @@ describe('a store', () => {
         expect((await read(store, reading)).equals(bytesOf(inputs))).toBe(true);
         rmSync(store.path, { recursive: true });
       }),
-      { numRuns: 20 * times },
+      { numRuns: 8 * times },
     );
   });
 
@@ -166,7 +166,7 @@ describe('a store', () => {
         expect((await read(anew, settings)).equals(bytes)).toBe(true);
         for (const { path } of [store, anew]) rmSync(path, { recursive: true });
       }),
-      { numRuns: 12 * times },
+      { numRuns: 5 * times },
     );
   });
 
@@ -186,7 +186,7 @@ describe('a store', () => {
         expect(later).toEqual(former);
         rmSync(store.path, { recursive: true });
       }),
-      { numRuns: 8 * times },
+      { numRuns: 3 * times },
     );
   });
 
@@ -214,7 +214,7 @@ describe('a store', () => {
         sliceCount += slice.length;
         expect(slice.filter((path) => path.startsWith(store.path))).toEqual([]);
       }),
-      { numRuns: 5 * times },
+      { numRuns: 2 * times },
     );
     expect(sliceCount).toBeGreaterThan(0);
   });

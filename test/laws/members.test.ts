@@ -76,7 +76,11 @@ describe.each(
   const expected = inOrder(spec, bytes);
 
   it('are the same with members of every size, wherever they are cut', async () => {
-    for (let memberBytes = 1; memberBytes <= bytes.byteLength + 1; memberBytes += memberBytes < 10 ? 1 : 17) {
+    for (
+      let memberBytes = 1;
+      memberBytes <= bytes.byteLength + 1;
+      memberBytes += memberBytes < atScale(3, 10) ? 1 : 17
+    ) {
       const stored = write(bytes, [memberBytes]);
       for (const sliceBytes of [1, 3, 2 * memberBytes + 1, bytes.byteLength / 2]) {
         const output = await outputOf({ spec, stored, sliceBytes });
@@ -181,7 +185,7 @@ describe('members that do not hold what they say', () => {
     const contents = piecesOf(bytes, [8]);
     const lengths = contents.map((content) => bgzfMember(content).byteLength);
     const expected = inOrder(spec, bytes);
-    for (const [i, length] of lengths.entries()) {
+    for (const [i, length] of sampled([...lengths.entries()], 4)) {
       const lies = [
         -1,
         1,

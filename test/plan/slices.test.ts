@@ -200,6 +200,7 @@ describe('planSliceBytes', () => {
           expect(slices.length).toBeLessThanOrEqual(Math.max(1, records));
         },
       ),
+      { numRuns: atScale(20, 100) },
     );
   });
 
