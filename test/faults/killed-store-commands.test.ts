@@ -7,7 +7,7 @@ import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { collectStore, inspectStore } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { atScale, isSlow } from '../fixtures/scale.js';
+import { atScale, isSlow, sampled } from '../fixtures/scale.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { inputsOf, linesOf, SEED, writeInputs } from '../fixtures/written-store.js';
@@ -39,7 +39,7 @@ const step = atScale(41, 23, 1);
 const directory = useTestDirectory();
 const store = () => directory.path('store');
 
-describe.each(commands)('pileshuf $argv.0', ({ argv, stdin, expected }) => {
+describe.each(sampled(commands, 2))('pileshuf $argv.0', ({ argv, stdin, expected }) => {
   it('leaves a whole store whenever it is killed', async () => {
     await writeInputs(directory.path('before'), ['gone'], '2026-09-01');
     await writeInputs(directory.path('before'), ['old'], '2026-10-01');

@@ -11,7 +11,7 @@ import { shuffle } from '#src/index.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
-import { sampled } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { orderRecords, recordsOf, referenceOrder } from './reference-order.js';
 
@@ -69,7 +69,7 @@ const hasZstd = isOnPath('zstd');
 const NO_ROOM =
   /in: the zstd frame at byte 0 \(compressed\) has a window of 134217728 bytes, which does not fit the memory budget; expected --memory of at least (\d+M)$/;
 
-describe('zstd --long, if zstd is on PATH', () => {
+describe.runIf(fromCi)('zstd --long, if zstd is on PATH', () => {
   it.skipIf(!hasZstd).each(sampled([0, 1], 2))(
     'is read when the window fits the memory, and else refused with the memory that would do: %d lines of header',
     async (headerLines) => {
@@ -119,7 +119,7 @@ it.skipIf(!hasZstd)('of no bytes zstd makes an input without records, if it is o
   expect(readFileSync(output)).toHaveLength(0);
 });
 
-it.skipIf(!hasZstd)('zstd is recognised in a pipe, if it is on PATH', async () => {
+it.skipIf(!fromCi || !hasZstd)('zstd is recognised in a pipe, if it is on PATH', async () => {
   const stdin = runOn(lines, ['zstd', '-q', '-c']);
   const { stdout, stderr } = await runCommand(['-', '--seed', 'foreign', '--temp-dir', directory.temp], { stdin });
   expect(stdout.equals(expected), stderr).toBe(true);
