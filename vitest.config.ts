@@ -1,32 +1,78 @@
-import { defineConfig } from 'vitest/config';
-
-/** The slow tier is run by `npm run test:slow` alone. */
-const slow = process.env['PILESHUF_TEST_SLOW'] === '1';
-
 /**
- * With tiny buffers (`npm run test:tiny`) these would do the same once more: they have sizes of their own, or are about
- * arguments, messages, locks, signals, limits and what a job goes on with, where no edge of a buffer matters. A job that
- * goes on is tried with tiny sizes at each of its calls, by those of faults/ that work on the tiny job. The order of
- * records is the same whatever the sizes, which same-bytes shows, so that it need be seen to be uniform only once.
+ * The three tiers of tests. `PILESHUF_TEST_SCALE` names the tier; package.json has a command for each.
+ *
+ * | tier    | command             | files                                                                       |
+ * | ------- | ------------------- | --------------------------------------------------------------------------- |
+ * | `quick` | `npm test`          | `*.test.ts`                                                                 |
+ * | `ci`    | `npm run test:ci`   | `*.ci.ts`, `*.test.ts` with a scale, and some of both with tiny buffers      |
+ * | `slow`  | `npm run test:slow` | `*.slow.ts`, and `*.test.ts` and `*.ci.ts` with a scale                     |
+ *
+ * A file has a scale when it imports `fixtures/scale.ts`. It runs with tiny buffers too when it imports
+ * `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
  */
-const tiny = process.env['PILESHUF_TEST_TINY'] === '1';
-const SAME_IN_TINY = [
-  'test/*.test.ts',
-  'test/{bench,docs,formats,index-job,io,job-directory,loader,output,pile-store,plan}/**',
-  'test/{record-index,sealed-json,store,store-jobs,workers}/**',
-  'test/job/{passes,prepare}/**',
-  'test/cli/!(bad-inputs).test.ts',
-  'test/faults/!(decompress-programs|verification).test.ts',
-  'test/job/!(stream-inputs|temp-compress).test.ts',
-  'test/laws/!(boundaries|compressed-outputs|input-ids|same-bytes|spare-memory).test.ts',
-];
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+
+const tier = process.env['PILESHUF_TEST_SCALE'] ?? 'quick';
+const isSlow = tier === 'slow';
+
+/** Only the slow tier tries other cases each time. */
+const propertySeed = Number(process.env['PILESHUF_TEST_SEED'] ?? (isSlow ? Date.now() % 2 ** 31 : 20_260_131));
+if (isSlow) console.info(`PILESHUF_TEST_SEED=${propertySeed} repeats the cases of this run`);
+
+const files = readdirSync('test', { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .map((entry) => relative('.', join(entry.parentPath, entry.name)));
+
+const imports = (file: string, fixture: string) => readFileSync(file, 'utf8').includes(`fixtures/${fixture}.js'`);
+const isOf = (file: string, ...endings: readonly string[]) => endings.some((ending) => file.endsWith(`.${ending}.ts`));
+
+const quick = files.filter((file) => isOf(file, 'test'));
+const scaled = files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'scale'));
+const ofTier: Readonly<Record<string, readonly string[]>> = {
+  quick,
+  ci: [...new Set([...files.filter((file) => isOf(file, 'ci')), ...scaled])],
+  slow: [...files.filter((file) => isOf(file, 'slow')), ...scaled],
+};
+const included = ofTier[tier];
+if (included === undefined) throw new RangeError(`PILESHUF_TEST_SCALE is ${tier}; expected ${Object.keys(ofTier)}`);
+
+const withTinyBuffers =
+  tier === 'ci' ? files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'tuning-under-test')) : [];
+
+/** These measure the process they run in, or replace modules of the program: each has a process of its own. */
+const OWN_PROCESS = /memory-given-back|soak|task-pool|threads-of-jobs/;
+const replacesModules = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(');
+
+const mocked = included.filter(replacesModules);
+const own = included.filter((file) => OWN_PROCESS.test(file));
+const shared = included.filter((file) => !own.includes(file) && !mocked.includes(file));
+
+/** The program is built: Node loads it as it is, which takes a fraction of the time. */
+const asBuilt = { server: { deps: { external: [/\/dist\//] } } };
+
+function project(
+  name: string,
+  include: readonly string[],
+  more: TestProjectInlineConfiguration['test'],
+): TestProjectInlineConfiguration[] {
+  if (include.length === 0) return [];
+  return [{ extends: true, test: { name, include: [...include], ...more } }];
+}
 
 export default defineConfig({
   test: {
-    include: slow ? ['test/**/*.slow.ts'] : ['test/**/*.test.ts'],
-    exclude: tiny ? SAME_IN_TINY : [],
-    testTimeout: slow ? 900_000 : 60_000,
+    testTimeout: isSlow ? 900_000 : 60_000,
     pool: 'forks',
     maxWorkers: 2,
+    setupFiles: ['test/fixtures/property-seed.ts'],
+    provide: { propertySeed },
+    projects: [
+      ...project('shared process', shared, { ...asBuilt, isolate: false }),
+      ...project('own process', own, asBuilt),
+      ...project('replaced modules', mocked, {}),
+      ...project('tiny buffers', withTinyBuffers, { ...asBuilt, isolate: false, env: { PILESHUF_TEST_TINY: '1' } }),
+    ],
   },
 });

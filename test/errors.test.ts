@@ -1,6 +1,16 @@
 /** Errors cross from a worker thread to the coordinator as plain data, and come out as they went in. */
 import { describe, expect, it } from 'vitest';
-import { AbortedError, addCleanupErrors, decodeError, encodeError, InputError, PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
+import {
+  AbortedError,
+  addCleanupErrors,
+  decodeError,
+  encodeError,
+  InputError,
+  PileshufError,
+  SystemError,
+  UsageError,
+  VerificationError,
+} from '#src/errors.js';
 
 function crossed(error: unknown): PileshufError {
   return decodeError(structuredClone(encodeError(error)));

@@ -38,14 +38,7 @@ import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import type { IndexOptions, IndexReport } from './options.js';
-import {
-  completeInputs,
-  completeMachine,
-  completeTalk,
-  type InputRequest,
-  type MachineRequest,
-  type TalkRequest,
-} from './request.js';
+import { completeInputs, completeMachine, completeTalk, type InputRequest, type MachineRequest, type TalkRequest } from './request.js';
 
 const USUAL_RECORD_BYTES = 200;
 

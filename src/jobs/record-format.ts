@@ -6,13 +6,7 @@ import { UsageError } from '../errors.js';
 import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { LinesHeader } from '../formats/headers/leading-header.js';
-import {
-  type FramingSpec,
-  type HeaderSpec,
-  LINES,
-  NUL_TERMINATED,
-  type RecordFormat,
-} from '../formats/record-format.js';
+import { type FramingSpec, type HeaderSpec, LINES, NUL_TERMINATED, type RecordFormat } from '../formats/record-format.js';
 import type { RecordKind, ShuffleOptions } from './options.js';
 
 const MOST_DELIMITER_BYTES = 1024;

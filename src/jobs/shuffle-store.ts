@@ -28,15 +28,7 @@ import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
-import {
-  completeMachine,
-  completeOutput,
-  completeTalk,
-  type MachineRequest,
-  NEVER_RESUMED,
-  type OutputRequest,
-  type TalkRequest,
-} from './request.js';
+import { completeMachine, completeOutput, completeTalk, type MachineRequest, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
 import { shuffleShareOf } from './task-shares.js';
 import { TempDisks } from './temp-disks.js';

@@ -2,6 +2,7 @@
  * Inputs that are not there, cannot be read or hold what they must not: exit code 3, one line that names
  * the input, no output, and an existing output untouched even with --force.
  */
+import '../fixtures/tuning-under-test.js';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';

@@ -2,16 +2,18 @@
  * Calls that contradict themselves end with exit code 2, one line, and without a look at the inputs.
  * What each option refuses is tested with the parser; here it is the whole command.
  */
+
 import { writeFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { runCommand } from '../fixtures/run-command.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { expectRefusal } from './refusal.js';
 
 const directory = useTestDirectory();
 
 describe('a wrong call', () => {
-  it.each([
+  it.runIf(fromCi).each([
     [['--shuffel'], "unknown option '--shuffel'; see pileshuf --help"],
     [['-S', '2GiB5'], /^pileshuf: --memory 2GiB5: expected a number and a unit: 512M or .*50% \(of memory\)$/],
     [['-S', '512'], '--memory 512: a bare number is ambiguous; write 512M or 512B'],

@@ -6,6 +6,7 @@ import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
 import { oneLine } from '#src/cli/messages.js';
 import { quoteShellWords, resumeCommandOf } from '#src/cli/resume-command.js';
+import { atScale } from '../fixtures/scale.js';
 
 /** As the command does it: whether `--resume` is there is asked of the parser. */
 function resumeCommandFor(argv: readonly string[]): string {
@@ -67,7 +68,7 @@ describe('quoteShellWords', () => {
         expect(oneLine(quoted)).toBe(quoted);
         expect(wordsReadBy('bash', quoted)).toEqual(words);
       }),
-      { numRuns: 100 },
+      { numRuns: atScale(15, 100) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('quoteShellWords', () => {
       fc.property(fc.array(plainWord, { minLength: 1, maxLength: 30 }), (words) => {
         expect(wordsReadBy('sh', quoteShellWords(words))).toEqual(words);
       }),
-      { numRuns: 100 },
+      { numRuns: atScale(15, 100) },
     );
   });
 });

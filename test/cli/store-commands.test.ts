@@ -2,6 +2,7 @@
  * The commands that write and read stores, as processes of their own: what they leave and say, and every call that is
  * refused, with one line and nothing changed.
  */
+
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,6 +10,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore } from '#src/index.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
@@ -102,7 +104,7 @@ describe('a store that exists', () => {
     await appendToStore(directory.path('store'), options, { inline: true });
   });
 
-  it.each<[string, readonly string[], RegExp]>([
+  it.runIf(fromCi).each<[string, readonly string[], RegExp]>([
     [
       'an input that it has',
       ['append', 'store', 'in/a.txt'],

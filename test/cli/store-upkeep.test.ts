@@ -2,11 +2,13 @@
  * pileshuf expire, gc and inspect as processes of their own: what they say and do, and every call that is refused, with
  * one line and nothing changed.
  */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '#src/index.js';
 import { seal } from '#src/io/sealed-file.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { writeInputs } from '../fixtures/written-store.js';
 import { expectRefusal } from './refusal.js';
@@ -83,7 +85,7 @@ describe('a signal', () => {
       env: { PILESHUF_SIGNAL_AT: `${signal} ${end}` },
     });
 
-  it.each([
+  it.runIf(fromCi).each([
     [['inspect', 'store'], '.index', 'no output was written'],
     [['inspect', 'store', '--verify'], '.pile', 'no output was written'],
     [['expire', 'store', '--keep-last', '1', '--grace', '0'], '.index', 'a later pileshuf gc deletes the rest'],
@@ -109,7 +111,7 @@ describe('a signal', () => {
 });
 
 describe('a wrong call', () => {
-  it.each([
+  it.runIf(fromCi).each([
     [['expire', 'store'], 'nothing says which generations expire; give --keep, --before or --keep-last'],
     [
       ['expire', 'store', '--keep', '1d', '--keep-last', '2'],

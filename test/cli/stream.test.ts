@@ -1,4 +1,5 @@
 /** `pileshuf stream`, as a process of its own: what it writes, where it goes on, and what it refuses. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { appendToStore, expireStore, openStore } from '#src/index.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -108,7 +110,7 @@ describe('pileshuf stream', () => {
     expect((await ofRecord(52)).stdout).toEqual((await libraryGives(path, [0]))[52]);
   });
 
-  it.each([
+  it.runIf(fromCi).each([
     ['a small store', []],
     ['a share without records', ['--rank', '53', '--world-size', '54']],
   ])('is stopped while it reads %s again and again', async (_, argv) => {
@@ -131,7 +133,7 @@ describe('pileshuf stream', () => {
     expect(JSON.parse(stderr)).toMatchObject({ event: 'summary', records: 53, state: { epoch: 1, record: 0 } });
   });
 
-  it('refuses in one line what means nothing', async () => {
+  it.runIf(fromCi)('refuses in one line what means nothing', async () => {
     const path = await makeIt();
     const state = JSON.stringify(openStore(path).epoch(0).state());
     for (const [argv, line] of [

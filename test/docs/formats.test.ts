@@ -2,6 +2,7 @@
  * Every command of docs/FORMATS.md and docs/COMPRESSION.md, and of the table in README.md, on an input of its format: the
  * records come out, all of them, as they went in.
  */
+
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,6 +11,7 @@ import type { FramingSpec } from '#src/formats/record-format.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -152,7 +154,7 @@ describe('the examples of docs/FORMATS.md, docs/COMPRESSION.md and README.md', (
 
   it.skip.each(commands.filter((line) => !isPossible(line)))('%s, which takes a program that is not here', () => {});
 
-  it.each(commands.filter(isPossible))('%s', async (line) => {
+  it.each(sampled(commands.filter(isPossible), 3))('%s', async (line) => {
     const argv = wordsOf(line);
     const [input = expect.fail('it names no input')] = argv.filter((word) => word in INPUTS);
     const known = INPUTS[input] ?? expect.fail(`${input} is no input`);
@@ -169,6 +171,6 @@ describe('the examples of docs/FORMATS.md, docs/COMPRESSION.md and README.md', (
     const records = output.subarray(header.byteLength, output.byteLength - trailer.byteLength);
     expect(sorted(records)).toEqual(sorted(bytes));
     expect(records.equals(bytes)).toBe(false);
-    expect(output).toEqual(Buffer.concat([header, records, trailer]));
+    expect(output.equals(Buffer.concat([header, records, trailer]))).toBe(true);
   });
 });

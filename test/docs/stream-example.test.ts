@@ -1,4 +1,5 @@
 /** examples/stream.py, as `python3` runs it: the records that the loader gives, also in several pieces. */
+
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '#src/index.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -52,28 +54,31 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
     expect(pieces.map(({ stdout }) => stdout).join('')).toBe(expected.join(''));
   });
 
-  it('keeps the state behind what it wrote, and ends quietly, when nobody reads any more or it is stopped', async () => {
-    const path = directory.path('large');
-    await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 9000) } });
-    const expected: string[] = [];
-    for await (const record of openStore(path).epoch(0)) expected.push(Buffer.from(record).toString());
-    const state = directory.path('state.json');
-    const argv = ['python3', script, path, '--epochs', '1', '--state', state];
-    const taken = () => JSON.parse(readFileSync(state, 'utf8')).record;
+  it.runIf(fromCi)(
+    'keeps the state behind what it wrote, and ends quietly, when nobody reads any more or it is stopped',
+    async () => {
+      const path = directory.path('large');
+      await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 9000) } });
+      const expected: string[] = [];
+      for await (const record of openStore(path).epoch(0)) expected.push(Buffer.from(record).toString());
+      const state = directory.path('state.json');
+      const argv = ['python3', script, path, '--epochs', '1', '--state', state];
+      const taken = () => JSON.parse(readFileSync(state, 'utf8')).record;
 
-    // Ended while nobody reads: what it wrote is in the pipe, and in its buffer.
-    const stop = '{ head -c 1; kill -TERM "$(cat "$pid")"; sleep 0.2; cat; }';
-    const line = `set -o pipefail; pid=$1; shift; { "$@" & echo $! >"$pid"; wait $!; } | ${stop}`;
-    const stopped = shell(line, [directory.path('pid'), ...argv]);
-    expect(stopped).toEqual({ status: 143, stdout: expected.slice(0, taken()).join(''), stderr: '' });
-    expect(taken()).toBeGreaterThan(0);
-    const before = taken();
+      // Ended while nobody reads: what it wrote is in the pipe, and in its buffer.
+      const stop = '{ head -c 1; kill -TERM "$(cat "$pid")"; sleep 0.2; cat; }';
+      const line = `set -o pipefail; pid=$1; shift; { "$@" & echo $! >"$pid"; wait $!; } | ${stop}`;
+      const stopped = shell(line, [directory.path('pid'), ...argv]);
+      expect(stopped).toEqual({ status: 143, stdout: expected.slice(0, taken()).join(''), stderr: '' });
+      expect(taken()).toBeGreaterThan(0);
+      const before = taken();
 
-    const left = shell('set -o pipefail; "$@" | head -c 3', argv);
-    expect(left).toEqual({ status: 141, stdout: expected[before]?.slice(0, 3), stderr: '' });
-    expect(taken()).toBeGreaterThan(before);
-    expect(readdirSync(directory.path('.'))).not.toContain('state.json.new');
-  });
+      const left = shell('set -o pipefail; "$@" | head -c 3', argv);
+      expect(left).toEqual({ status: 141, stdout: expected[before]?.slice(0, 3), stderr: '' });
+      expect(taken()).toBeGreaterThan(before);
+      expect(readdirSync(directory.path('.'))).not.toContain('state.json.new');
+    },
+  );
 
   it('raises what went wrong', async () => {
     const { status, stderr } = python([script, directory.path('nowhere')]);

@@ -2,6 +2,7 @@
  * Records of a job that are whole, sealed as they should be, and say what no job would: the run that reads them
  * ends with an error, or with the right bytes, and soon.
  */
+
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -10,12 +11,13 @@ import { PileshufError } from '#src/index.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { atScale } from '../fixtures/scale.js';
 import { stopWithFinishedRuns } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const SOON_MILLISECONDS = 20_000;
-const RUNS = 60;
+const RUNS = atScale(12, 60);
 
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();

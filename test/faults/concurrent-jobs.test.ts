@@ -3,6 +3,7 @@
  * time: another one is refused at once, and the first does not notice. What others make meanwhile under the name
  * of the output is left alone, unless the job may replace it.
  */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -12,6 +13,7 @@ import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { OUTPUT_BYTES, SMALL_SIZES, smallSizes, writeInputs } from './small-job.js';
 
@@ -31,7 +33,7 @@ function contentOf(path: string): [string, string][] {
 }
 
 describe('several jobs in one process', () => {
-  it.each([true, false])('give what each gives alone (inline: %s)', async (inline) => {
+  it.each(sampled([true, false], 2))('give what each gives alone (inline: %s)', async (inline) => {
     const tuning = { ...SMALL_SIZES, inline };
     const seeds = ['1', '2', '3', '1'];
     const output = (name: string) => directory.path(`out ${name}`);
@@ -91,14 +93,20 @@ describe('a second job of one output', () => {
 
   const LOCKED = { kind: 'usage', code: 'ERR_JOB_LOCKED' };
 
-  it.each<[string, Partial<ShuffleOptions>, Partial<ShuffleOptions>, boolean]>([
-    ['a file', {}, {}, false],
-    ['a file, when it may replace', {}, { force: true }, false],
-    ['a file, when it would go on', {}, { resume: true }, false],
-    ['a new directory of shards', { shards }, { shards }, false],
-    ['an existing directory', { shards }, { shards }, true],
-    ['an existing directory, when both may replace', { shards, force: true }, { shards, force: true }, true],
-  ])('is refused at once, and the first one is not disturbed: %s', async (_, first, second, exists) => {
+  it.each<[string, Partial<ShuffleOptions>, Partial<ShuffleOptions>, boolean]>(
+    sampled(
+      [
+        ['a file', {}, {}, false],
+        ['a file, when it may replace', {}, { force: true }, false],
+        ['a file, when it would go on', {}, { resume: true }, false],
+        ['a new directory of shards', { shards }, { shards }, false],
+        ['an existing directory', { shards }, { shards }, true],
+        ['an existing directory, when both may replace', { shards, force: true }, { shards, force: true }, true],
+      ],
+      3,
+      1,
+    ),
+  )('is refused at once, and the first one is not disturbed: %s', async (_, first, second, exists) => {
     const output = directory.path('out');
     if (exists) mkdirSync(output);
     const slow = await beginSlowJob({ output, ...first });
@@ -157,11 +165,16 @@ describe('a second job of one output', () => {
 describe('an output that appears during the job', () => {
   const APPEARED = { kind: 'usage', code: 'ERR_OUTPUT_EXISTS', message: expect.stringContaining('appeared during') };
 
-  it.each<[string, Partial<ShuffleOptions>, boolean, string]>([
-    ['a file', {}, false, 'out'],
-    ['a directory of shards', { shards }, false, 'out/notes'],
-    ['a shard in an existing directory', { shards }, true, 'out/shard-00007-of-00009'],
-  ])('is left alone: %s', async (_, options, exists, appears) => {
+  it.each<[string, Partial<ShuffleOptions>, boolean, string]>(
+    sampled(
+      [
+        ['a file', {}, false, 'out'],
+        ['a directory of shards', { shards }, false, 'out/notes'],
+        ['a shard in an existing directory', { shards }, true, 'out/shard-00007-of-00009'],
+      ],
+      3,
+    ),
+  )('is left alone: %s', async (_, options, exists, appears) => {
     const output = directory.path('out');
     if (exists) mkdirSync(output);
     const slow = await beginSlowJob({ output, ...options });

@@ -2,6 +2,8 @@
  * Jobs whose inputs are decoded by programs, when one of them fails, is silent or cannot be started, and when they are
  * to end: one line that says it, no output, and no program left behind.
  */
+
+import '../fixtures/tuning-under-test.js';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,6 +15,7 @@ import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -50,7 +53,7 @@ async function until(isSo: () => boolean): Promise<void> {
 const longTime = () => `${100 + (process.pid % 1000)}.${Math.floor(Math.random() * 1e9)}`;
 
 describe('a program that fails', () => {
-  it.each(['true', 'false'])('ends the job with what it said (inline: %s)', async (inline) => {
+  it.each(sampled(['true', 'false'], 2))('ends the job with what it said (inline: %s)', async (inline) => {
     const program = `sh -c 'echo "not today" >&2; cat; exit 7'`;
     const result = await runCommand([...options(), '--decompress-program', program, ...inputs(5)], {
       env: { PILESHUF_TEST_TUNING: `{"inline":${inline}}` },
@@ -99,7 +102,7 @@ describe('a program that fails', () => {
 });
 
 describe('a program that is silent', () => {
-  it.each([true, false])('is ended when the job is stopped (inline: %s)', async (inline) => {
+  it.each(sampled([true, false], 2))('is ended when the job is stopped (inline: %s)', async (inline) => {
     const words = ['sleep', longTime()];
     const controller = new AbortController();
     const job = shuffle(
@@ -144,7 +147,7 @@ describe('a program that is silent', () => {
     expect(processesWith(words.join(' '))).toEqual([]);
   });
 
-  it('is ended when another one fails', async () => {
+  it.runIf(fromCi)('is ended when another one fails', async () => {
     const seconds = longTime();
     const program = `sh -c 'read line; case $line in x) exit 1;; *) exec sleep ${seconds};; esac'`;
     writeFileSync(directory.path('bad'), 'x\n');
@@ -154,11 +157,16 @@ describe('a program that is silent', () => {
     expect(processesWith(`sleep ${seconds}`)).toEqual([]);
   });
 
-  it.each([
-    ['SIGINT', 130, '-$pid'],
-    ['SIGTERM', 143, '-$pid'],
-    ['SIGINT', 130, '$pid'],
-  ] as const)('is ended with the job by %s to %s', async (signal, exitCode, target) => {
+  it.each(
+    sampled(
+      [
+        ['SIGINT', 130, '-$pid'],
+        ['SIGTERM', 143, '-$pid'],
+        ['SIGINT', 130, '$pid'],
+      ] as const,
+      2,
+    ),
+  )('is ended with the job by %s to %s', async (signal, exitCode, target) => {
     const seconds = longTime();
     const argv = [...options(), '--decompress-program', `sleep ${seconds}`, ...inputs(3)];
     // As a terminal does: all processes of the group get it.

@@ -7,7 +7,6 @@ import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import type { FinishedRange } from '#src/job-directory/finished-ranges.js';
-import { isTiny } from './small-job.js';
 import { type TinyJob, useTinyJobs } from './tiny-job.js';
 import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 import { type FileCall, watchFileCalls } from './watched-file-calls.js';
@@ -73,7 +72,7 @@ function expectBetween(calls: readonly TimedCall[], what: TimedCall, then: (call
 }
 
 // The sizes are tiny as it is.
-describe.skipIf(isTiny).each(RESUMABLE_JOBS)('$name', (kind) => {
+describe.each(RESUMABLE_JOBS)('$name', (kind) => {
   const jobs = useTinyJobs();
 
   it('deletes piles when what was made of them is durable, and is known to be', async () => {

@@ -2,6 +2,7 @@
  * How an output appears: all at once, in place of exactly what it may replace, with the permissions that
  * the umask gives.
  */
+
 import {
   closeSync,
   mkdirSync,
@@ -16,6 +17,7 @@ import { describe, expect, it } from 'vitest';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -92,11 +94,17 @@ describe('shards with --force', () => {
 });
 
 describe('permissions', () => {
-  it.each([
-    ['027', 0o640, 0o750],
-    ['002', 0o664, 0o775],
-    ['077', 0o600, 0o700],
-  ])('follow the umask %s', async (umask, fileMode, directoryMode) => {
+  it.each(
+    sampled(
+      [
+        ['027', 0o640, 0o750],
+        ['002', 0o664, 0o775],
+        ['077', 0o600, 0o700],
+      ],
+      3,
+      1,
+    ),
+  )('follow the umask %s', async (umask, fileMode, directoryMode) => {
     const inputs = writeInputs(directory);
     const modeOf = (...names: string[]) => statSync(directory.path(...names)).mode & 0o777;
     const run = (...options: string[]) =>

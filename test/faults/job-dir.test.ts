@@ -2,9 +2,11 @@
  * Where a job keeps what it needs to go on: in a directory that is named, on whatever disk, and nowhere else than
  * it is told. What is kept of a job that has ended well makes its output again.
  */
+
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
 import type { Sabotage } from './sabotage.js';
@@ -44,7 +46,7 @@ describe('--job-dir', () => {
     expect(existsSync(job)).toBe(false);
   });
 
-  it('leaves the temp data where it is told to', async () => {
+  it.runIf(fromCi)('leaves the temp data where it is told to', async () => {
     const job = directory.path('job');
     const words = ['--job-dir', job, '-T', directory.temp];
     expect((await run(words, { sabotage: STOPPED })).exitCode).toBe(143);
@@ -53,7 +55,7 @@ describe('--job-dir', () => {
     await expectDone((await run([...words, '--resume'])).report?.resumed?.pileSets);
   });
 
-  it.each(['job', './job', '../here/job'])('may be relative: %s', async (job) => {
+  it.runIf(fromCi).each(['job', './job', '../here/job'])('may be relative: %s', async (job) => {
     const cwd = directory.path('here');
     mkdirSync(cwd);
     const stopped = await run(['--job-dir', job], { sabotage: STOPPED, cwd });
@@ -63,14 +65,14 @@ describe('--job-dir', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('may be a directory that is empty', async () => {
+  it.runIf(fromCi)('may be a directory that is empty', async () => {
     const job = directory.path('job');
     mkdirSync(job, 0o700);
     expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
     await expectDone((await run(['--job-dir', job, '--resume'])).report?.resumed?.pileSets);
   });
 
-  it('finds the job again when it alone is named differently', async () => {
+  it.runIf(fromCi)('finds the job again when it alone is named differently', async () => {
     const job = directory.path('job');
     mkdirSync(directory.path('real'));
     symlinkSync('real', directory.path('link'));
@@ -143,7 +145,7 @@ describe('--job-dir', () => {
     });
   });
 
-  it('of another job is not mixed up with it', async () => {
+  it.runIf(fromCi)('of another job is not mixed up with it', async () => {
     const job = directory.path('job');
     expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
     const before = namesBelow(job);
@@ -161,18 +163,21 @@ describe('--job-dir', () => {
     await expectDone((await run(['--job-dir', job, '--resume'])).report?.resumed?.pileSets);
   });
 
-  it.skipIf(reasonNotToMount !== undefined)('may lie on another disk than the output and the temp data', async () => {
-    const disk = mountTmpfs(directory.path('disk'), 'size=8m');
-    for (const words of [[], ['-T', directory.temp]]) {
-      const named = ['--job-dir', `${disk}/job`, ...words];
-      expect((await run(named, { sabotage: STOPPED })).exitCode).toBe(143);
-      await expectDone((await run([...named, '--resume'])).report?.resumed?.pileSets);
-      expect(readdirSync(disk)).toEqual([]);
-      rmSync(output);
-    }
-  });
+  it.skipIf(!fromCi || reasonNotToMount !== undefined)(
+    'may lie on another disk than the output and the temp data',
+    async () => {
+      const disk = mountTmpfs(directory.path('disk'), 'size=8m');
+      for (const words of [[], ['-T', directory.temp]]) {
+        const named = ['--job-dir', `${disk}/job`, ...words];
+        expect((await run(named, { sabotage: STOPPED })).exitCode).toBe(143);
+        await expectDone((await run([...named, '--resume'])).report?.resumed?.pileSets);
+        expect(readdirSync(disk)).toEqual([]);
+        rmSync(output);
+      }
+    },
+  );
 
-  it.skipIf(reasonNotToMount !== undefined)('may be the root of a disk', async () => {
+  it.skipIf(!fromCi || reasonNotToMount !== undefined)('may be the root of a disk', async () => {
     const disk = mountTmpfs(directory.path('disk'), 'size=8m,mode=700');
     expect((await run(['--job-dir', disk], { sabotage: STOPPED })).exitCode).toBe(143);
     await expectDone((await run(['--job-dir', disk, '--resume'])).report?.resumed?.pileSets);
@@ -181,7 +186,7 @@ describe('--job-dir', () => {
 });
 
 describe('a job without temp directories of its own', () => {
-  it('keeps what it has beside the output', async () => {
+  it.runIf(fromCi)('keeps what it has beside the output', async () => {
     expect((await run(['--resume'], { sabotage: STOPPED, env: { TMPDIR: '' } })).exitCode).toBe(143);
     const { job, data } = findJobPaths(directory.path(), directory.path());
     expect([job, data].every((path) => existsSync(path))).toBe(true);
@@ -231,7 +236,7 @@ describe('--keep-temp', () => {
     expect(readdirSync(directory.temp)).toEqual([]);
   });
 
-  it('keeps it also of a job that went on', async () => {
+  it.runIf(fromCi)('keeps it also of a job that went on', async () => {
     const words = ['-T', directory.temp, '--keep-temp'];
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 36 };
     expect((await run(words, { sabotage })).signal).toBe('SIGKILL');
@@ -242,7 +247,7 @@ describe('--keep-temp', () => {
     await expectDone(again.report?.resumed?.pileSets);
   });
 
-  it('is discarded with --force alone', async () => {
+  it.runIf(fromCi)('is discarded with --force alone', async () => {
     expect((await run(['-T', directory.temp, '--keep-temp'])).exitCode).toBe(0);
     const anew = await run(['-T', directory.temp, '--force']);
     expect(anew.exitCode).toBe(0);

@@ -1,4 +1,93 @@
-/** Killed at every 25th file call; `*.slow.ts` has all of them. */
-import { testKilled } from './killed.js';
+/**
+ * The process is killed at every single file call of a job: nothing that it did is lost, and nothing is
+ * cleaned up. What can be seen of the output is complete, and the job can be done to its end, from where it
+ * was and anew. So it can when what goes on is killed again and again.
+ */
 
-testKilled(25);
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '#src/errors.js';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { atScale, isSlow, sampled } from '../fixtures/scale.js';
+import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
+import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
+import { DISCARDING_JOBS, TINY_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
+
+const KILLS: readonly (readonly [string, Fault])[] = [
+  ['before a call', { kind: 'kills', part: 'nothing' }],
+  ['inside a write', { kind: 'kills', part: 'half' }],
+];
+
+const KINDS: readonly TinyJobKind[] = [...TINY_JOBS, ...DISCARDING_JOBS];
+
+/** @returns whether there were that many calls. */
+async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean): Promise<boolean> {
+  const faulty = new FaultyFileCalls(fault, nth, job.watches);
+  const former = replaceFileCalls(faulty.calls);
+  try {
+    await job.run(resume ? { resume } : {});
+  } catch (error) {
+    // Killed when all was done but the last of the cleaning: the next run finds the output.
+    const isDone = resume && error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
+    if (faulty.struck === undefined && !isDone) throw error;
+  } finally {
+    await faulty.settle();
+    replaceFileCalls(former);
+    job.disownLocks();
+  }
+  return faulty.struck !== undefined;
+}
+
+async function expectItCanEnd(job: TinyJob, expected: Content, ending: Ending): Promise<void> {
+  job.expectNothingHalf(expected);
+  if (job.kind.resumable && ending === '--resume') await job.finishQuietly(expected);
+  else await job.finish(expected, ending);
+  expect(job.content()).toEqual(expected);
+  expect(job.leftovers()).toEqual([]);
+}
+
+/** Every so many-th call is tried. */
+const step = atScale(60, 25, 1);
+
+describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
+  const jobs = useTinyJobs();
+  const endings: readonly Ending[] = kind.force ? ['--resume', '--force'] : ['--resume'];
+
+  it.each(KILLS)('can be done to its end when it is killed %s', async (_, fault) => {
+    const job = jobs.of(kind);
+    const expected = await job.expectedContent();
+    const problems: string[] = [];
+    let kills = 0;
+    for (let nth = 1; ; nth += step) {
+      const ending = endings[kills % endings.length] ?? '--resume';
+      // All in the slow tier, one after the other in the ordinary one.
+      for (const one of isSlow ? endings : [ending]) {
+        job.prepare();
+        if (!(await killAt(job, fault, nth, false))) {
+          expect(problems).toEqual([]);
+          // In memory only outputs are written, some in one piece.
+          expect(kills).toBeGreaterThan('part' in fault && kind.tuning.keepInRam === true ? 0 : atScale(0, 1));
+          if (isSlow) console.info(`${kind.name}: killed at ${kills} calls`);
+          return;
+        }
+        await expectItCanEnd(job, expected, one).catch((error: unknown) =>
+          problems.push(`kill at call ${nth}, then ${one}: ${error}`),
+        );
+      }
+      kills += 1;
+    }
+  });
+
+  it.runIf(kind.resumable)('comes to its end when it is killed again and again', async () => {
+    const job = jobs.of(kind);
+    const expected = await job.expectedContent();
+    for (const stride of isSlow ? [40, 60, 90] : [160]) {
+      job.prepare();
+      // Each run gets a bit further than the one before: it has less to do.
+      let kills = 0;
+      while (await killAt(job, { kind: 'kills', part: 'nothing' }, stride + kills, true)) kills += 1;
+      expect(job.content()).toEqual(expected);
+      expect(job.leftovers()).toEqual([]);
+      expect(kills).toBeGreaterThan(0);
+    }
+  });
+});

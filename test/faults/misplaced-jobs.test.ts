@@ -2,10 +2,12 @@
  * Unfinished jobs that are looked for with other directories than they had, or where others left theirs: no job
  * touches what is not its own, none is taken for another, and what is said leads to the end.
  */
+
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makePipe } from '../fixtures/make-pipe.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { runInProcess } from './job-in-process.js';
 import { contentOf, findJobPaths, namesBelow, runJob, undisturbed } from './resumable-job.js';
@@ -50,7 +52,7 @@ async function makeShards(path: string, number: number) {
 }
 
 describe('a job directory that holds the job of another output', () => {
-  it.each(['output-move', 'pass 1'])(
+  it.each(sampled(['output-move', 'pass 1'], 2, 1))(
     'is nothing to discard by this one: the other was killed in its %s',
     async (when) => {
       const job = directory.path('job');
@@ -171,7 +173,7 @@ describe('a job directory', () => {
     expect(readdirSync(job)).toEqual(['t']);
   });
 
-  it('stays when it was there before, and goes when a job made it', async () => {
+  it.runIf(fromCi)('stays when it was there before, and goes when a job made it', async () => {
     const [own, made] = [directory.path('own'), directory.path('made')];
     mkdirSync(own, { mode: 0o700 });
     for (const [job, stays] of [
@@ -212,7 +214,7 @@ describe('a job directory', () => {
 });
 
 describe('a temp directory', () => {
-  it('is the same however it is written', async () => {
+  it.runIf(fromCi)('is the same however it is written', async () => {
     const cwd = directory.path('here');
     mkdirSync(cwd);
     const relative = ['-T', '../temp'];
@@ -224,7 +226,7 @@ describe('a temp directory', () => {
 });
 
 describe('the output directory', () => {
-  it('that is gone while shards move into it is asked for', async () => {
+  it.runIf(fromCi)('that is gone while shards move into it is asked for', async () => {
     await makeShards(output, 1);
     const words = [...THREE, ...seed(2), '--force', '-T', directory.temp];
     await expectKilled(output, words, KILLED_WHILE_MOVING);
@@ -243,7 +245,7 @@ describe('the output directory', () => {
     expect(shardsIn(output)).toEqual(await expected(2, { shards }));
   });
 
-  it('does not lose former shards that have other names elsewhere', async () => {
+  it.runIf(fromCi)('does not lose former shards that have other names elsewhere', async () => {
     await makeShards(output, 1);
     const former = namesBelow(output);
     const backup = directory.path('backup');

@@ -1,4 +1,162 @@
-/** The power fails after every second change, in a few ways; `*.slow.ts` has more of them. */
-import { testPowerLoss } from './power-loss.js';
+/**
+ * The power fails after every single change that a job makes on its disks. Whatever the disks may hold
+ * then: what can be seen of the output is complete, and the job can be done to its end, with the same
+ * bytes as ever. A job that ended well has its output on the disk, one that failed what was there before.
+ */
 
-testPowerLoss({ mixtures: 1, endings: 1, step: 9, stride: 2 });
+import seedrandom from 'seedrandom';
+import { describe, expect, it } from 'vitest';
+import { type FileCalls, replaceFileCalls } from '#src/io/file-calls.js';
+import { atScale, isSlow, sampled } from '../fixtures/scale.js';
+import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
+import { FaultyFileCalls } from './faulty-file-calls.js';
+import { expectOwnerOfStaged } from './staged-owner.js';
+import { callsOf } from './stopped-run.js';
+import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
+import {
+  CALL_AT,
+  CONTINUING_JOBS,
+  DISCARDING_JOBS,
+  MOVING_JOBS,
+  RESUMABLE_JOBS,
+  type TinyJobKind,
+} from './tiny-job-kinds.js';
+import type { FileCall } from './watched-file-calls.js';
+
+interface PowerLoss {
+  readonly name: string;
+  readonly kind: TinyJobKind;
+  /** Whether what the job does before its outputs move is much like what others do. */
+  readonly beginsAlike?: boolean;
+  /** The call that fails, so that the job takes back what it had moved; the last of which that is true. */
+  readonly fails?: (call: FileCall) => boolean;
+}
+
+const isMarker = ({ name, to = '' }: FileCall) => name !== 'open' && to.endsWith('.complete.json');
+
+const whole = (kind: TinyJobKind): PowerLoss => ({ name: kind.name, kind });
+const takenBack = (kind: TinyJobKind): PowerLoss[] => [
+  { name: `${kind.name}, the last move fails`, kind, beginsAlike: true, fails: CALL_AT['while outputs move'] },
+  { name: `${kind.name}, the marker fails`, kind, beginsAlike: true, fails: isMarker },
+];
+
+const REPLACING = [...MOVING_JOBS, ...RESUMABLE_JOBS].filter(({ force, shards }) => force && shards);
+const LOSSES: readonly PowerLoss[] = [
+  ...[...RESUMABLE_JOBS, ...CONTINUING_JOBS].map(whole),
+  ...[...MOVING_JOBS, ...DISCARDING_JOBS].map((kind) => ({ ...whole(kind), beginsAlike: true })),
+  ...REPLACING.flatMap(takenBack),
+];
+
+const totals = { states: 0, resumed: 0 };
+
+/** Random mixtures of what survives that are tried after each change. */
+const mixtures = atScale(0, 1, 40);
+/** Of the ways to end what was stopped, how many are tried in each state. */
+const endings = atScale(1, 1, 2);
+/** Of what many jobs do alike, every so many-th change is tried. */
+const step = atScale(41, 9, 1);
+/** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
+const stride = atScale(19, 2, 1);
+
+const jobs = useTinyJobs();
+
+it.each(
+  sampled(
+    LOSSES.map((loss, number) => ({ ...loss, number })),
+    3,
+  ),
+)('$name', async (loss) => {
+  const { name: lossName, kind, beginsAlike = false, fails, number } = loss;
+  const job = jobs.of(kind);
+  const expected = await job.expectedContent();
+  const nth = fails === undefined ? undefined : await numberOf(job, fails);
+  job.prepare();
+  const model = await runOnModel(job, nth);
+  expect(model.changeCount).toBeGreaterThan(10);
+
+  const movesBegin = Array.from({ length: model.changeCount }, (_, i) => model.describe(i)).indexOf('enter replaced');
+  const hasTurn = (count: number) =>
+    beginsAlike ? count % step === 0 : count % stride === number % stride || count === model.changeCount;
+  const isTried = (count: number) => hasTurn(count) || (movesBegin >= 0 && count > movesBegin);
+  const draw = seedrandom(lossName);
+  const tried = new Set<string>();
+  const problems: string[] = [];
+  for (let count = 0; count <= model.changeCount; count++) {
+    if (!isTried(count)) continue;
+    const survivals: readonly (readonly [string, Survival])[] = [
+      ['all is lost that was not synced', ALL_LOST],
+      ['names without data', NAMES_KEPT],
+      ['data without names', DATA_KEPT],
+      ...Array.from({ length: mixtures }, (_, i) => [`mixture ${i}`, randomSurvival(draw)] as const),
+    ];
+    for (const [name, survival] of survivals) {
+      const state = model.stateAfter(count, survival);
+      const { digest } = state;
+      const isEnd = count === model.changeCount;
+      if (tried.has(digest) && !isEnd) continue;
+      tried.add(digest);
+      const both: readonly Ending[] = tried.size % 2 === 0 ? ['--resume', '--force'] : ['--force', '--resume'];
+      for (const ending of job.movesSeveral ? both.slice(0, endings) : ['--resume' as const]) {
+        state.writeTo(job.root);
+        job.disownLocks();
+        const atEnd = isEnd ? (fails === undefined ? expected : job.former) : undefined;
+        await expectSound(job, expected, atEnd, ending).catch((problem: Error) => {
+          const where = `${count} changes, the last is ${model.describe(count - 1)}; ${name}, then ${ending}`;
+          problems.push(`${where}: ${problem.message}`);
+        });
+      }
+    }
+  }
+  expect(problems).toEqual([]);
+  totals.states += tried.size;
+});
+
+describe('all in all', () => {
+  it('many states were tried, and in some of them there was something to go on with', (context) => {
+    if (totals.states < atScale(100, 500)) context.skip('not all of the tests were run');
+    if (isSlow) console.info(`the power failed in ${totals.states} ways; ${totals.resumed} jobs went on`);
+    expect(totals.resumed).toBeGreaterThan(totals.states / 10);
+  });
+});
+
+async function numberOf(job: TinyJob, isIt: (call: FileCall) => boolean): Promise<number> {
+  job.prepare();
+  const nth = (await callsOf(job.watches, () => job.run())).findLastIndex(isIt) + 1;
+  expect(nth).toBeGreaterThan(0);
+  return nth;
+}
+
+/** @param failing number of the call that fails; undefined: none. */
+async function runOnModel(job: TinyJob, failing: number | undefined): Promise<DiskModel> {
+  const model = new DiskModel(job.root);
+  const faulty = failing === undefined ? undefined : failingOn(model.calls, failing, job);
+  const former = replaceFileCalls(faulty?.calls ?? model.calls);
+  try {
+    const error = await job.run().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    if (faulty?.struck === undefined && error !== undefined) throw error;
+    expect(error !== undefined, 'the job failed').toBe(failing !== undefined);
+  } finally {
+    replaceFileCalls(former);
+  }
+  return model;
+}
+
+function failingOn(calls: FileCalls, nth: number, job: TinyJob): FaultyFileCalls {
+  return new FaultyFileCalls({ kind: 'fails', errno: 'EIO' }, nth, job.watches, () => {}, calls);
+}
+
+/** @param atEnd what must be there when the job has ended. */
+async function expectSound(job: TinyJob, expected: Content, atEnd: Content | undefined, ending: Ending): Promise<void> {
+  if (atEnd !== undefined) expect(job.content(), 'when the job had ended').toEqual(atEnd);
+  job.expectNothingHalf(expected);
+  if (job.kind.resumable) expectOwnerOfStaged(job);
+
+  const isResumed = ending === '--resume';
+  const report = await (isResumed && job.kind.resumable ? job.finishQuietly(expected) : job.finish(expected, ending));
+  if (report?.resumed !== undefined) totals.resumed += 1;
+  expect(job.content(), 'when it had gone on').toEqual(expected);
+  expect(job.leftovers(), 'when it had gone on').toEqual([]);
+}

@@ -3,6 +3,7 @@
  * they print ends with the bytes of a job that nothing disturbed. What was done is not done again, and nothing
  * is left of it in the end.
  */
+
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, remount, useMounts } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { contentOf, findJobPaths, type JobRun, namesBelow, runJob, runPrinted, undisturbed } from './resumable-job.js';
@@ -49,10 +51,15 @@ const PLACES = {
   'pass 2': { at: 'output-write', nth: 36 },
 } as const;
 
-describe.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s', (signal, exitCode) => {
+describe.each(
+  sampled(
+    [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const,
+    2,
+  ),
+)('%s', (signal, exitCode) => {
   it.each(['pass 1', 'pass 2'] as const)(
     'in %s leaves what is committed, and the line to go on with',
     async (place) => {
@@ -117,7 +124,7 @@ describe('SIGTERM', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.each(['pass 1', 'pass 2'] as const)('in %s leaves less to be counted, or nothing', async (place) => {
+  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)('in %s leaves less to be counted, or nothing', async (place) => {
     const words = ['--lines-per-record', '2'];
     // Fewer records take less room in temp data.
     const at = place === 'pass 1' ? ({ at: 'temp-write', nth: 150 } as const) : PLACES[place];
@@ -132,12 +139,15 @@ describe('SIGTERM', () => {
     );
   });
 
-  it.each(['pass 1', 'pass 2'] as const)('in %s of a job that cannot be resumed leaves nothing', async (place) => {
-    const stopped = await run({ sabotage: { ...SIGTERM, ...PLACES[place] } });
-    expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ERR_ABORTED' } });
-    expect(stopped.failure?.resume).toBe(undefined);
-    expect(readdirSync(directory.temp)).toEqual([]);
-  });
+  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)(
+    'in %s of a job that cannot be resumed leaves nothing',
+    async (place) => {
+      const stopped = await run({ sabotage: { ...SIGTERM, ...PLACES[place] } });
+      expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ERR_ABORTED' } });
+      expect(stopped.failure?.resume).toBe(undefined);
+      expect(readdirSync(directory.temp)).toEqual([]);
+    },
+  );
 });
 
 describe('a resumable job', () => {
@@ -155,7 +165,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('that SIGINT ends at once when it is given twice goes on all the same', async () => {
+  it.runIf(fromCi)('that SIGINT ends at once when it is given twice goes on all the same', async () => {
     // Each worker is held up for longer than the test may take, once the first pile sets are committed.
     const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -181,10 +191,15 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.each([
-    ['a pile set is committed', 3],
-    ['the last of pass 1 is, or a run of pass 2', 15],
-  ])('that is killed when %s goes on', async (_, nth) => {
+  it.each(
+    sampled(
+      [
+        ['a pile set is committed', 3],
+        ['the last of pass 1 is, or a run of pass 2', 15],
+      ],
+      2,
+    ),
+  )('that is killed when %s goes on', async (_, nth) => {
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth, afterwards: true };
     expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -199,7 +214,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('whose worker dies goes on', async () => {
+  it.runIf(fromCi)('whose worker dies goes on', async () => {
     for (const place of ['pass 1', 'pass 2'] as const) {
       const died = await resume({ sabotage: { act: 'end-worker', ...PLACES[place] } });
       expect(died).toMatchObject({ exitCode: 1, failure: { code: 'ERR_WORKER', resume: {} } });
@@ -210,7 +225,7 @@ describe('a resumable job', () => {
     }
   });
 
-  it('may have more memory and other workers when it goes on', async () => {
+  it.runIf(fromCi)('may have more memory and other workers when it goes on', async () => {
     const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
     await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ sizes, argv: ['--memory', '100M', '--workers', '3', '--io-limit', '/=2'] });
@@ -219,7 +234,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('takes over the seed that was drawn', async () => {
+  it.runIf(fromCi)('takes over the seed that was drawn', async () => {
     const words = [...inputs, '-o', output, '-T', directory.temp, '--resume'];
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] };
     const stopped = await runJob(directory, words, { sabotage, sizes: SIZES });
@@ -244,7 +259,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('whose data fits into memory has nothing to go on with, and begins anew', async () => {
+  it.runIf(fromCi)('whose data fits into memory has nothing to go on with, and begins anew', async () => {
     const sizes = smallSizes({ keepInRam: true });
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-write', nth: 3 } });
@@ -257,7 +272,7 @@ describe('a resumable job', () => {
   });
 });
 
-describe('other formats', () => {
+describe.runIf(fromCi)('other formats', () => {
   it('gzip inputs are gone on with', async () => {
     inputs = [0, 1, 2, 3].map((file) => {
       const path = directory.path(`${file}.gz.input`);
@@ -286,7 +301,7 @@ describe('other formats', () => {
   });
 });
 
-describe('inputs with headers', () => {
+describe.runIf(fromCi)('inputs with headers', () => {
   const ROWS = 9000;
 
   it.each<[string, readonly string[], Pick<ShuffleOptions, 'header' | 'records'>, string | Buffer]>([
@@ -318,34 +333,37 @@ describe('shards', () => {
     ['bytes in each', ['--shard-bytes', '3MiB'], { by: 'bytes', maxShardBytes: 3 * 2 ** 20 }],
   ];
 
-  it.each(RULES)('are gone on with, whose beginnings lie in what is gone: %s', async (_, words, shards) => {
-    // Enough for several runs of pass 2, each of which holds several piles.
-    const path = directory.path('large.input');
-    const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
-    writeFileSync(path, records.join(''));
-    inputs = [path];
-    const sizes = smallSizes({
-      pileCount: 16,
-      stripeCount: 8,
-      bufferBytes: 2 ** 16,
-      readBytes: 2 ** 18,
-      outputBytes: 2 ** 18,
-      sliceBytes: 2 ** 22,
-      pass2ArenaBytes: 2 ** 24,
-    });
-    const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 60 };
-    const stopped = await resume({ sizes, argv: words, sabotage });
-    expect(stopped.exitCode).toBe(143);
-    const { data } = findJobPaths(directory.temp, directory.path());
-    const stripes = new Set(namesBelow(data).map((name) => name.split('.')[1]));
-    expect(stripes.size).toBeLessThan(8);
-    const continued = await resume({ sizes, argv: words });
-    expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
-    expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(2 ** 20);
-    expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
-  });
+  it.runIf(fromCi).each(RULES)(
+    'are gone on with, whose beginnings lie in what is gone: %s',
+    async (_, words, shards) => {
+      // Enough for several runs of pass 2, each of which holds several piles.
+      const path = directory.path('large.input');
+      const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
+      writeFileSync(path, records.join(''));
+      inputs = [path];
+      const sizes = smallSizes({
+        pileCount: 16,
+        stripeCount: 8,
+        bufferBytes: 2 ** 16,
+        readBytes: 2 ** 18,
+        outputBytes: 2 ** 18,
+        sliceBytes: 2 ** 22,
+        pass2ArenaBytes: 2 ** 24,
+      });
+      const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', at: 'output-write', nth: 60 };
+      const stopped = await resume({ sizes, argv: words, sabotage });
+      expect(stopped.exitCode).toBe(143);
+      const { data } = findJobPaths(directory.temp, directory.path());
+      const stripes = new Set(namesBelow(data).map((name) => name.split('.')[1]));
+      expect(stripes.size).toBeLessThan(8);
+      const continued = await resume({ sizes, argv: words });
+      expect(continued).toMatchObject({ exitCode: 0, splitsRead: 0 });
+      expect(continued.report?.resumed?.outputBytes).toBeGreaterThan(2 ** 20);
+      expect(contentOf(output)).toEqual(await undisturbed(directory, { inputs, shards }));
+    },
+  );
 
-  it.each(RULES)('are gone on with from pass 1: %s', async (_, words, shards) => {
+  it.runIf(fromCi).each(RULES)('are gone on with from pass 1: %s', async (_, words, shards) => {
     await resume({ argv: words, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ argv: words });
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
@@ -366,7 +384,7 @@ describe('shards', () => {
   });
 });
 
-describe.skipIf(reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
+describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full ${reasonNotToMount ?? ''}`, () => {
   /** An input that says little of how large it will be. */
   function writeCompressed(decodedBytes: number): string {
     const path = directory.path('compressed.input');
@@ -449,7 +467,7 @@ describe('what cannot be resumed says so', () => {
     expect({ exitCode, message: failure?.message }).toEqual({ exitCode: 2, message: STANDARD_INPUT });
   });
 
-  it.each([['--resume'], ['--job-dir']])('an input that is a pipe, with %s', async (option) => {
+  it.runIf(fromCi).each([['--resume'], ['--job-dir']])('an input that is a pipe, with %s', async (option) => {
     const pipe = makePipe(directory.path('pipe'));
     const job = directory.path('job');
     const words = [pipe, '-o', output, '-T', directory.temp, option, ...(option === '--job-dir' ? [job] : [])];
@@ -461,7 +479,7 @@ describe('what cannot be resumed says so', () => {
     expect(existsSync(job)).toBe(false);
   });
 
-  it.each([['--resume'], ['--keep-temp']])('an output that is a pipe, with %s', async (option) => {
+  it.runIf(fromCi).each([['--resume'], ['--keep-temp']])('an output that is a pipe, with %s', async (option) => {
     const pipe = makePipe(directory.path('pipe'));
     const { exitCode, failure } = await runJob(directory, [...inputs, '-o', pipe, '-T', directory.temp, option]);
     expect({ exitCode, message: failure?.message }).toEqual({

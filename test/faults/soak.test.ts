@@ -1,4 +1,225 @@
-/** Seventy random jobs one after the other; `*.slow.ts` has a thousand. */
-import { testSoak } from './soak.js';
+/**
+ * Jobs on lines, of random options, sizes and compressions one after the other in one process. Each is checked with
+ * tools that have nothing to do with pileshuf: the sorted records of the inputs are the sorted records of the output.
+ * In the end no file is open that was not at the beginning, and memory does not grow with the jobs.
+ */
 
-testSoak(70, 600 * 1024);
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { AbortedError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { atScale } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { decodeWithTool } from '../formats/decode-with-tool.js';
+import { anyInputs, largeInputs, makeLargeInputs } from '../laws/any-inputs.js';
+import { anySettings, tightSettings } from '../laws/any-settings.js';
+import { encode } from '../laws/encodings.js';
+
+const smallJob = fc.record({ inputs: anyInputs, settings: anySettings, zeroTerminated: fc.boolean() });
+const largeJob = fc
+  .record({ inputs: largeInputs.map(makeLargeInputs), settings: tightSettings, zeroTerminated: fc.boolean() })
+  .map((job) => (job.zeroTerminated ? { ...job, inputs: job.inputs.map(asZeroTerminated) } : job));
+
+function asZeroTerminated(lines: Buffer): Buffer {
+  return Buffer.from(lines.toString('latin1').replaceAll('\n', '\0'), 'latin1');
+}
+
+/** Coarse enough for the large inputs, and above their longest record. */
+const shardRule: fc.Arbitrary<ShardRule | undefined> = fc.option(
+  fc.oneof(
+    fc.integer({ min: 1, max: 12 }).map((shardCount) => ({ by: 'count' as const, shardCount })),
+    fc.integer({ min: 300, max: 3000 }).map((recordsPerShard) => ({ by: 'records' as const, recordsPerShard })),
+    fc.integer({ min: 40_000, max: 100_000 }).map((maxShardBytes) => ({ by: 'bytes' as const, maxShardBytes })),
+  ),
+  { nil: undefined },
+);
+
+/** How a job is done. */
+type Manner = 'once' | 'resumable' | 'kept' | 'in a job directory' | 'replacing' | 'into a pipe' | 'interrupted';
+
+const anyJob = fc
+  .record({
+    work: fc.oneof(smallJob, largeJob),
+    onThreads: fc.boolean(),
+    shards: shardRule,
+    compress: fc.constantFrom<OutputCompression>(
+      'none',
+      'none',
+      { codec: 'gzip', level: 1 },
+      ...WRITABLE_CODECS.map((codec) => ({ codec })),
+    ),
+    manner: fc.constantFrom<Manner>(
+      ...(['once', 'resumable', 'kept', 'in a job directory', 'replacing', 'into a pipe', 'interrupted'] as const),
+    ),
+    /** Of the times that progress is reported, after which the job is interrupted. */
+    reports: fc.nat(12),
+    seed: fc.string(),
+  })
+  .map(({ work, ...others }) => ({ ...work, ...others }));
+
+type SoakJob = typeof anyJob extends fc.Arbitrary<infer Job> ? Job : never;
+
+const SEED = 20_260_131;
+/** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
+const MEASUREMENTS = 12;
+
+const jobCount = atScale(4, 50, 1000);
+/** Bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
+const mostGrowth = atScale(Number.POSITIVE_INFINITY, 600 * 1024, 100 * 1024);
+
+const directory = useMemoryDirectory();
+
+/** Puts what each output decodes to in its place. */
+function decodeAll(path: string, codec: 'gzip' | 'zstd'): void {
+  for (const entry of readdirSync(path, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || entry.name.endsWith('.json')) continue;
+    const output = join(entry.parentPath, entry.name);
+    writeFileSync(output, decodeWithTool(codec, readFileSync(output)));
+  }
+}
+
+/** Sorted records of all files in a directory, compared with those of another one. */
+function compareSorted(a: string, b: string, zeroTerminated: boolean): void {
+  const sorted = `find "$1" -type f ! -name '*.complete.json' -print0 | sort -z | xargs -0r sort ${zeroTerminated ? '-z' : ''}`;
+  const script = `set -o pipefail; one() { ${sorted}; }; cmp <(one "$1") <(one "$2")`;
+  execFileSync('bash', ['-c', script, 'bash', a, b], { env: { ...process.env, LC_ALL: 'C' }, stdio: 'pipe' });
+}
+
+async function runJob(job: SoakJob): Promise<void> {
+  const { settings, zeroTerminated, seed, onThreads, manner, compress } = job;
+  const shards = manner === 'into a pipe' ? undefined : job.shards;
+  for (const name of ['in', 'plain', 'out']) {
+    rmSync(directory.path(name), { recursive: true, force: true });
+    mkdirSync(directory.path(name));
+  }
+  const inputs = job.inputs.map((bytes, i) => {
+    writeFileSync(directory.path('plain', String(i)), bytes);
+    const path = directory.path('in', String(i));
+    writeFileSync(path, encode(bytes, settings.encodings[i % settings.encodings.length] ?? 'plain'));
+    return path;
+  });
+  const tempDirs = Array.from({ length: settings.tempDirCount }, (_, i) => directory.path('temp', String(i)));
+  for (const path of tempDirs) mkdirSync(path, { recursive: true });
+  const output = directory.path('out', 'shuffled');
+  const { workers, memoryBytes } = settings;
+  const options = { inputs, output, shards, compress, seed, zeroTerminated, tempDirs, workers, memoryBytes };
+  const run = (more: Partial<ShuffleOptions>) =>
+    shuffle({ ...options, ...more }, { ...settings.tuning, inline: !onThreads });
+  await runInManner(manner, run, job);
+  if (manner !== 'kept') expect(tempDirs.flatMap((path) => readdirSync(path))).toEqual([]);
+  for (const path of tempDirs) rmSync(path, { recursive: true });
+  expect(readdirSync(directory.path('out'))).toEqual(['shuffled']);
+  if (compress !== 'none') decodeAll(directory.path('out'), compress.codec);
+  compareSorted(directory.path('plain'), directory.path('out'), zeroTerminated);
+}
+
+async function runInManner(
+  manner: Manner,
+  run: (more: Partial<ShuffleOptions>) => Promise<unknown>,
+  { shards, reports }: SoakJob,
+): Promise<void> {
+  const output = directory.path('out', 'shuffled');
+  const jobDir = directory.path('job');
+  switch (manner) {
+    case 'once':
+      await run({});
+      return;
+    case 'resumable':
+      await run({ resume: true });
+      return;
+    case 'kept':
+      await run({ keepTemp: true });
+      return;
+    case 'in a job directory':
+      await run({ jobDir });
+      expect(existsSync(jobDir)).toBe(false);
+      return;
+    case 'replacing':
+      if (shards !== undefined) mkdirSync(output);
+      writeFileSync(shards === undefined ? output : directory.path('out', 'shuffled', 'shard-00000-of-00001'), 'x\n');
+      await run({ force: true });
+      return;
+    case 'into a pipe':
+      await throughPipe((pipe) => run({ output: pipe }), output);
+      return;
+    case 'interrupted':
+      await interruptAfter(reports, (more) => run({ resume: true, ...more }));
+  }
+}
+
+async function throughPipe(run: (pipe: string) => Promise<unknown>, output: string): Promise<void> {
+  const pipe = makePipe(directory.path('pipe'));
+  const reader = spawn('bash', ['-c', 'cat <"$1" >"$2"', 'bash', pipe, output]);
+  const isRead = new Promise((resolve) => reader.on('close', resolve));
+  await run(pipe);
+  await isRead;
+  rmSync(pipe);
+}
+
+it(`${jobCount} jobs end well, and leave the process as it was`, { timeout: 3_600_000 }, async () => {
+  const jobs = fc.sample(anyJob, { numRuns: jobCount, seed: SEED });
+  const [first] = jobs;
+  if (first === undefined) throw new RangeError('there is no job');
+  await runJob(first);
+  const openBefore = countOpenFiles();
+  const resident: [jobs: number, bytes: number][] = [];
+  const interval = Math.max(1, Math.floor(jobCount / 2 / MEASUREMENTS));
+  for (const [i, job] of jobs.entries()) {
+    await runJob(job).catch((error: unknown) => {
+      const { inputs, ...options } = job;
+      throw new Error(`job ${i} with ${inputs.length} inputs and ${JSON.stringify(options)}: ${error}`, {
+        cause: error,
+      });
+    });
+    if (i >= jobCount / 2 && i % interval === 0) resident.push([i, measureResidentBytes()]);
+  }
+  expect(countOpenFiles()).toBe(openBefore);
+  const growth = slopeOf(resident);
+  if (jobCount > 100) console.info(`${jobCount} jobs, memory grew by ${Math.round(growth / 1024)} KiB a job`);
+  expect(growth).toBeLessThan(mostGrowth);
+});
+
+/** Runs the job, has it stopped after so many reports of progress, and then goes on with it. */
+async function interruptAfter(
+  reports: number,
+  run: (more: Partial<ShuffleOptions>) => Promise<unknown>,
+): Promise<void> {
+  const controller = new AbortController();
+  let left = reports;
+  const onProgress = () => {
+    if (left === 0) controller.abort();
+    left -= 1;
+  };
+  try {
+    await run({ signal: controller.signal, onProgress });
+  } catch (error) {
+    if (!(error instanceof AbortedError)) throw error;
+    await run({});
+  }
+}
+
+/** Of the line that lies nearest to the points. */
+function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
+  const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanX, meanY] = [meanOf(points.map(([x]) => x)), meanOf(points.map(([, y]) => y))];
+  const covariance = meanOf(points.map(([x, y]) => (x - meanX) * (y - meanY)));
+  return covariance / meanOf(points.map(([x]) => (x - meanX) ** 2));
+}
+
+function countOpenFiles(): number {
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
+}
+
+/** What stays when all that can be collected has been. */
+function measureResidentBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  for (let i = 0; i < 3; i++) if (typeof collect === 'function') collect();
+  return process.memoryUsage.rss();
+}

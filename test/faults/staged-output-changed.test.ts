@@ -2,6 +2,7 @@
  * What an earlier attempt at a job wrote of the output is read back before the job relies on it: any other byte there
  * ends the job, and nothing appears.
  */
+
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +11,7 @@ import type { PileshufError } from '#src/index.js';
 import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { recordBytesOf } from '#src/output/output-target.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { fromCi } from '../fixtures/scale.js';
 import { jobDirectoryOf, stopWithFinishedRuns } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { LARGE_JOB, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
@@ -24,7 +26,7 @@ const LARGE_RESUMABLE_JOB: TinyJobKind = {
   resumable: true,
 };
 
-describe(LARGE_RESUMABLE_JOB.name, () => {
+describe.runIf(fromCi)(LARGE_RESUMABLE_JOB.name, () => {
   it('goes on from what it had written', async () => {
     const job = jobs.of(LARGE_RESUMABLE_JOB);
     const expected = await job.expectedContent();

@@ -3,6 +3,7 @@
  * worker, even of one that holds the permit that all others wait for. Each ends soon, with the exit
  * code that says why, leaves nothing behind, and an existing output stays as it was.
  */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +12,7 @@ import { seen } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { type CommandRun, runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { smallSizes, writeInputs } from './small-job.js';
@@ -55,11 +57,17 @@ async function commandReady(pidFile: string): Promise<number> {
 }
 
 describe('a signal', () => {
-  it.each([
-    { signal: 'SIGINT', exitCode: 130 },
-    { signal: 'SIGTERM', exitCode: 143 },
-    { signal: 'SIGHUP', exitCode: 129 },
-  ] as const)('$signal ends the job with $exitCode, in either pass', async ({ signal, exitCode }) => {
+  it.each(
+    sampled(
+      [
+        { signal: 'SIGINT', exitCode: 130 },
+        { signal: 'SIGTERM', exitCode: 143 },
+        { signal: 'SIGHUP', exitCode: 129 },
+      ] as const,
+      3,
+      1,
+    ),
+  )('$signal ends the job with $exitCode, in either pass', async ({ signal, exitCode }) => {
     for (const at of ['temp-write', 'output-write'] as const) {
       const result = await shuffleUnder({ act: 'signal', at, signal, nth: 4 });
       expect(seen(result)).toEqual({
@@ -71,7 +79,7 @@ describe('a signal', () => {
     }
   });
 
-  it('SIGINT given twice ends a job at once that cannot stop, and prints nothing', async () => {
+  it.runIf(fromCi)('SIGINT given twice ends a job at once that cannot stop, and prints nothing', async () => {
     // The only worker is held up for longer than the test may take.
     const { nodeOptions, env } = withSabotage({ act: 'meet', at: 'temp-write', patienceMilliseconds: 100_000 });
     // Of its own: what lies in it stays.
@@ -104,12 +112,18 @@ describe('a signal', () => {
     expectExistingUntouched();
   });
 
-  it.each([
-    ['standard output', 'inline', true, '> "$PIPE"'],
-    ['standard output', 'on workers', false, '> "$PIPE"'],
-    ['a named pipe', 'inline', true, '-o "$PIPE"'],
-    ['a named pipe', 'on workers', false, '-o "$PIPE"'],
-  ])('ends a job that writes to %s, %s, which is full and which nobody empties', async (_, how, inline, output) => {
+  it.each(
+    sampled(
+      [
+        ['standard output', 'inline', true, '> "$PIPE"'],
+        ['standard output', 'on workers', false, '> "$PIPE"'],
+        ['a named pipe', 'inline', true, '-o "$PIPE"'],
+        ['a named pipe', 'on workers', false, '-o "$PIPE"'],
+      ],
+      3,
+      1,
+    ),
+  )('ends a job that writes to %s, %s, which is full and which nobody empties', async (_, how, inline, output) => {
     // A pipe holds 64 KiB.
     const large = directory.path('large');
     writeFileSync(large, `${'.'.repeat(99)}\n`.repeat(2000));
@@ -125,7 +139,7 @@ describe('a signal', () => {
     });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('%s leaves no shard behind', async (signal) => {
+  it.each(sampled(['SIGINT', 'SIGTERM'] as const, 2))('%s leaves no shard behind', async (signal) => {
     const { nodeOptions, env } = withSabotage({ act: 'signal', at: 'output-write', signal, nth: 4 });
     const shards = directory.path('shards');
     const argv = [...options(), ...inputs, '-o', shards, '--shards', '5'];
@@ -134,10 +148,15 @@ describe('a signal', () => {
     expect(existsSync(shards)).toBe(false);
   });
 
-  it.each([
-    ['standard input', '-'],
-    ['a named pipe', 'pipe'],
-  ])('ends a job that waits for %s, which is silent', async (_, name) => {
+  it.each(
+    sampled(
+      [
+        ['standard input', '-'],
+        ['a named pipe', 'pipe'],
+      ],
+      2,
+    ),
+  )('ends a job that waits for %s, which is silent', async (_, name) => {
     // Descriptor 3 holds the pipe open without writing to it.
     const pipe = makePipe(directory.path('pipe'));
     const input = name === '-' ? '-' : pipe;
@@ -153,11 +172,24 @@ describe('a signal', () => {
     expectExistingUntouched();
   });
 
-  it.each([
-    ['reads a named pipe that nobody writes to', 'SIGINT', (pipe: string) => [pipe, '-o', existing.path, '--force']],
-    ['reads a named pipe that nobody writes to', 'SIGTERM', (pipe: string) => [pipe, '-o', existing.path, '--force']],
-    ['writes a named pipe that nobody reads', 'SIGTERM', (pipe: string) => [...inputs, '-o', pipe]],
-  ] as const)('ends a job that %s: %s', async (_, signal, argvFor) => {
+  it.each(
+    sampled(
+      [
+        [
+          'reads a named pipe that nobody writes to',
+          'SIGINT',
+          (pipe: string) => [pipe, '-o', existing.path, '--force'],
+        ],
+        [
+          'reads a named pipe that nobody writes to',
+          'SIGTERM',
+          (pipe: string) => [pipe, '-o', existing.path, '--force'],
+        ],
+        ['writes a named pipe that nobody reads', 'SIGTERM', (pipe: string) => [...inputs, '-o', pipe]],
+      ] as const,
+      3,
+    ),
+  )('ends a job that %s: %s', async (_, signal, argvFor) => {
     const pipe = makePipe(directory.path('pipe'));
     const running = runShell(
       `${IN_TIME} "$@" & echo $! > "$PIPE.pid"; wait $!; exit $?`,
@@ -173,19 +205,24 @@ describe('a signal', () => {
 });
 
 describe('a reader that leaves', () => {
-  it.each([
-    ['head', 'on workers', false],
-    ['head', 'inline', true],
-    ['true', 'on workers', false],
-    ['true', 'inline', true],
-  ])('ends the job quietly with 141: %s, %s', async (reader, _, inline) => {
+  it.each(
+    sampled(
+      [
+        ['head', 'on workers', false],
+        ['head', 'inline', true],
+        ['true', 'on workers', false],
+        ['true', 'inline', true],
+      ],
+      3,
+    ),
+  )('ends the job quietly with 141: %s, %s', async (reader, _, inline) => {
     const script = `${IN_TIME} "$@" | ${reader === 'head' ? 'head -n 1' : 'true'}; exit "\${PIPESTATUS[0]}"`;
     const result = await runShell(script, [...options(), ...inputs], smallSizes({ inline }));
     expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
     expect(result.stdout.toString()).toMatch(reader === 'head' ? /^\d \d{8}\n$/ : /^$/);
   });
 
-  it.each(WRITABLE_CODECS)('of a compressed output ends it likewise: %s', async (codec) => {
+  it.each(sampled(WRITABLE_CODECS, 2))('of a compressed output ends it likewise: %s', async (codec) => {
     const script = `${IN_TIME} "$@" | true; exit "\${PIPESTATUS[0]}"`;
     const result = await runShell(script, [...options(), '--compress', codec, ...inputs], smallSizes());
     expect(seen(result)).toEqual({ exitCode: 141, lines: [] });
@@ -209,7 +246,7 @@ describe('a worker', () => {
     return [inputs[0] ?? '', directory.temp, directory.path()].map((path) => `--io-limit=${path}=1`);
   }
 
-  it.each(['input-read', 'temp-write', 'temp-read', 'output-write'] as const)(
+  it.each(sampled(['input-read', 'temp-write', 'temp-read', 'output-write'] as const, 4, 1))(
     'that exits with the only permit of its device, for which the other one waits, ends the job, at %s',
     async (at) => {
       const result = await shuffleUnder({ act: 'end-worker', at, nth: 12, whenWaitedFor: true }, onePermit());
@@ -218,7 +255,7 @@ describe('a worker', () => {
     },
   );
 
-  it.each(['temp-write', 'temp-read', 'output-write'] as const)(
+  it.each(sampled(['temp-write', 'temp-read', 'output-write'] as const, 3, 1))(
     'that throws with the only permit of its device ends the job, at %s',
     async (at) => {
       const result = await shuffleUnder({ act: 'throw', at, nth: 12 }, onePermit());
@@ -227,11 +264,17 @@ describe('a worker', () => {
     },
   );
 
-  it.each([
-    ['a stream', []],
-    ['a compressed stream', ['--compress', 'gzip']],
-    ['a compressed file', ['--compress', 'gzip', '-o', 'new']],
-  ])('that dies ends the job when the output is %s and the others wait for their turn', async (_, more) => {
+  it.each(
+    sampled(
+      [
+        ['a stream', []],
+        ['a compressed stream', ['--compress', 'gzip']],
+        ['a compressed file', ['--compress', 'gzip', '-o', 'new']],
+      ],
+      3,
+      2,
+    ),
+  )('that dies ends the job when the output is %s and the others wait for their turn', async (_, more) => {
     const { nodeOptions, env } = withSabotage({ act: 'end-worker', at: 'temp-read', nth: 12 });
     const run = { nodeOptions, env: { ...env, ...smallSizes() }, cwd: directory.path() };
     expect(seen(await runCommand([...options(), ...inputs, ...more], run))).toEqual(ENDED);

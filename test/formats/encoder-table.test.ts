@@ -10,7 +10,14 @@ import { describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { gzipContentBytes } from '#src/formats/codecs/gzip.js';
 import { storeZstdFrame, zstdContentBytes } from '#src/formats/codecs/zstd-frames.js';
-import { checkedEncoder, codecOfName, compressionOf, nameOfCompression, openEncoder, suffixOf } from '#src/formats/encoder-table.js';
+import {
+  checkedEncoder,
+  codecOfName,
+  compressionOf,
+  nameOfCompression,
+  openEncoder,
+  suffixOf,
+} from '#src/formats/encoder-table.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { decodeWithTool } from './decode-with-tool.js';
 

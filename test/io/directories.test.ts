@@ -15,7 +15,15 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
-import { type DirectoryPurpose, ensurePrivateDirectory, makeOwnDirectory, makePrivateDirectory, removeDirectory, removeIfEmpty, requirePrivate } from '#src/io/directories.js';
+import {
+  type DirectoryPurpose,
+  ensurePrivateDirectory,
+  makeOwnDirectory,
+  makePrivateDirectory,
+  removeDirectory,
+  removeIfEmpty,
+  requirePrivate,
+} from '#src/io/directories.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

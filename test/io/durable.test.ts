@@ -15,7 +15,21 @@ import {
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SystemError, UsageError } from '#src/errors.js';
-import { addName, byteLengthOf, ensureFile, linkToNewName, moveDirectoryIntoPlace, moveIntoPlace, NameTakenError, openToOthers, publishName, syncDirectory, syncFile, syncParent, syncPath } from '#src/io/durable.js';
+import {
+  addName,
+  byteLengthOf,
+  ensureFile,
+  linkToNewName,
+  moveDirectoryIntoPlace,
+  moveIntoPlace,
+  NameTakenError,
+  openToOthers,
+  publishName,
+  syncDirectory,
+  syncFile,
+  syncParent,
+  syncPath,
+} from '#src/io/durable.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -1,10 +1,12 @@
 /**
  * Shapes: what fits comes back typed, what does not is an error that says where and what was expected.
  */
+
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { VerificationError } from '#src/errors.js';
 import { flag, list, object, optional, readShape, text, type ValueOf, wholeNumber } from '#src/io/json-shape.js';
+import { atScale } from '../fixtures/scale.js';
 
 const shape = object({
   seed: text,
@@ -104,7 +106,7 @@ describe('readShape', () => {
         if (problem === 'it fits') expect(JSON.parse(JSON.stringify(read(value)))).toEqual(value);
         else expect(problem).toMatch(/^[^\n]{1,400}$/);
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(300, 2000) },
     );
   });
 });

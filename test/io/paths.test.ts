@@ -5,7 +5,16 @@ import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import { SystemError } from '#src/errors.js';
-import { isSameEntry, isSameFile, isWritable, lstatPath, nameExists, readFreeBytes, readStoredBytes, statPath } from '#src/io/paths.js';
+import {
+  isSameEntry,
+  isSameFile,
+  isWritable,
+  lstatPath,
+  nameExists,
+  readFreeBytes,
+  readStoredBytes,
+  statPath,
+} from '#src/io/paths.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 

@@ -2,11 +2,13 @@
  * Sealed files: what was sealed comes back, and nothing else does. Any changed byte is an error that says
  * so; only a whole file of another version is told to be that.
  */
+
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
+import { atScale } from '../fixtures/scale.js';
 
 const value = { seed: '1', pileCount: 12, names: ['a', 'ü', '\u0000', '\ud800'], nested: { flag: true, none: null } };
 const sealed = seal('manifest', 3, value);
@@ -104,7 +106,7 @@ describe('unseal', () => {
       fc.property(fc.oneof(anyBytes, anyLine), (bytes) => {
         expect(() => read(bytes)).toThrow(VerificationError);
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(150, 2000) },
     );
   });
 
@@ -123,7 +125,7 @@ describe('unseal', () => {
         fc.pre(!bytes.equals(sealed));
         expect(() => read(bytes)).toThrow(VerificationError);
       }),
-      { numRuns: 2000 },
+      { numRuns: atScale(150, 2000) },
     );
   });
 

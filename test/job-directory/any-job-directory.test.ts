@@ -2,6 +2,7 @@
  * A job directory with anything in it: who holds it is told or refused with an error of ours, and the names of
  * slices and records in it are numbers that lead back to these names.
  */
+
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -10,6 +11,7 @@ import { PileshufError } from '#src/errors.js';
 import { finishedRangeNames, readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { acquireJobLock, findJobHolder } from '#src/job-directory/job-lock.js';
 import { committedIndexPath, listCommittedSlices } from '#src/job-directory/pile-set-commits.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -76,7 +78,7 @@ describe('a job directory with anything in it', () => {
         expect(existsSync('/dev/zero')).toBe(true);
         rmSync(job, { recursive: true });
       }),
-      { numRuns: 500 },
+      { numRuns: atScale(100, 500) },
     );
   });
 });

@@ -2,14 +2,21 @@
  * Records of finished ranges: all of them come back in order, and none can be missing, damaged or of another
  * format without being told.
  */
+
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
 import { seal } from '#src/io/sealed-file.js';
-import { type FinishedRange, finishedRangeNames, readFinishedRanges, writeFinishedRanges } from '#src/job-directory/finished-ranges.js';
+import {
+  type FinishedRange,
+  finishedRangeNames,
+  readFinishedRanges,
+  writeFinishedRanges,
+} from '#src/job-directory/finished-ranges.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -138,7 +145,7 @@ describe('finished ranges', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 });

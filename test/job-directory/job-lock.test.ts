@@ -2,6 +2,7 @@
  * One job holds a directory at a time, whatever happens to it: real processes and threads that hold it, end,
  * are killed and stopped, and locks of processes that are elsewhere.
  */
+
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -25,6 +26,7 @@ import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from '#src
 import { type FileOwner, formatOwnerName } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -338,10 +340,16 @@ describe('acquireJobLock, when calls fail', () => {
 });
 
 describe('many processes that want one directory', () => {
-  it.each([
-    ['', 20, 3, 1e9],
-    [', some of which are killed while they hold it', 20, 6, 8],
-  ])('have it one at a time%s', async (_, processCount, times, killedOnceOf) => {
+  it.each(
+    sampled(
+      [
+        ['', 20, 3, 1e9],
+        [', some of which are killed while they hold it', 20, 6, 8],
+      ],
+      2,
+      1,
+    ),
+  )('have it one at a time%s', async (_, processCount, times, killedOnceOf) => {
     const witness = directory.path('witness');
     const args = [rivalProgram, job(), witness, `${times}`, `${killedOnceOf}`];
     const ends = await Promise.all(

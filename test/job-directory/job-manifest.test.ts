@@ -2,6 +2,7 @@
  * The manifest of a job: it comes back as it was written, is there as a whole or not at all, and any change of
  * it is told.
  */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +11,7 @@ import { seal } from '#src/io/sealed-file.js';
 import { type JobManifest, readJobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -174,7 +176,7 @@ describe('a manifest', () => {
         expect(layout.sliceCount).toBeLessThanOrEqual(2 ** 20);
         expect(layout.sliceBytes).toBeGreaterThanOrEqual(1);
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 });

@@ -8,7 +8,15 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SystemError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { commitPileSets, committedIndexPath, listCommittedSlices, type PileSetOfSlice, pileSetName, revokePileSet, sliceOfPileSet } from '#src/job-directory/pile-set-commits.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  listCommittedSlices,
+  type PileSetOfSlice,
+  pileSetName,
+  revokePileSet,
+  sliceOfPileSet,
+} from '#src/job-directory/pile-set-commits.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';

@@ -1,13 +1,20 @@
 /**
  * The note in the staging directory: whatever is in it, it gives a job directory, or none, or an error of ours.
  */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { noteStagingOwner, readStagingOwner, STAGING_OWNER_NAME, type StagingOwner } from '#src/job-directory/job-manifest.js';
+import {
+  noteStagingOwner,
+  readStagingOwner,
+  STAGING_OWNER_NAME,
+  type StagingOwner,
+} from '#src/job-directory/job-manifest.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -43,7 +50,7 @@ describe('the note of whose outputs are staged', () => {
         const owner = readOrRefused();
         expect(owner === undefined || owner.jobDirectory.length <= bytes.byteLength).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 

@@ -2,10 +2,12 @@
  * The law of record indexes, for every framing: `get` gives the records that a plain reader finds, wherever the file is
  * cut, however it is compressed, on one thread and on several, with and without a header.
  */
+
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indexFile, openIndexed } from '#src/index.js';
+import { atScale } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
@@ -63,7 +65,7 @@ describe.each(Object.entries(framedInputs))('an index of %s', (kind, framed) => 
           await records.close();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(15, 60) },
     );
   });
 });

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -78,7 +79,7 @@ describe('the progress of a job', () => {
     'gzip members': (text) => Buffer.concat([gzipSync(text.slice(0, 999)), gzipSync(text.slice(999)), Buffer.alloc(9)]),
   };
 
-  describe.each(Object.entries(encodings))('on %s files', (_, encode) => {
+  describe.each(sampled(Object.entries(encodings), 2))('on %s files', (_, encode) => {
     it.each<[string, Tuning]>([
       ['inline', { ...SIZES, inline: true }],
       ['on threads', { ...SIZES, inline: false }],

@@ -2,6 +2,7 @@
  * Records that a program writes into a store: what is in it afterwards, to the byte, whatever the sizes; and that of a
  * writer that did not come to its end nothing is.
  */
+
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,6 +12,7 @@ import { openPileWriter, type PileWriterOptions } from '#src/index.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { atScale } from '../fixtures/scale.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
@@ -77,7 +79,7 @@ describe('a PileWriter', () => {
         expect(contentOf(store())).toEqual(expectedContent('42', { x: all }));
         rmSync(store(), { recursive: true });
       }),
-      { numRuns: 20 },
+      { numRuns: atScale(5, 20) },
     );
   });
 

@@ -1,6 +1,7 @@
 /**
  * Temp data that is compressed: less of it, the same output, and a job that goes on may change its mind.
  */
+import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';

@@ -2,6 +2,7 @@
  * The law for compressed outputs: what they decode to are the bytes of the plain output, whatever the codec, the
  * settings and the workers; and shards are cut where they are without compression.
  */
+
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -11,6 +12,7 @@ import { compressionOf, type OutputCodec, openEncoder } from '#src/formats/encod
 import type { OutputCompression, ShardRule } from '#src/index.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
@@ -74,13 +76,13 @@ describe('a compressed output', () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, compression, (each, compress) => expectLaws(each, compress)),
-      { numRuns: 60 },
+      { numRuns: atScale(15, 60) },
     );
   });
 
   it('decodes to the plain shards, one by one, whatever the settings', async () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: 40 });
+    await fc.assert(fc.asyncProperty(job, compression, ruleOf, expectShardLaws), { numRuns: atScale(10, 40) });
   });
 
   const withHeaders = fc.constantFrom(...Object.values(framedInputs)).chain((framed) =>
@@ -106,11 +108,11 @@ describe('a compressed output', () => {
         const { bytes } = await shuffleToFile(directory, { ...each, compress });
         expect(decoded(compress, bytes).equals(plain.bytes)).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(15, 60) },
     );
   });
 
-  it.each([16, 64])('is appended to by threads in turns, with %d MiB', async (mebibytes) => {
+  it.each(sampled([16, 64], 2))('is appended to by threads in turns, with %d MiB', async (mebibytes) => {
     const settings = threads(mebibytes * 2 ** 20);
     await fc.assert(
       fc.asyncProperty(
@@ -123,7 +125,7 @@ describe('a compressed output', () => {
           await expectShardLaws(job, compress, { by: 'count', shardCount });
         },
       ),
-      { numRuns: 4 },
+      { numRuns: atScale(1, 4) },
     );
   });
 
@@ -140,7 +142,7 @@ describe('a compressed output', () => {
   ];
   const isThere = (tool: string) => !('error' in spawnSync(tool, ['--version'], { stdio: 'ignore' }));
 
-  it.each(tools.filter(([codec, tool]) => WRITABLE_CODECS.includes(codec) && isThere(tool)))(
+  it.each(sampled(tools, 5).filter(([codec, tool]) => WRITABLE_CODECS.includes(codec) && isThere(tool)))(
     'of %s is read by %s',
     async (codec, tool, argv) => {
       const inputs = makeLargeInputs({ lines: 5000, longest: 30, factor: 7 });

@@ -2,11 +2,13 @@
  * gzip files that other programs wrote, read as what they hold: gzip, pigz, igzip, bgzip and Python's gzip module, of
  * one member and of several. A program that is not there is left out, and said so.
  */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detectCodec } from '#src/formats/codec-table.js';
 import { shuffle } from '#src/index.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
+import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { BGZF_END, bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { referenceOrder } from './reference-order.js';
@@ -31,17 +33,22 @@ const PYTHON = 'import gzip, sys; sys.stdout.buffer.write(gzip.compress(sys.stdi
 const NAMED =
   'import gzip, sys; f = gzip.GzipFile("a name", "wb", 9, sys.stdout.buffer); f.write(sys.stdin.buffer.read()); f.close()';
 
-describe.each([
-  ['gzip -1'],
-  ['gzip -9'],
-  ['pigz -p 4'],
-  ['pigz -p 4 --independent'],
-  ['igzip'],
-  ['bgzip'],
-  ['bgzip --threads 2'],
-  ['python3', '-c', PYTHON],
-  ['python3', '-c', NAMED],
-])('%s', (words, ...argv) => {
+describe.each(
+  sampled(
+    [
+      ['gzip -1'],
+      ['gzip -9'],
+      ['pigz -p 4'],
+      ['pigz -p 4 --independent'],
+      ['igzip'],
+      ['bgzip'],
+      ['bgzip --threads 2'],
+      ['python3', '-c', PYTHON],
+      ['python3', '-c', NAMED],
+    ],
+    5,
+  ),
+)('%s', (words, ...argv) => {
   const command = [...words.split(' '), ...argv];
   const [program = ''] = command;
 
@@ -59,11 +66,16 @@ describe.each([
   });
 });
 
-describe.each([
-  ['gzip -dc'],
-  ['bgzip -dc'],
-  ['python3', '-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.decompress(sys.stdin.buffer.read()))'],
-])('%s', (words, ...argv) => {
+describe.each(
+  sampled(
+    [
+      ['gzip -dc'],
+      ['bgzip -dc'],
+      ['python3', '-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.decompress(sys.stdin.buffer.read()))'],
+    ],
+    2,
+  ),
+)('%s', (words, ...argv) => {
   const command = [...words.split(' '), ...argv];
   const [program = ''] = command;
 

@@ -2,10 +2,12 @@
  * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, whatever
  * the workers, memory, piles, slices, buffers, temp directories and compression, with and without headers.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/record-format.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';
 import { framedInputs } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
@@ -55,7 +57,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         expect(bytes.toString('latin1')).toBe(Buffer.concat([...expected, trailer]).toString('latin1'));
         expect(report.records).toBe(expected.length);
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(6, 60) },
     );
   });
 
@@ -108,7 +110,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const expected = Array.from({ length: shardCount }, (_, i) => outputOf(records.slice(cut(i), cut(i + 1))));
         expect(shards.map((bytes) => decoded(codec, bytes).toString('latin1'))).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(6, 60) },
     );
   });
 });
@@ -139,7 +141,7 @@ describe('a large input', () => {
       const records = orderRecords([splitPlainly(spec, body)], 's', [headerBytes]);
       const expected = head + Buffer.concat(records).toString('latin1');
       // Of ranges of all lengths some end at each byte of a delimiter.
-      for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i++) {
+      for (let i = 0; i < CUTTABLE.length * (2 * part.length + 1); i += atScale(5, 1)) {
         const sliceBytes = 1 + Math.floor(i / CUTTABLE.length);
         const encoding = CUTTABLE[i % CUTTABLE.length] ?? 'plain';
         const { bytes } = await shuffleToFile(directory, {
@@ -168,7 +170,7 @@ describe('a large input', () => {
     const input = Buffer.concat(contents.flatMap((content) => [content, delimiter]));
     const expected = Buffer.concat(orderRecords([splitPlainly(spec, input)], 's'));
     for (const encoding of CUTTABLE) {
-      for (const sliceBytes of [50, 1023, 1024, 1025, 2 ** 30]) {
+      for (const sliceBytes of sampled([50, 1023, 1024, 1025, 2 ** 30], 2)) {
         const tuning = { sliceBytes, readBytes: 100, inline: true };
         const settings = { workers: 1, memoryBytes: 2 ** 24, tempDirCount: 1, encodings: [encoding], tuning };
         const job = { inputs: [input], seed: 's', records: recordKindOf(spec), settings };

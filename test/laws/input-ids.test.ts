@@ -2,10 +2,12 @@
  * The laws of jobs whose inputs have ids: the order is that of the keys that are derived from the ids, whatever the
  * settings, and neither the order of the inputs nor, while some are added, the others change it.
  */
+
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
+import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyInputs } from './any-inputs.js';
@@ -32,7 +34,7 @@ describe('a job whose inputs have ids', () => {
         const reversed = { inputs: inputs.toReversed(), inputIds: inputIds.toReversed() };
         expect((await shuffleToFile(directory, { ...reversed, seed, settings })).bytes.equals(expected)).toBe(true);
       }),
-      { numRuns: 25 },
+      { numRuns: atScale(8, 25) },
     );
   });
 
@@ -51,7 +53,7 @@ describe('a job whose inputs have ids', () => {
         };
         expect((await orderOf(0)).filter((record) => !record.startsWith('0 '))).toEqual(await orderOf(1));
       }),
-      { numRuns: 12 },
+      { numRuns: atScale(4, 12) },
     );
   });
 

@@ -1,28 +1,47 @@
 /**
- * Every order equally likely: all 120 orders of five records over 120,000 seeds, several pile counts,
- * through the program's own scatter, merge and shuffle; where each of 1,000 records goes; and that
- * neighbours in the input are neighbours in the output no more often than chance has it.
+ * Every order equally likely: all 120 orders of five records, through the program's own scatter, merge and shuffle with
+ * several pile counts, and by the order that the laws compare with; where each of 1,000 records goes; and that
+ * neighbours in the input are neighbours in the output no more often than chance has it. The jobs of the laws give the
+ * order of reference to the byte, so that most seeds can be tried with that alone.
  * The chi-square bounds and what they mean are in chi-square.ts.
  */
+
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { atScale } from '../fixtures/scale.js';
 import { expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
+import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
 import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
+import { referenceOrder } from './reference-order.js';
 import { shuffleWithSeed } from './whole-jobs.js';
 
 describe('all orders of five records', () => {
   const directory = useFastDirectory();
 
-  it('are equally likely over 120,000 seeds, with every number of piles', { timeout: 300_000 }, async () => {
-    await expectOrdersOfStagesUniform(directory, 20_000);
+  it('are equally likely over some thousand seeds, with every number of piles', async () => {
+    await expectOrdersOfStagesUniform(directory, atScale(1_200, 3_000));
+  });
+});
+
+describe('all orders of five records that the laws expect', () => {
+  const seeds = atScale(12_000, 120_000);
+
+  it(`are equally likely over ${seeds} seeds`, () => {
+    const input = Buffer.from(FIVE_RECORDS);
+    const counts = new Float64Array(ORDERS_OF_FIVE);
+    for (let seed = 0; seed < seeds; seed++) {
+      const order = numberOfOrder(Buffer.concat(referenceOrder([input], String(seed))).toString('latin1'));
+      counts[order] = (counts[order] ?? 0) + 1;
+    }
+    expectUniform(counts, 119, `${seeds} seeds`);
   });
 });
 
 describe('a thousand records', () => {
   const directory = useFastDirectory();
   const RECORDS = 1000;
-  const SEEDS = 400;
+  const SEEDS = atScale(120, 400);
   const CELL = 50;
 
   /** Output places of the records, for each seed. */

@@ -2,6 +2,7 @@
  * The records of loaders, compared with the order of a reference function: epochs, ranks and shares, batches, saved
  * positions, piles that are too large for the memory, and records that are too long for a copy.
  */
+
 import { spawnSync } from 'node:child_process';
 import { constants, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +16,7 @@ import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -480,7 +482,7 @@ describe('reading', () => {
     expect([...names].filter((name) => !only.includes(name))).toEqual([]);
   });
 
-  it('does not keep a program alive, even if the store is not closed', async () => {
+  it.runIf(fromCi)('does not keep a program alive, even if the store is not closed', async () => {
     const path = directory.path('large');
     await makeStore(path, { ...contents, inputs: { long: ['y'.repeat(9 * 2 ** 20), 'x', 'z'] } });
     const script = `import { openStore } from '#src/index.js';

@@ -2,6 +2,7 @@
  * The note of the moves: what was written comes back, a damaged one is told, and no name in it leads out of
  * the directory of the output, even if its checksum is right.
  */
+
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import { SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
 import { type CommitJournal, readJournal, removeJournal, writeJournal } from '#src/output/commit-journal.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -127,7 +129,7 @@ describe('a journal', () => {
         expect(found.byteLengths).toHaveLength(Math.max(1, found.names.length));
         for (const name of found.replaced) expect(name).toMatch(/-of-\d{5,}|\.complete\.json$/);
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 

@@ -2,6 +2,7 @@
  * Records that several tasks compress and append in turns: they come out in order, whoever compressed first, shards
  * are valid files of their own, and what the tasks report tells where everything lies and how it can be proved.
  */
+
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -14,6 +15,7 @@ import { openSink } from '#src/output/open-sink.js';
 import type { OutputHasher, OutputSink, SinkBuffer } from '#src/output/output-target.js';
 import { type AppendedTarget, stagedPath, type WrittenRegion } from '#src/output/output-target.js';
 import { cutAt, type ShardCuts } from '#src/plan/shard-cuts.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -142,7 +144,7 @@ describe('CompressedSink', () => {
           expect(end).toBe(stored.byteLength);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: atScale(15, 60) },
     );
   });
 

@@ -4,7 +4,13 @@
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commonExtension, completionMarkerName, findFormerFiles, findShards, shardName } from '#src/output/shard-names.js';
+import {
+  commonExtension,
+  completionMarkerName,
+  findFormerFiles,
+  findShards,
+  shardName,
+} from '#src/output/shard-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('shardName', () => {

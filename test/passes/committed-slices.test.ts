@@ -16,7 +16,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, PileshufError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
-import { commitPileSets, committedIndexPath, listCommittedSlices, pileSetName } from '#src/job-directory/pile-set-commits.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  listCommittedSlices,
+  pileSetName,
+} from '#src/job-directory/pile-set-commits.js';
 import { type CommittedSlice, readCommittedSlices, removeLeftovers } from '#src/passes/committed-slices.js';
 import { dataFilePath, type PileSetLayout } from '#src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '#src/pile-sets/pile-set-writer.js';

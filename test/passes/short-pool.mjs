@@ -1,9 +1,10 @@
-// Opens pools of threads and ends them at all moments while the threads load their tasks.
+// Opens pools of threads, as many as the first argument says, and ends them at all moments while the threads load their
+// tasks.
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openTaskPool } from '#src/passes/task-pool.js';
 
-const POOLS = 30;
+const POOLS = Number(process.argv[2]);
 /** A thread has loaded its tasks after about 40 ms. */
 const LONGEST_MILLISECONDS = 50;
 
@@ -12,7 +13,7 @@ const countOpenFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/s
 let openBefore = 0;
 for (let i = 0; i < POOLS; i++) {
   const pool = await openTaskPool({ threadCount: 4, startCount: 4 }, `short-${i}`, () => {});
-  await pause((i * 1.7) % LONGEST_MILLISECONDS);
+  await pause((i * LONGEST_MILLISECONDS) / POOLS);
   await pool.destroy();
   // What the first one opens may stay.
   if (i === 0) openBefore = countOpenFiles();

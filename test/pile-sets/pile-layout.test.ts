@@ -4,7 +4,16 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dataFilePath, diskAt, diskOfPile, indexFilePath, type PileSetLayout, pileSetFiles, pilesOfStripe, stripeOfPile } from '#src/pile-sets/pile-layout.js';
+import {
+  dataFilePath,
+  diskAt,
+  diskOfPile,
+  indexFilePath,
+  type PileSetLayout,
+  pileSetFiles,
+  pilesOfStripe,
+  stripeOfPile,
+} from '#src/pile-sets/pile-layout.js';
 
 function layoutOf(pileCount: number, stripeCount: number, diskCount: number): PileSetLayout {
   const disks = Array.from({ length: diskCount }, (_, i) => ({ directory: `/disk${i}`, gate: i, rotates: false }));

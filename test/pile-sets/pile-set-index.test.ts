@@ -9,10 +9,19 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { VerificationError } from '#src/errors.js';
-import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES, type PileEntry, type PileSetDescription, writePileSetIndex } from '#src/pile-sets/pile-set-index.js';
+import {
+  type DataFileSize,
+  encodePileSetIndex,
+  type IndexSource,
+  MOST_COMPRESSED_BYTES,
+  type PileEntry,
+  type PileSetDescription,
+  writePileSetIndex,
+} from '#src/pile-sets/pile-set-index.js';
 import { type PileTally, totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { type Segment, SegmentLog } from '#src/pile-sets/segments.js';
+import { atScale } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const STRIPES = 2;
@@ -254,7 +263,7 @@ describe('damage to the index of a pile set', () => {
           expect(readAll({ bytes }, PILES)[0]).toBe('refused');
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: atScale(300, 2000) },
     );
   });
 
@@ -384,7 +393,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           else expect(bytes.equals(good)).toBe(false);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: atScale(100, 500) },
     );
   });
 
@@ -416,7 +425,7 @@ describe('the readers of indexes, whatever is in them,', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: atScale(200, 1000) },
     );
   });
 });

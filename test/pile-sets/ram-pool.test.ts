@@ -2,12 +2,14 @@
  * The memory pool: every segment has a place of its own, all threads see it, and a full pool says so
  * and stays as it is.
  */
+
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { JobControl } from '#src/job-control.js';
 import { keepRamPool } from '#src/passes/threads.js';
 import { CHUNK_BYTES, ownRamPool, RamPool, type RamPoolShare, takenBytes } from '#src/pile-sets/ram-pool.js';
+import { atScale } from '../fixtures/scale.js';
 
 const MIB = 1024 * 1024;
 const plenty = JobControl.create([], 2 ** 40);
@@ -64,7 +66,7 @@ describe.each([
           expect(Math.floor(place / CHUNK_BYTES)).toBe(Math.floor((place + Math.max(0, byteLength - 1)) / CHUNK_BYTES));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: atScale(8, 30) },
     );
   });
 

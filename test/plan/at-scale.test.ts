@@ -6,7 +6,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MOST_PILES, MOST_STRIPES } from '#src/pile-sets/pile-layout.js';
-import { ENTRY_BYTES, LARGEST_ARENA_BYTES, MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES, SUB_PILE_FILL } from '#src/plan/arena-sizes.js';
+import {
+  ENTRY_BYTES,
+  LARGEST_ARENA_BYTES,
+  MOST_SUB_PILES,
+  OUTPUT_BUFFER_COUNT,
+  STORED_HEADER_BYTES,
+  SUB_PILE_FILL,
+} from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
 import { planPass2 } from '#src/plan/pass2-memory.js';
 import { planPileRanges } from '#src/plan/pile-ranges.js';

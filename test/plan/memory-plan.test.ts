@@ -6,7 +6,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
 import { CHUNK_BYTES } from '#src/pile-sets/ram-pool.js';
-import { BOUNDARY_TABLE_BYTES, LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, TALLY_BYTES } from '#src/plan/arena-sizes.js';
+import {
+  BOUNDARY_TABLE_BYTES,
+  LARGEST_ARENA_BYTES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  TALLY_BYTES,
+} from '#src/plan/arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from '#src/plan/memory-plan.js';
 import { anyNeed, GIB, logarithmic, MIB, usualNeed as usual } from './memory-needs.js';
 

@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from '#src/plan/arena-sizes.js';
 import { planMemory } from '#src/plan/memory-plan.js';
-import { planPass2 } from '#src/plan/pass2-memory.js';
-import { memoryForRecord } from '#src/plan/pass2-memory.js';
+import { memoryForRecord, planPass2 } from '#src/plan/pass2-memory.js';
 import { anyNeed, logarithmic, MIB, usualNeed } from './memory-needs.js';
 
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;

@@ -2,9 +2,11 @@
  * Slices: their parts tile every input, small files are grouped, large plain ones are cut for all
  * workers, and what cannot be cut stays whole.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PlannedInput, planSliceBytes, planSlices, type Slice } from '#src/plan/slices.js';
+import { atScale } from '../fixtures/scale.js';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
@@ -61,7 +63,7 @@ describe('planSlices', () => {
         expect(slices.every((slice) => slice.length > 0)).toBe(true);
         expectTiled(slices, inputs);
       }),
-      { numRuns: 500 },
+      { numRuns: atScale(120, 500) },
     );
   });
 
@@ -139,7 +141,7 @@ describe('planSlices', () => {
           expect(expected.start).toBe(input.decodedBytes);
           expect(parts.length).toBeLessThanOrEqual(Math.max(1, Math.round(input.decodedBytes / sliceBytes)));
         }),
-        { numRuns: 500 },
+        { numRuns: atScale(120, 500) },
       );
     });
 
@@ -198,6 +200,7 @@ describe('planSliceBytes', () => {
           expect(slices.length).toBeLessThanOrEqual(Math.max(1, records));
         },
       ),
+      { numRuns: atScale(20, 100) },
     );
   });
 

@@ -2,6 +2,7 @@
  * Reading records by an index: from files with many blocks, from compressed files, with many calls at a time; and from
  * files and indexes that changed.
  */
+
 import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,6 +16,7 @@ import {
 } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { atScale } from '../fixtures/scale.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { useFastDirectory } from '../laws/fast-directory.js';
@@ -281,7 +283,7 @@ describe('openIndexed', () => {
     for (const [content, options] of contents) {
       await index(content, options, 3000);
       const whole = readFileSync(indexPath());
-      for (let at = 0; at < whole.byteLength; at += whole.byteLength > 2000 ? 7 : 1) {
+      for (let at = 0; at < whole.byteLength; at += atScale(7, 1) * (whole.byteLength > 2000 ? 7 : 1)) {
         const damaged = Buffer.from(whole);
         damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8));
         writeFileSync(indexPath(), damaged);

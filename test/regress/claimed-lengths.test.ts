@@ -2,6 +2,7 @@
  * A file of some bytes that claims a record of nearly --max-record costs no more memory than one that claims little:
  * nothing is allocated for what is not there.
  */
+import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { seen } from '../fixtures/command-outcome.js';

@@ -2,10 +2,13 @@
  * Inputs that were once taken wrong: names that look like patterns, files given twice, the smallest and
  * the oddest contents.
  */
+
+import '../fixtures/tuning-under-test.js';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -50,7 +53,7 @@ describe('names', () => {
 });
 
 describe('a file given twice', () => {
-  it.each(['in', './in', 'link'])('is read twice, with a warning: %s', async (again) => {
+  it.each(sampled(['in', './in', 'link'], 3))('is read twice, with a warning: %s', async (again) => {
     write('in', 'a\nb\n');
     symlinkSync('in', directory.path('link'));
     const result = await pileshuf('in', again);
@@ -91,19 +94,22 @@ describe('--shard-bytes close to the longest record', () => {
   const LONGEST = 101;
   const records = Array.from({ length: 400 }, (_, i) => `${String(i).padStart(3, '0')}${'.'.repeat((i * 37) % 98)}`);
 
-  it.each([LONGEST, LONGEST + 1, LONGEST + 2, 150, 1000])('makes no larger shard: %d bytes', async (size) => {
-    expect(Math.max(...records.map((record) => record.length + 1))).toBe(LONGEST);
-    const input = write('in', `${records.join('\n')}\n`);
-    expect(seen(await pileshuf('-q', input, '-o', 'shards', '--shard-bytes', `${size}B`))).toEqual(DONE);
-    const shards = readdirSync(directory.path('shards')).map((name) =>
-      readFileSync(directory.path('shards', name), 'latin1'),
-    );
-    expect(Math.max(...shards.map((shard) => shard.length))).toBeLessThanOrEqual(size);
-    for (const shard of shards) expect(shard === '' || shard.endsWith('\n')).toBe(true);
-    expect(sortLines(shards.join(''))).toEqual(sortLines(`${records.join('\n')}\n`));
-    const whole = await pileshuf('-q', input);
-    expect(shards.join('')).toBe(whole.stdout.toString('latin1'));
-  });
+  it.each(sampled([LONGEST, LONGEST + 1, LONGEST + 2, 150, 1000], 4, 3))(
+    'makes no larger shard: %d bytes',
+    async (size) => {
+      expect(Math.max(...records.map((record) => record.length + 1))).toBe(LONGEST);
+      const input = write('in', `${records.join('\n')}\n`);
+      expect(seen(await pileshuf('-q', input, '-o', 'shards', '--shard-bytes', `${size}B`))).toEqual(DONE);
+      const shards = readdirSync(directory.path('shards')).map((name) =>
+        readFileSync(directory.path('shards', name), 'latin1'),
+      );
+      expect(Math.max(...shards.map((shard) => shard.length))).toBeLessThanOrEqual(size);
+      for (const shard of shards) expect(shard === '' || shard.endsWith('\n')).toBe(true);
+      expect(sortLines(shards.join(''))).toEqual(sortLines(`${records.join('\n')}\n`));
+      const whole = await pileshuf('-q', input);
+      expect(shards.join('')).toBe(whole.stdout.toString('latin1'));
+    },
+  );
 
   it('below it is refused', async () => {
     const input = write('in', `${records.join('\n')}\n`);

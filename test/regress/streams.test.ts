@@ -2,6 +2,8 @@
  * Inputs that only go forward, and standard output: every kind of stream gives the bytes that a file with
  * the same content gives, and what a stream cannot do is said.
  */
+
+import '../fixtures/tuning-under-test.js';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +12,7 @@ import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -37,7 +40,7 @@ async function shuffledFiles(...more: string[]): Promise<string> {
 }
 
 describe('standard output', () => {
-  it.each([3, 5, 7])('is in order with %d workers', async (workers) => {
+  it.each(sampled([3, 5, 7], 3))('is in order with %d workers', async (workers) => {
     const output = directory.path('out');
     const argv = [...options(), a, b, '--workers', `${workers}`];
     // Many tasks, each with several writes, all of which have to wait for their turn.
@@ -50,18 +53,23 @@ describe('standard output', () => {
 });
 
 describe('an input that is a stream', () => {
-  it.each([
-    ['process substitutions', '"$@" <(cat "$A") <(cat "$B")'],
-    ['named pipes', 'cat "$A" > "$PIPE" & "$@" "$PIPE" "$B"'],
-    ['standard input', 'cat "$A" | "$@" - "$B"'],
-    ['/dev/stdin', 'cat "$A" | "$@" /dev/stdin "$B"'],
-    ['/dev/fd', '"$@" "$A" /dev/fd/5 5< <(cat "$B")'],
-    ['standard input from a file', '"$@" - "$B" < "$A"'],
-    [
-      'a pipe in a list',
-      'cat "$A" > "$PIPE" & printf "%s\\n" "$PIPE" "$B" > "$PIPE.list"; "$@" --files-from "$PIPE.list"',
-    ],
-  ])('gives the order of the files: %s', async (_, script) => {
+  it.each(
+    sampled(
+      [
+        ['process substitutions', '"$@" <(cat "$A") <(cat "$B")'],
+        ['named pipes', 'cat "$A" > "$PIPE" & "$@" "$PIPE" "$B"'],
+        ['standard input', 'cat "$A" | "$@" - "$B"'],
+        ['/dev/stdin', 'cat "$A" | "$@" /dev/stdin "$B"'],
+        ['/dev/fd', '"$@" "$A" /dev/fd/5 5< <(cat "$B")'],
+        ['standard input from a file', '"$@" - "$B" < "$A"'],
+        [
+          'a pipe in a list',
+          'cat "$A" > "$PIPE" & printf "%s\\n" "$PIPE" "$B" > "$PIPE.list"; "$@" --files-from "$PIPE.list"',
+        ],
+      ],
+      3,
+    ),
+  )('gives the order of the files: %s', async (_, script) => {
     const env = { ...smallSizes(), A: a, B: b, PIPE: makePipe(directory.path('pipe')) };
     const result = await runShell(script.replace('"$@"', `${IN_TIME} "$@"`), options(), env);
     expect(seen(result)).toEqual(DONE);
@@ -96,7 +104,7 @@ describe('an input that is a stream', () => {
 });
 
 describe('gzip in a pipe', () => {
-  it('is recognised when it arrives byte by byte', async () => {
+  it.runIf(fromCi)('is recognised when it arrives byte by byte', async () => {
     const packed = directory.path('packed');
     writeFileSync(packed, gzipSync('one\ntwo\nthree\n'));
     // The first bytes are sent when the job waits for them, each alone.
@@ -118,14 +126,14 @@ describe('gzip in a pipe', () => {
     expect(result.stdout.toString('latin1')).toBe(await shuffledFiles());
   });
 
-  it.each([0, 10, 100_000, 1_000_000])('may be followed by %d zeros', async (zeros) => {
+  it.each(sampled([0, 10, 100_000, 1_000_000], 2, 1))('may be followed by %d zeros', async (zeros) => {
     const stdin = Buffer.concat([gzipSync('one\ntwo\n'), Buffer.alloc(zeros)]);
     const result = await runCommand(options(), { stdin, env: smallSizes() });
     expect(seen(result)).toEqual(DONE);
     expect(sortLines(result.stdout.toString())).toEqual(sortLines('one\ntwo\n'));
   });
 
-  it.each([10, 100_000, 1_000_000])('is no whole file with something behind %d zeros', async (zeros) => {
+  it.each(sampled([10, 100_000, 1_000_000], 2, 1))('is no whole file with something behind %d zeros', async (zeros) => {
     const packed = gzipSync('one\ntwo\n');
     const stdin = Buffer.concat([packed, Buffer.alloc(zeros), Buffer.from('x')]);
     const result = await runCommand(options(), { stdin, env: smallSizes() });

@@ -1,4 +1,71 @@
-/** Every seventh call; `*.slow.ts` has all. */
-import { testInterruptedStores } from './interrupted-stores.js';
+/**
+ * All that changes a store, interrupted at each of its calls on files: the call fails, or the process ends there. The
+ * store then has its former content or the new one, reads well, and the same work can be done once more.
+ */
 
-testInterruptedStores(7);
+import { cpSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
+import { interrupted } from '../fixtures/interrupted-file-calls.js';
+import { atScale } from '../fixtures/scale.js';
+import { contentOf } from '../fixtures/store-content.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { expectDoneAgain, STORE_CHANGES, writeFormerStore } from './store-changes.js';
+
+/** Every so many-th call is tried. */
+const step = atScale(11, 7, 1);
+
+const directory = useMemoryDirectory();
+const store = () => directory.path('store');
+
+describe.each(STORE_CHANGES)('$name', (change) => {
+  it.each(['fails', 'ends'] as const)('may end at any call: it %s', async (how) => {
+    await writeFormerStore(directory.path('before'));
+    let reached = 0;
+    for (let number = 1; ; number += step) {
+      rmSync(store(), { recursive: true, force: true });
+      cpSync(directory.path('before'), store(), { recursive: true });
+      const { isReached, error } = await interrupted(how, number, () => change.work(store()));
+      const content = contentOf(store());
+      if (!isReached) {
+        expect({ error, content }).toEqual({ error: undefined, content: change.expected() });
+        break;
+      }
+      reached += 1;
+      const what = `call ${number}: ${error}`;
+      expect([change.former(), change.expected()], what).toContainEqual(content);
+      if (error === undefined) expect(content, what).toEqual(change.expected());
+      await expectDoneAgain(change, store(), what);
+    }
+    expect(reached * step).toBeGreaterThan(8);
+  });
+
+  it.each<Fault>([
+    { kind: 'is done and reported as failed', errno: 'EIO' },
+    { kind: 'fails from then on', errno: 'ENOSPC' },
+    { kind: 'is short', part: 'byte' },
+  ])('may have a call that %o', async (fault) => {
+    await writeFormerStore(directory.path('before'));
+    for (let number = 1; ; number += step) {
+      rmSync(store(), { recursive: true, force: true });
+      cpSync(directory.path('before'), store(), { recursive: true });
+      const faulty = new FaultyFileCalls(fault, number, (path) => path.startsWith(store()));
+      const former = replaceFileCalls(faulty.calls);
+      const error: unknown = await change.work(store()).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      const leftOpen = faulty.openPaths;
+      await faulty.settle();
+      replaceFileCalls(former);
+      const what = `call ${number}, ${faulty.struck?.name} ${faulty.struck?.path}: ${error}`;
+      expect(leftOpen, what).toEqual([]);
+      const content = contentOf(store());
+      if (error === undefined) expect(content, what).toEqual(change.expected());
+      else expect([change.former(), change.expected()], what).toContainEqual(content);
+      if (faulty.struck === undefined) break;
+      await expectDoneAgain(change, store(), what);
+    }
+  });
+});

@@ -3,7 +3,13 @@
  * what it was, or found to be damaged.
  */
 import { describe, expect, it } from 'vitest';
-import { openZstdEncoder, openZstdPacker, writersHere, ZSTD_LEVELS, zstdExpander } from '#src/formats/codecs/zstd-writer.js';
+import {
+  openZstdEncoder,
+  openZstdPacker,
+  writersHere,
+  ZSTD_LEVELS,
+  zstdExpander,
+} from '#src/formats/codecs/zstd-writer.js';
 import { isOnPath, runOn } from '../../fixtures/foreign-program.js';
 import { decode, encoderCases, packerCases, text } from './zstd-writer-cases.mjs';
 

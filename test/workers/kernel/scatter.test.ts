@@ -3,9 +3,11 @@
  * flushes, with groups of records that do not fill the four lanes of the generator, and at positions
  * around 2^32.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
+import { atScale } from '../../fixtures/scale.js';
 import { type KernelPiles, type PileSizes, rescatterWithKernel, scatterWithKernel } from './kernel-scatter.js';
 import { decodeStored, encodeStored, type KeyedRecord, recordKey, type ScatteredPile, scatter } from './kernel-twin.js';
 
@@ -60,7 +62,7 @@ describe('scatterRecords', () => {
         expectSame(found, scatter(keyRecords(records, basePosition, inputKey), of.pileCount, of.scale), of);
         expect(found.longestRecord).toBe(Math.max(0, ...records.map((record) => record.byteLength)));
       }),
-      { numRuns: 300 },
+      { numRuns: atScale(60, 300) },
     );
   });
 
@@ -108,7 +110,7 @@ describe('rescatterStored', () => {
         expect(found.leftBytes).toBe(0);
         expectSame(found, scatter(records, of.pileCount, of.scale), of);
       }),
-      { numRuns: 200 },
+      { numRuns: atScale(40, 200) },
     );
   });
 
@@ -123,7 +125,7 @@ describe('rescatterStored', () => {
         const { piles } = rescatterWithKernel(kernel, ARENA_START, of, encodeStored(records));
         expect([piles[pile - 1]?.records, piles[pile]?.records]).toEqual([1, 1]);
       }),
-      { numRuns: 300 },
+      { numRuns: atScale(60, 300) },
     );
   });
 

@@ -1,7 +1,6 @@
 /**
- * A real process killed at each of its file calls, and a job of a gigabyte on disk killed at 200 random
- * moments: each time the same command goes on with --resume until it is killed or done, and the output is
- * that of an undisturbed run.
+ * A job of a gigabyte on disk is killed at 200 random moments: each time the same command resumes it until it is killed
+ * or done, and the output is that of an undisturbed job.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
@@ -12,9 +11,6 @@ import { fileURLToPath } from 'node:url';
 import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { testKillAtCall } from './kill-at-call.js';
-
-testKillAtCall(1);
 
 const KILLS = 200;
 const INPUT_BYTES = 1e9;
