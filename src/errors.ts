@@ -120,7 +120,7 @@ export class VerificationError extends PileshufError {
 export class StagedOutputError extends VerificationError {
   /** @param problem the change, and its place. */
   constructor(problem: string) {
-    super(`${problem}; give \`force\` without \`resume\` to begin anew`);
+    super(`${problem}; give \`force\` without \`resume\` to start anew`);
   }
 }
 

@@ -120,7 +120,7 @@ export class JobDirectory {
     if (missing === undefined) return;
     throw new SystemError(
       'ERR_TEMP_DIR',
-      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or give \`force\` without \`resume\` to begin anew`,
+      `the directory ${missing} of the unfinished job does not exist; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
     );
   }
 
@@ -151,7 +151,7 @@ export class JobDirectory {
   }
 
   /**
-   * Removes what an earlier attempt left, so that the job can begin anew in the same directories, which stay held.
+   * Removes what an earlier attempt left, so that the job can start anew in the same directories, which stay held.
    * @throws as `end` of a discarded job.
    */
   clear(): Promise<void> {

@@ -14,7 +14,7 @@ import { dataFilePath, diskAt, indexFilePath, type PileSetLayout, roleOf } from 
 import type { PileSet } from './pile-set-writer.js';
 
 const ADVICE: Record<OwnRole, string> = {
-  temp: 'check the disk; a job that can be resumed goes on with `resume`',
+  temp: 'check the disk; if the job can be resumed, give `resume`',
   store: 'check the disk, and restore the store from a copy, or replace what was written there',
 };
 
