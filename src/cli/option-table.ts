@@ -7,7 +7,28 @@
  */
 import type { HeaderKind, RecordKind } from '../index.js';
 import type { CommandName } from './command-table.js';
-import { oneOf, parseBytes, parseCompression, parseCount, parseDecompressProgram, parseDelimiter, parseDuration, parseInputIds, parseInputList, parseIoLimit, parseLengthPrefix, parseMemory, parseOutput, parsePath, parsePrefix, parseStandardOutput, parseState, parseTempCompression, parseTempDir, parseWhole } from './option-values.js';
+import {
+  oneOf,
+  parseBytes,
+  parseCompression,
+  parseCount,
+  parseDecompressProgram,
+  parseDelimiter,
+  parseDuration,
+  parseInputIds,
+  parseInputList,
+  parseIoLimit,
+  parseLengthPrefix,
+  parseMemory,
+  parseOutput,
+  parsePath,
+  parsePrefix,
+  parseStandardOutput,
+  parseState,
+  parseTempCompression,
+  parseTempDir,
+  parseWhole,
+} from './option-values.js';
 
 export interface OptionEntry {
   /** The flag, less its `--`. */

@@ -7,7 +7,14 @@
 import type { ShuffleProgress } from '../index.js';
 import type { StopSignal } from './exit-code.js';
 import { jsonMessages, textMessages } from './messages.js';
-import { barDisplay, jsonDisplay, type MessageStream, noDisplay, type ProgressDisplay, plainDisplay } from './progress-displays.js';
+import {
+  barDisplay,
+  jsonDisplay,
+  type MessageStream,
+  noDisplay,
+  type ProgressDisplay,
+  plainDisplay,
+} from './progress-displays.js';
 import { RateMeter } from './progress-rate.js';
 
 export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';

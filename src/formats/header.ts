@@ -4,7 +4,7 @@
  * `record-format.ts` lists the rules.
  */
 import { corruptInput, type InputError } from '../errors.js';
-import type { FramingSpec } from './record-format.js';
+import type { FramingSpec } from './framing-table.js';
 
 /** No header is longer: all of it is held in memory, on every thread that reads an input. */
 export const MOST_HEADER_BYTES = 16 * 1024 * 1024;

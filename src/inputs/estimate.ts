@@ -3,7 +3,7 @@
  * wrong guess costs time, never correctness: a pile that turns out too large is scattered again.
  */
 import seedrandom from 'seedrandom';
-import { type FramingSpec, framingOf } from '../formats/record-format.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import type { FileInput, Input } from './list-inputs.js';
 

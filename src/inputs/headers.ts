@@ -6,9 +6,17 @@
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
-import { type FoundHeader, type Header, type HeaderRule, readHeader, requireRecordBytes, requireSameHeader } from '../formats/header.js';
-import { type FramingSpec, framingOf, type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
+import {
+  type FoundHeader,
+  type Header,
+  type HeaderRule,
+  readHeader,
+  requireRecordBytes,
+  requireSameHeader,
+} from '../formats/header.js';
+import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import type { FileInput, Input } from './list-inputs.js';

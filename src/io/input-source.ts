@@ -14,7 +14,16 @@ import { InputError, PileshufError } from '../errors.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, type FileVersion, type OpenFile, openForRead, openStreamForRead, readAt, sameVersion, versionOf } from './files.js';
+import {
+  closeFile,
+  type FileVersion,
+  type OpenFile,
+  openForRead,
+  openStreamForRead,
+  readAt,
+  sameVersion,
+  versionOf,
+} from './files.js';
 import { ioError } from './io-error.js';
 
 /** Path that stands for standard input. */

@@ -10,7 +10,16 @@ import { join } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
 import { linkToNewName, publishName, syncDirectory, syncOpenFile } from './durable.js';
 import { fileCalls } from './file-calls.js';
-import { closeFile, createOwnFile, type OpenFile, type OwnRole, readAt, removeFile, withFile, writeAt } from './files.js';
+import {
+  closeFile,
+  createOwnFile,
+  type OpenFile,
+  type OwnRole,
+  readAt,
+  removeFile,
+  withFile,
+  writeAt,
+} from './files.js';
 import { errnoOf, type FileRole, ioError, systemCall } from './io-error.js';
 
 /** A name for one attempt at writing a file of this name. */

@@ -6,7 +6,14 @@
 import { join } from 'node:path';
 import type { Release } from '../cleanup.js';
 import { PileshufError, UsageError } from '../errors.js';
-import { type DirectoryPurpose, makeOwnDirectory, makePrivateDirectory, removeDirectory, removeIfEmpty, requirePrivate } from '../io/directories.js';
+import {
+  type DirectoryPurpose,
+  makeOwnDirectory,
+  makePrivateDirectory,
+  removeDirectory,
+  removeIfEmpty,
+  requirePrivate,
+} from '../io/directories.js';
 import { listNames, nameExists } from '../io/paths.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from './job-lock.js';
 

@@ -10,8 +10,22 @@ import { isSameEntry, listNames, nameExists } from '../io/paths.js';
 import { finishedRangeNames } from './finished-ranges.js';
 import { HeldDirectory } from './held-directory.js';
 import { looksLikeLock } from './job-lock.js';
-import { type JobManifest, MANIFEST_NAME, noteStagingOwner, readStagingOwner, STAGING_OWNER_NAME, type StagingOwner } from './job-manifest.js';
-import { ASIDE_NAME, isNameOfDataDirectory, isOwnName, JOURNAL_NAME, type JobPaths, requireNothingForeign } from './job-paths.js';
+import {
+  type JobManifest,
+  MANIFEST_NAME,
+  noteStagingOwner,
+  readStagingOwner,
+  STAGING_OWNER_NAME,
+  type StagingOwner,
+} from './job-manifest.js';
+import {
+  ASIDE_NAME,
+  isNameOfDataDirectory,
+  isOwnName,
+  JOURNAL_NAME,
+  type JobPaths,
+  requireNothingForeign,
+} from './job-paths.js';
 import { Removal } from './removal.js';
 
 /**

@@ -11,7 +11,8 @@
 import type { ReadShare } from '../../workers/shares.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
 import { InputError, UsageError, VerificationError } from '../errors.js';
-import { type FramingSpec, framingOf, nameOfFormat } from '../formats/record-format.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import { nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
@@ -38,7 +39,14 @@ import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import type { IndexOptions, IndexReport } from './options.js';
-import { completeInputs, completeMachine, completeTalk, type InputRequest, type MachineRequest, type TalkRequest } from './request.js';
+import {
+  completeInputs,
+  completeMachine,
+  completeTalk,
+  type InputRequest,
+  type MachineRequest,
+  type TalkRequest,
+} from './request.js';
 
 const USUAL_RECORD_BYTES = 200;
 

@@ -3,7 +3,15 @@
  * it ends.
  */
 import { join } from 'node:path';
-import { addCleanupErrors, InputError, PileshufError, StagedOutputError, setUnfinishedJob, UsageError, VerificationError } from '../errors.js';
+import {
+  addCleanupErrors,
+  InputError,
+  PileshufError,
+  StagedOutputError,
+  setUnfinishedJob,
+  UsageError,
+  VerificationError,
+} from '../errors.js';
 import { removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';

@@ -22,7 +22,16 @@ import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
 import type { AppendOptions } from './options.js';
 import { requireWhole } from './record-format.js';
-import { completeInputs, completeMachine, completeTalk, type InputRequest, type MachineRequest, requireInputIds, requireSeed, type TalkRequest } from './request.js';
+import {
+  completeInputs,
+  completeMachine,
+  completeTalk,
+  type InputRequest,
+  type MachineRequest,
+  requireInputIds,
+  requireSeed,
+  type TalkRequest,
+} from './request.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
 

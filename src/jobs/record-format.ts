@@ -3,10 +3,11 @@
  * that the workers are told.
  */
 import { UsageError } from '../errors.js';
+import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { LinesHeader } from '../formats/headers/leading-header.js';
-import { type FramingSpec, type HeaderSpec, LINES, NUL_TERMINATED, type RecordFormat } from '../formats/record-format.js';
+import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
 import type { RecordKind, ShuffleOptions } from './options.js';
 
 const MOST_DELIMITER_BYTES = 1024;

@@ -5,7 +5,14 @@
 import { UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, type OutputCodec, openEncoder } from '../formats/encoder-table.js';
+import {
+  type Compression,
+  codecOfName,
+  compressionOf,
+  OUTPUT_CODECS,
+  type OutputCodec,
+  openEncoder,
+} from '../formats/encoder-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';

@@ -7,7 +7,7 @@
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
-import { LINES } from '../formats/record-format.js';
+import { LINES } from '../formats/framing-table.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireReplaceable } from '../output/output-place.js';
@@ -28,7 +28,15 @@ import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
-import { completeMachine, completeOutput, completeTalk, type MachineRequest, NEVER_RESUMED, type OutputRequest, type TalkRequest } from './request.js';
+import {
+  completeMachine,
+  completeOutput,
+  completeTalk,
+  type MachineRequest,
+  NEVER_RESUMED,
+  type OutputRequest,
+  type TalkRequest,
+} from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
 import { shuffleShareOf } from './task-shares.js';
 import { TempDisks } from './temp-disks.js';

@@ -9,7 +9,14 @@ import { suffixOf } from '../formats/encoder-table.js';
 import type { ListedInputs } from '../inputs/list-inputs.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
-import { type FilesPlace, type OutputPlace, outputIdentityOf, requireOutside, resolveOutput, stagingParentOf } from '../output/output-place.js';
+import {
+  type FilesPlace,
+  type OutputPlace,
+  outputIdentityOf,
+  requireOutside,
+  resolveOutput,
+  stagingParentOf,
+} from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
 import type { OutputRequest, ResumeRequest } from './request.js';
 

@@ -4,7 +4,13 @@
 import { UsageError } from '../errors.js';
 import { hearSignals } from '../pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
-import { type ExpiryRule, expireGenerations, type GenerationSummary, summaryOf, timeOfDate } from '../store/generations.js';
+import {
+  type ExpiryRule,
+  expireGenerations,
+  type GenerationSummary,
+  summaryOf,
+  timeOfDate,
+} from '../store/generations.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 
 export interface GarbageOptions {

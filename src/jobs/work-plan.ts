@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
-import { framingOf } from '../formats/record-format.js';
+import { framingOf } from '../formats/framing-table.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import type { FileInput, Input } from '../inputs/list-inputs.js';

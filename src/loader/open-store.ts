@@ -5,7 +5,15 @@ import { UsageError } from '../errors.js';
 import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { Loader } from './loader.js';
-import { completeLimits, completePrefetch, completeSettings, type LoaderLimits, type LoaderOptions, type OpenStoreOptions, requireEpoch } from './loader-options.js';
+import {
+  completeLimits,
+  completePrefetch,
+  completeSettings,
+  type LoaderLimits,
+  type LoaderOptions,
+  type OpenStoreOptions,
+  requireEpoch,
+} from './loader-options.js';
 import { type LoaderState, readState } from './loader-state.js';
 import { isReadInline, LoaderThreads } from './loader-threads.js';
 import { StoreView } from './store-view.js';

@@ -6,7 +6,17 @@
 import { join } from 'node:path';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
-import { checksumText, fileName, flag, list, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import {
+  checksumText,
+  fileName,
+  flag,
+  list,
+  object,
+  oneOf,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { replaceDurably } from '../io/small-file.js';

@@ -17,7 +17,16 @@ import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
-import { type AppendedTarget, type OutputHasher, type OutputSink, type SinkBuffer, type SinkStart, type StreamTarget, stagedPath, type WrittenRegion } from './output-target.js';
+import {
+  type AppendedTarget,
+  type OutputHasher,
+  type OutputSink,
+  type SinkBuffer,
+  type SinkStart,
+  type StreamTarget,
+  stagedPath,
+  type WrittenRegion,
+} from './output-target.js';
 import { writeToStream } from './stream-output.js';
 
 interface CompressedSinkParts {

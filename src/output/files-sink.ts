@@ -9,12 +9,28 @@
  *     file      | header ... 4096 | 4096 | 4096 | ...     region begins at byte p of the file
  *     buffer    |  p % 4096 ^ first record
  */
-import { closeAll, DIRECT_ALIGNMENT, type OpenFile, openDirectOutput, openStagedOutput, writeAt, writeDirect } from '../io/files.js';
+import {
+  closeAll,
+  DIRECT_ALIGNMENT,
+  type OpenFile,
+  openDirectOutput,
+  openStagedOutput,
+  writeAt,
+  writeDirect,
+} from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';
-import { type OutputHasher, type OutputSink, type PlacedTarget, type SinkBuffer, type SinkStart, stagedPath, type WrittenRegion } from './output-target.js';
+import {
+  type OutputHasher,
+  type OutputSink,
+  type PlacedTarget,
+  type SinkBuffer,
+  type SinkStart,
+  stagedPath,
+  type WrittenRegion,
+} from './output-target.js';
 
 export class FilesSink implements OutputSink {
   readonly #target: PlacedTarget;

@@ -10,7 +10,14 @@ import type { JobControl } from '../job-control.js';
 import { Backoff } from '../pause.js';
 import { inPhaseAsync } from '../phase-clock.js';
 import type { OutputLayout } from './output-layout.js';
-import { type OutputSink, recordBytesOf, type SinkBuffer, STANDARD_OUTPUT, type StreamTarget, type WrittenRegion } from './output-target.js';
+import {
+  type OutputSink,
+  recordBytesOf,
+  type SinkBuffer,
+  STANDARD_OUTPUT,
+  type StreamTarget,
+  type WrittenRegion,
+} from './output-target.js';
 
 const STANDARD_OUTPUT_FD = 1;
 /** How often the job tries to open a pipe that has no reader yet. */

@@ -12,7 +12,12 @@ import { list, object, optional, readShape, type Shape, wholeNumber } from '../i
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import type { JobControl } from '../job-control.js';
-import { committedIndexPath, listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
+import {
+  committedIndexPath,
+  listCommittedSlices,
+  revokePileSet,
+  sliceOfPileSet,
+} from '../job-directory/pile-set-commits.js';
 import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { isUnreadable } from '../pile-sets/pile-set-file.js';
 import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';

@@ -5,7 +5,7 @@
 import type { ReadShare } from '../../workers/shares.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
 import { readerStart } from '../formats/framing.js';
-import { framingOf } from '../formats/record-format.js';
+import { framingOf } from '../formats/framing-table.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { UNGATED } from '../job-control.js';

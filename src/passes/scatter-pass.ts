@@ -9,7 +9,12 @@ import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } fro
 import { headerRuleOf } from '../formats/record-format.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
 import { inputName } from '../io/input-source.js';
-import { commitPileSets, committedIndexPath, type PileSetOfSlice, pileSetName } from '../job-directory/pile-set-commits.js';
+import {
+  commitPileSets,
+  committedIndexPath,
+  type PileSetOfSlice,
+  pileSetName,
+} from '../job-directory/pile-set-commits.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
 import { readCommittedSlices, removeLeftovers } from './committed-slices.js';

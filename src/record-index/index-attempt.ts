@@ -10,9 +10,24 @@ import { moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
 import { statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
-import { type FileOwner, formatOwnerName, holdOn, identifyOwner, letGoOf, removeLeftOver } from '../machine/file-owner.js';
+import {
+  type FileOwner,
+  formatOwnerName,
+  holdOn,
+  identifyOwner,
+  letGoOf,
+  removeLeftOver,
+} from '../machine/file-owner.js';
 import type { WrittenBlocks } from './block-writer.js';
-import { BLOCK_ENTRY_BYTES, blockEntry, encodeHeader, encodeStretches, FIRST_BYTES_OF_RECORD_INDEXES, type IndexDescription, type StretchEntry } from './index-layout.js';
+import {
+  BLOCK_ENTRY_BYTES,
+  blockEntry,
+  encodeHeader,
+  encodeStretches,
+  FIRST_BYTES_OF_RECORD_INDEXES,
+  type IndexDescription,
+  type StretchEntry,
+} from './index-layout.js';
 import { CELL_BYTES } from './member-cells.js';
 
 /** First part of an attempt's file name. */

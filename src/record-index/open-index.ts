@@ -9,7 +9,25 @@ import { UsageError, type VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
-import { BLOCK_ENTRY_BYTES, BLOCK_RECORDS, type BlockEntry, blockEntry, decodeHeader, decodeStretches, FIRST_BYTES_OF_RECORD_INDEXES, HEADER_BYTES, type IndexDescription, type IndexHeader, indexDescription, indexRemedy, MAGIC, MOST_DESCRIPTION_BYTES, MOST_STRETCHES, type StretchEntry, stretchEntry } from './index-layout.js';
+import {
+  BLOCK_ENTRY_BYTES,
+  BLOCK_RECORDS,
+  type BlockEntry,
+  blockEntry,
+  decodeHeader,
+  decodeStretches,
+  FIRST_BYTES_OF_RECORD_INDEXES,
+  HEADER_BYTES,
+  type IndexDescription,
+  type IndexHeader,
+  indexDescription,
+  indexRemedy,
+  MAGIC,
+  MOST_DESCRIPTION_BYTES,
+  MOST_STRETCHES,
+  type StretchEntry,
+  stretchEntry,
+} from './index-layout.js';
 import { CELL_ENTRY_BYTES, decodeCell, type Span } from './member-cells.js';
 import { RecentlyUsed } from './recently-used.js';
 import { blockBytesOf, RecordBlock, type RecordBounds } from './record-block.js';

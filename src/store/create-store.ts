@@ -12,7 +12,17 @@ import { ioError } from '../io/io-error.js';
 import { listNames, statPath } from '../io/paths.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
-import { encodeStoreSettings, isNameInStore, manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf, readStoreSettings, SETTINGS_NAME, type StoreSettings, storeError } from './store-files.js';
+import {
+  encodeStoreSettings,
+  isNameInStore,
+  manifestDirectoryOf,
+  nameOfManifest,
+  pileSetDirectoryOf,
+  readStoreSettings,
+  SETTINGS_NAME,
+  type StoreSettings,
+  storeError,
+} from './store-files.js';
 import { encodeManifest, listManifests, readStoreManifest } from './store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from './store-snapshot.js';
 

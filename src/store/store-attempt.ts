@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { afterFailure, thenAlways } from '../cleanup.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { listNames } from '../io/paths.js';
-import { type FileOwner, formatOwnerName, holdOn, identifyOwner, judgeNames, judgeOwnerAmongHosts, letGoOf, type OwnedName } from '../machine/file-owner.js';
+import {
+  type FileOwner,
+  formatOwnerName,
+  holdOn,
+  identifyOwner,
+  judgeNames,
+  judgeOwnerAmongHosts,
+  letGoOf,
+  type OwnedName,
+} from '../machine/file-owner.js';
 import { pileSetDirectoryOf } from './store-files.js';
 import { pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';

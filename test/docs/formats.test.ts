@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';

@@ -3,7 +3,7 @@
  * records of an output.
  */
 import fc from 'fast-check';
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import type { ShuffleOptions } from '#src/index.js';
 import { paxLine, tarNote } from './plain-tar.js';
 

@@ -1,6 +1,6 @@
 /** Inputs of all framings: what each takes, and hardly anything else that it does not. */
 import fc from 'fast-check';
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { prefixed, tfrecordOf } from './plain-framings.js';
 import { TAR_DIALECTS, tarOf } from './plain-tar.js';
 

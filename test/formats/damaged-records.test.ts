@@ -3,7 +3,7 @@
  * something to tell it by, is refused, or holds the records that the plainest reading finds.
  */
 import { describe, expect, it } from 'vitest';
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { prefixed, splitPlainly, tfrecordOf } from './plain-framings.js';
 import { TAR_DIALECTS, tarOf } from './plain-tar.js';
 import { Malformed, type Pieces, scan } from './scan-in-pieces.js';

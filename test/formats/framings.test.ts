@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Cut } from '#src/formats/framing.js';
-import { type FramingSpec, framingOf, LINES } from '#src/formats/record-format.js';
+import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { framedInputs } from './any-records.js';
 import { crc32c, prefixed, splitPlainly, tfrecordOf } from './plain-framings.js';
 import { paxLine, splitTar, tarEntry, tarHeader, tarNote, tarOf, withChecksum } from './plain-tar.js';

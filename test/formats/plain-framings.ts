@@ -2,7 +2,7 @@
  * What each framing says a record is, in the plainest way: cut a whole input into records. Shares no code with the
  * program.
  */
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { splitTar } from './plain-tar.js';
 
 /** The records of a whole input without its header, what it lacks at its end added. @throws where it is malformed. */

@@ -1,7 +1,7 @@
 /** Finds the records of an input with a framing of the program, as a task does: piece by piece. */
 import { expect } from 'vitest';
 import { BadRecord } from '#src/formats/framing.js';
-import { type FramingSpec, framingOf } from '#src/formats/record-format.js';
+import { type FramingSpec, framingOf } from '#src/formats/framing-table.js';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 
 const kernel = new Kernel();

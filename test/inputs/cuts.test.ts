@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError } from '#src/errors.js';
-import { type FramingSpec, framingOf, LINES } from '#src/formats/record-format.js';
+import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { describeForSlices, findCuts, mayBeCut } from '#src/inputs/cuts.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { systemFileCalls } from '#src/io/file-calls.js';

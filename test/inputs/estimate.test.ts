@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { LINES, NUL_TERMINATED } from '#src/formats/record-format.js';
+import { LINES, NUL_TERMINATED } from '#src/formats/framing-table.js';
 import { estimateInputs } from '#src/inputs/estimate.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';

@@ -1,5 +1,5 @@
 /** A small sample of every framing, and of every kind of header, for laws that try all of them. */
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { type HeaderOfInputs, npyHeaderOf } from '../formats/any-headers.js';
 import { prefixed, tfrecordOf } from '../formats/plain-framings.js';
 import { paxLine, TAR_DIALECTS, tarNote, tarOf } from '../formats/plain-tar.js';

@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';

@@ -8,7 +8,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import { type RecordKind, shuffle } from '#src/index.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { BGZF_END, bgzfFile, bgzfMember, bgzfOf, piecesOf } from '../formats/codecs/bgzf-file.js';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { listZstdFrames } from '#src/formats/codecs/zstd-frames.js';
-import { type FramingSpec, framingOf, LINES } from '#src/formats/record-format.js';
+import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { findCuts } from '#src/inputs/cuts.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';

@@ -1,5 +1,5 @@
 /** The option that asks for a framing. */
-import type { FramingSpec } from '#src/formats/record-format.js';
+import type { FramingSpec } from '#src/formats/framing-table.js';
 import type { RecordKind } from '#src/index.js';
 
 export function recordKindOf(spec: FramingSpec): RecordKind {

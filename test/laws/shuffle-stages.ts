@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { decodeError } from '#src/errors.js';
-import { LINES } from '#src/formats/record-format.js';
+import { LINES } from '#src/formats/framing-table.js';
 import { openForRead, versionOf, withFile } from '#src/io/files.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { deriveInputKey } from '#src/keys.js';

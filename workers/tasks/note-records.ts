@@ -4,7 +4,7 @@
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import { framingOf } from '../../src/formats/record-format.js';
+import { framingOf } from '../../src/formats/framing-table.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';

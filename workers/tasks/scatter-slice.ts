@@ -4,8 +4,8 @@
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
-import { framingOf } from '../../src/formats/record-format.js';
 import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';

@@ -4,7 +4,13 @@
  */
 import type { Transform } from 'node:stream';
 import { SystemError } from '../../errors.js';
-import { type AddonDecompressor, MOST_WINDOW_LOG, ZSTD_D_WINDOW_LOG_MAX, type ZstdAddon, type ZstdInNode } from './zstd-libraries.js';
+import {
+  type AddonDecompressor,
+  MOST_WINDOW_LOG,
+  ZSTD_D_WINDOW_LOG_MAX,
+  type ZstdAddon,
+  type ZstdInNode,
+} from './zstd-libraries.js';
 
 /** Decoded bytes handed over at a time. */
 export const DECODED_PIECE_BYTES = 1024 * 1024;

@@ -9,7 +9,16 @@ import { UsageError } from '../../errors.js';
 import type { MemberEncoder } from '../codec.js';
 import { freeBytes, inOwnBuffer } from '../free-bytes.js';
 import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
-import { type AddonDecompressor, findZstdInNode, loadZstdAddon, ZSTD_C_CHECKSUM_FLAG, ZSTD_C_COMPRESSION_LEVEL, ZSTD_C_WINDOW_LOG, type ZstdAddon, type ZstdInNode } from './zstd-libraries.js';
+import {
+  type AddonDecompressor,
+  findZstdInNode,
+  loadZstdAddon,
+  ZSTD_C_CHECKSUM_FLAG,
+  ZSTD_C_COMPRESSION_LEVEL,
+  ZSTD_C_WINDOW_LOG,
+  type ZstdAddon,
+  type ZstdInNode,
+} from './zstd-libraries.js';
 
 export const ZSTD_LEVELS = { least: 1, usual: 3, most: 22 } as const;
 

@@ -3,7 +3,13 @@
  * frame, and bytes behind the last one that begin no other, are errors.
  */
 import type { Codec, CompressedSource, DecoderMemory, Member, StoredBytes } from '../codec.js';
-import { addonDecoder, nodeDecoder, type SynchronousZstdDecoder, wasmDecoder, type ZstdDecoder } from './zstd-decoders.js';
+import {
+  addonDecoder,
+  nodeDecoder,
+  type SynchronousZstdDecoder,
+  wasmDecoder,
+  type ZstdDecoder,
+} from './zstd-decoders.js';
 import { beginsZstd, listZstdFrames } from './zstd-frames.js';
 import { findZstdInNode, loadZstdAddon } from './zstd-libraries.js';
 import { decodeZstd, decodeZstdHead } from './zstd-reader.js';

@@ -10,7 +10,17 @@
  * be one that was cut off.
  */
 import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
-import { BLOCK_BYTES, isNote, isZeroBlock, type MemberNotes, parseNote, parseTarHeader, problemOfNote, storedDataBytes, type TarHeader } from '../tar-header.js';
+import {
+  BLOCK_BYTES,
+  isNote,
+  isZeroBlock,
+  type MemberNotes,
+  parseNote,
+  parseTarHeader,
+  problemOfNote,
+  storedDataBytes,
+  type TarHeader,
+} from '../tar-header.js';
 
 /** Stands in nearly every header. */
 const MAGIC = 'ustar';

@@ -1,0 +1,172 @@
+/**
+ * The house stays tidy: imports go down from room to room and never in a circle, the map in docs/ARCHITECTURE.md names
+ * the rooms, words that the project does not use stay out, and comments name only files that exist.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The rooms from the top down, each with what stands beside it. A file imports only from its own room and from below. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['src/cli'],
+  ['src/index.ts'],
+  ['src/jobs', 'src/loader'],
+  ['src/passes'],
+  ['workers'],
+  ['src/inputs', 'src/store', 'src/output', 'src/record-index'],
+  ['src/job-directory', 'src/plan', 'src/formats'],
+  ['src/pile-sets', 'src/machine'],
+  ['src/io'],
+  ['src/job-control.ts', 'src/pause.ts', 'src/cleanup.ts'],
+  ['src/errors.ts', 'src/keys.ts', 'src/phase-clock.ts', 'src/several-at-once.ts'],
+];
+
+/** The rooms inside `workers`, from the top down. */
+const WORKER_FLOORS: readonly (readonly string[])[] = [
+  ['workers/task-thread.cts'],
+  ['workers/tasks.ts'],
+  ['workers/tasks'],
+  ['workers/piles'],
+  ['workers/read'],
+  ['workers/thread-state.ts'],
+  ['workers/shares.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
+  ['workers/kernel'],
+];
+
+const sources = ['src', 'workers']
+  .flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((name) => join(root, name)))
+  .filter((path) => /\.c?ts$/.test(path) && !path.includes('kernel/assembly') && !path.endsWith('.d.ts'));
+const textOf = new Map(sources.map((path) => [path, readFileSync(path, 'utf8')]));
+
+/** The files of the house that a file imports, types included. */
+function importsOf(path: string): string[] {
+  const specifiers = [...(textOf.get(path) ?? '').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, name]) => name);
+  return specifiers.map((name = '') =>
+    normalize(join(dirname(path), name.replace(/\.cjs$/, '.cts').replace(/\.js$/, '.ts'))),
+  );
+}
+
+/** The place of a file in a list of floors: its floor and its room. */
+function placeIn(floors: readonly (readonly string[])[], path: string): { floor: number; room: string } {
+  for (const [floor, rooms] of floors.entries()) {
+    const room = rooms.find((each) => path === each || path.startsWith(`${each}/`));
+    if (room !== undefined) return { floor, room };
+  }
+  return expect.fail(`${path} lies in no room`);
+}
+
+function importsThatRunUp(floors: readonly (readonly string[])[], paths: readonly string[]): string[] {
+  return paths.flatMap((path) => {
+    const from = placeIn(floors, path);
+    return importsOf(path)
+      .filter((target) => paths.includes(target))
+      .filter((target) => {
+        const to = placeIn(floors, target);
+        if (to.room === from.room) return false;
+        return to.floor <= from.floor;
+      })
+      .map((target) => `${path} -> ${target}`);
+  });
+}
+
+describe('imports', () => {
+  it('go down from room to room', () => {
+    expect(importsThatRunUp(FLOORS, sources)).toEqual([]);
+  });
+
+  it('go down inside workers', () => {
+    const workers = sources.filter((path) => path.startsWith('workers/'));
+    expect(importsThatRunUp(WORKER_FLOORS, workers)).toEqual([]);
+  });
+
+  it('make no circle, not even of types', () => {
+    const circles: string[] = [];
+    const state = new Map<string, 'open' | 'done'>();
+    const visit = (path: string, trail: readonly string[]): void => {
+      if (state.get(path) === 'open') circles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+      if (state.has(path)) return;
+      state.set(path, 'open');
+      for (const target of importsOf(path)) if (textOf.has(target)) visit(target, [...trail, path]);
+      state.set(path, 'done');
+    };
+    for (const path of sources) visit(path, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('of the command reach only the public API', () => {
+    const commands = sources.filter((path) => path.startsWith('src/cli/'));
+    const foreign = commands.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => !target.startsWith('src/cli/') && target !== 'src/index.ts')
+        .map((target) => `${path} -> ${target}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it('of the planner reach no file, clock or chance', () => {
+    const planners = sources.filter((path) => path.startsWith('src/plan/'));
+    const impure = planners.filter((path) => /'node:|Date\.|performance|Math\.random/.test(textOf.get(path) ?? ''));
+    expect(impure).toEqual([]);
+  });
+});
+
+describe('rooms', () => {
+  it('are those on the map in docs/ARCHITECTURE.md', () => {
+    const map = readFileSync('docs/ARCHITECTURE.md', 'utf8');
+    const named = [...map.matchAll(/^\| `((?:src|workers)[\w/-]*)` /gm)].map(([, room]) => room);
+    const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const inWorkers = readdirSync('workers', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const rooms = [...folders.map(({ name }) => `src/${name}`), ...inWorkers.map(({ name }) => `workers/${name}`)];
+    expect(named.toSorted()).toEqual(rooms.toSorted());
+  });
+
+  it('have no drawers for odds and ends', () => {
+    const drawers = /^(utils?|helpers?|common|types|misc|shared)(\.ts)?$/;
+    expect(sources.flatMap((path) => path.split('/')).filter((name) => drawers.test(name))).toEqual([]);
+  });
+
+  it('begin each file with what it is for', () => {
+    expect(sources.filter((path) => !/^(#!.*\n)?\/\*\*? ?\S?/.test(textOf.get(path) ?? ''))).toEqual([]);
+  });
+});
+
+describe('words', () => {
+  /** Word or phrase, and what the project says instead. */
+  const UNUSED: readonly (readonly [RegExp, string])[] = [
+    [/\b[Ss]plits?\b(?!\(|'|-)/, 'slice (of inputs), scattered again (of piles)'],
+    [/\bpartitions?\b/i, 'pile, slice or range'],
+    [/\bbuckets?\b/i, 'pile'],
+    [/\bgone? on with\b|\bgoes on with\b/, 'resume'],
+    [/\bbeg[iu]n anew\b/, 'start anew'],
+    [/\b(earlier|former|later|next|former|another|same) runs?\b/, 'attempt or job'],
+    [/\bwhat there is of\b/, 'the name of the thing'],
+    [/\btaken for dead\b/, 'judged to be left over'],
+  ];
+
+  it.each(UNUSED)('%s are not used: say %s', (word, _) => {
+    const found = sources.flatMap((path) =>
+      (textOf.get(path) ?? '')
+        .split('\n')
+        .flatMap((line, i) => (word.test(line.replace(/\.split\(/g, '')) ? [`${path}:${i + 1} ${line.trim()}`] : [])),
+    );
+    expect(found).toEqual([]);
+  });
+});
+
+describe('comments', () => {
+  it('name only files that exist', () => {
+    const places = (path: string, name: string) =>
+      name.includes('/')
+        ? [name, join('src', name), join(dirname(path), name), join('src', basename(dirname(path)), name)]
+        : [join(dirname(path), name), ...sources.filter((source) => basename(source) === name)];
+    const missing = sources.flatMap((path) =>
+      [...(textOf.get(path) ?? '').matchAll(/(?:^\s*(?:\*|\/\/|\/\*\*)|\/\/).*$/gm)].flatMap(([line]) =>
+        [...line.matchAll(/[\w./-]+\.(?:c?ts|mjs|md)\b/g)]
+          .map(([name]) => name)
+          .filter((name) => !places(path, name).some((place) => existsSync(place)))
+          .map((name) => `${path}: ${name}`),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+});
