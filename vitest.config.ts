@@ -7,8 +7,8 @@
  * | `ci`    | `npm run test:ci`   | `*.ci.ts`, `*.test.ts` with a scale, and some of both with tiny buffers      |
  * | `slow`  | `npm run test:slow` | `*.slow.ts`, and `*.test.ts` and `*.ci.ts` with a scale                     |
  *
- * A file has a scale when it imports `fixtures/scale.ts`. It runs with tiny buffers too when it imports
- * `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
+ * A file has a scale when it imports `fixtures/scale.ts`. In CI it runs with tiny buffers too, with the cases of the quick
+ * tier, when it imports `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -72,7 +72,11 @@ export default defineConfig({
       ...project('shared process', shared, { ...asBuilt, isolate: false }),
       ...project('own process', own, asBuilt),
       ...project('replaced modules', mocked, {}),
-      ...project('tiny buffers', withTinyBuffers, { ...asBuilt, isolate: false, env: { PILESHUF_TEST_TINY: '1' } }),
+      ...project('tiny buffers', withTinyBuffers, {
+        ...asBuilt,
+        isolate: false,
+        env: { PILESHUF_TEST_TINY: '1', PILESHUF_TEST_SCALE: 'quick' },
+      }),
     ],
   },
 });
