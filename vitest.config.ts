@@ -5,10 +5,10 @@
  * | ------- | ------------------- | --------------------------------------------------------------------------- |
  * | `quick` | `npm test`          | `*.test.ts`                                                                 |
  * | `ci`    | `npm run test:ci`   | `*.ci.ts`, `*.test.ts` with a scale, and some of both with tiny buffers      |
- * | `slow`  | `npm run test:slow` | `*.slow.ts`, and `*.test.ts` and `*.ci.ts` with a scale                     |
+ * | `slow`  | `npm run test:slow` | `*.slow.ts`, `*.test.ts` and `*.ci.ts` with a scale or with properties       |
  *
- * A file has a scale when it imports `fixtures/scale.ts`. It runs with tiny buffers too when it imports
- * `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
+ * A file has a scale when it imports `fixtures/scale.ts`. In CI it runs with tiny buffers too, with the cases of the quick
+ * tier, when it imports `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -17,23 +17,28 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 const tier = process.env['PILESHUF_TEST_SCALE'] ?? 'quick';
 const isSlow = tier === 'slow';
 
-/** Only the slow tier tries other cases each time. */
-const propertySeed = Number(process.env['PILESHUF_TEST_SEED'] ?? (isSlow ? Date.now() % 2 ** 31 : 20_260_131));
-if (isSlow) console.info(`PILESHUF_TEST_SEED=${propertySeed} repeats the cases of this run`);
+// Only the slow tier tries other cases each time. Vitest reads this file once for each project: the first draws.
+if (isSlow && process.env['PILESHUF_TEST_SEED'] === undefined) {
+  process.env['PILESHUF_TEST_SEED'] = String(Date.now() % 2 ** 31);
+  console.info(`PILESHUF_TEST_SEED=${process.env['PILESHUF_TEST_SEED']} repeats the cases that are tried now`);
+}
+const propertySeed = Number(process.env['PILESHUF_TEST_SEED'] ?? 20_260_131);
 
 const files = readdirSync('test', { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => relative('.', join(entry.parentPath, entry.name)));
 
-const imports = (file: string, fixture: string) => readFileSync(file, 'utf8').includes(`fixtures/${fixture}.js'`);
+const holds = (file: string, text: string) => readFileSync(file, 'utf8').includes(text);
+const imports = (file: string, fixture: string) => holds(file, `fixtures/${fixture}.js'`);
 const isOf = (file: string, ...endings: readonly string[]) => endings.some((ending) => file.endsWith(`.${ending}.ts`));
 
 const quick = files.filter((file) => isOf(file, 'test'));
 const scaled = files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'scale'));
+const properties = files.filter((file) => isOf(file, 'test', 'ci') && holds(file, "from 'fast-check'"));
 const ofTier: Readonly<Record<string, readonly string[]>> = {
   quick,
   ci: [...new Set([...files.filter((file) => isOf(file, 'ci')), ...scaled])],
-  slow: [...files.filter((file) => isOf(file, 'slow')), ...scaled],
+  slow: [...new Set([...files.filter((file) => isOf(file, 'slow')), ...scaled, ...properties])],
 };
 const included = ofTier[tier];
 if (included === undefined) throw new RangeError(`PILESHUF_TEST_SCALE is ${tier}; expected ${Object.keys(ofTier)}`);
@@ -42,10 +47,9 @@ const withTinyBuffers =
   tier === 'ci' ? files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'tuning-under-test')) : [];
 
 /** These measure the process they run in, or replace modules of the program: each has a process of its own. */
-const OWN_PROCESS = /memory-given-back|soak|task-pool|threads-of-jobs/;
-const replacesModules = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(');
+const OWN_PROCESS = /memory-given-back|soak|task-pool|threads-of-jobs|\.slow\.ts$/;
 
-const mocked = included.filter(replacesModules);
+const mocked = included.filter((file) => holds(file, 'vi.mock('));
 const own = included.filter((file) => OWN_PROCESS.test(file));
 const shared = included.filter((file) => !own.includes(file) && !mocked.includes(file));
 
@@ -72,7 +76,11 @@ export default defineConfig({
       ...project('shared process', shared, { ...asBuilt, isolate: false }),
       ...project('own process', own, asBuilt),
       ...project('replaced modules', mocked, {}),
-      ...project('tiny buffers', withTinyBuffers, { ...asBuilt, isolate: false, env: { PILESHUF_TEST_TINY: '1' } }),
+      ...project('tiny buffers', withTinyBuffers, {
+        ...asBuilt,
+        isolate: false,
+        env: { PILESHUF_TEST_TINY: '1', PILESHUF_TEST_SCALE: 'quick' },
+      }),
     ],
   },
 });

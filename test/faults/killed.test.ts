@@ -59,7 +59,7 @@ describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
     let kills = 0;
     for (let nth = 1; ; nth += step) {
       const ending = endings[kills % endings.length] ?? '--resume';
-      // All in the slow tier, one after the other in the ordinary one.
+      // All in the slow tier, one after the other in the others.
       for (const one of isSlow ? endings : [ending]) {
         job.prepare();
         if (!(await killAt(job, fault, nth, false))) {

@@ -56,7 +56,7 @@ const endings = atScale(1, 1, 2);
 /** Of what many jobs do alike, every so many-th change is tried. */
 const step = atScale(41, 9, 1);
 /** Of all else every so many-th, but for the moves of outputs; which ones, differs from job to job. */
-const stride = atScale(19, 2, 1);
+const stride = atScale(19, 3, 1);
 
 const jobs = useTinyJobs();
 

@@ -14,7 +14,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectDoneAgain, STORE_CHANGES, writeFormerStore } from './store-changes.js';
 
 /** Every so many-th call is tried. */
-const step = atScale(11, 7, 1);
+const step = atScale(7, 3, 1);
 
 const directory = useMemoryDirectory();
 const store = () => directory.path('store');
