@@ -45,7 +45,7 @@ describe('several jobs in one process', () => {
     expect(readFileSync(output('0'), 'latin1')).not.toBe(readFileSync(output('1'), 'latin1'));
   });
 
-  it('go on when one of them fails', async () => {
+  it('continue when one of them fails', async () => {
     const bad = directory.path('bad');
     writeFileSync(bad, `${'x'.repeat(200)}\n`);
     const failing = shuffle(
@@ -153,7 +153,7 @@ describe('a second job of one output', () => {
     expect(await slow.finish()).toBe(undefined);
   });
 
-  it('runs when the first one has ended', async () => {
+  it('starts when the first one has ended', async () => {
     const output = directory.path('out');
     const slow = await beginSlowJob({ output });
     expect(await slow.finish()).toBe(undefined);

@@ -176,7 +176,7 @@ async function runWithFault(
   if (error.unfinishedJob === undefined) expect(untold, what).toEqual([]);
   else expect(existsSync(error.unfinishedJob.directory), what).toBe(true);
   // Shards that replace others and can neither all move nor all move back do so when the job goes on. So do those
-  // that an earlier run had begun to move.
+  // that an earlier attempt had started to move.
   const wasMoving = job.kind.before?.at === 'while outputs move';
   const isMoving = error.unfinishedJob !== undefined && fault.kind === 'fails from then on';
   if (wasMoving || (job.movesSeveral && isMoving)) {

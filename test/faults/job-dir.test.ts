@@ -155,7 +155,9 @@ describe('--job-dir', () => {
       exitCode: 2,
       failure: {
         code: 'ERR_JOB_UNFINISHED',
-        message: expect.stringMatching(/job holds an unfinished job of another output, .*\/out: go on with that one/),
+        message: expect.stringMatching(
+          /job holds an unfinished job of another output, .*\/out: resume or discard that job with its own command, /,
+        ),
       },
     });
     expect(await runJob(directory, other)).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_UNFINISHED' } });
@@ -202,7 +204,7 @@ describe('a job without temp directories of its own', () => {
       exitCode: 2,
       failure: {
         code: 'ERR_JOB_UNFINISHED',
-        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
+        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir of that job, and --resume to resume it or --force to discard it`,
       },
     });
     expect(readdirSync(directory.path('new'))).toEqual([]);

@@ -68,7 +68,7 @@ describe('a job directory that holds the job of another output', () => {
           failure: {
             code: 'ERR_JOB_UNFINISHED',
             message: expect.stringMatching(
-              /job holds an unfinished job of another output, .*other: go on with that one/,
+              /job holds an unfinished job of another output, .*other: resume or discard that job with its own command, /,
             ),
           },
         });
@@ -84,7 +84,7 @@ describe('a job directory that holds the job of another output', () => {
   );
 });
 
-describe('a job directory that is not there', () => {
+describe('a job directory that is missing', () => {
   it('is told of, when outputs are staged that it knows of', async () => {
     const [job, away] = [directory.path('job'), directory.path('away')];
     await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
@@ -94,7 +94,7 @@ describe('a job directory that is not there', () => {
         exitCode: 2,
         failure: {
           code: 'ERR_JOB_UNFINISHED',
-          message: `the job directory ${job} of an unfinished job of ${output} is not there; check that its disk is mounted, or give \`force\` without \`resume\` to begin anew`,
+          message: `the job directory ${job} of an unfinished job of ${output} is missing; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
         },
       });
     }
@@ -140,7 +140,7 @@ describe('--force with other directories than the unfinished job had', () => {
     await expectKilled(output, [...seed(1), '-T', directory.path('old')], KILLED_IN_PASS_1);
     const { job, data } = findJobPaths(directory.path('old'), directory.path());
     const done = await run(output, [...seed(1), '-T', directory.temp]);
-    expect(done).toMatchObject({ exitCode: 0, warnings: [`${job} was left by a job that was killed; remove it`] });
+    expect(done).toMatchObject({ exitCode: 0, warnings: [`a killed job left ${job}; remove it`] });
     expect(existsSync(data)).toBe(true);
   });
 
@@ -151,7 +151,7 @@ describe('--force with other directories than the unfinished job had', () => {
     const [left] = readdirSync(directory.path('old'));
     expect(await run(output, [...seed(1), ...named, '-T', directory.temp, '--force'])).toMatchObject({
       exitCode: 0,
-      warnings: [`temp data of the job that was discarded is left in ${directory.path('old', left ?? '')}; remove it`],
+      warnings: [`temp data of the discarded job is left in ${directory.path('old', left ?? '')}; remove it`],
     });
   });
 });

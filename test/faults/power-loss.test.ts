@@ -112,7 +112,7 @@ it.each(
 });
 
 describe('all in all', () => {
-  it('many states were tried, and in some of them there was something to go on with', (context) => {
+  it('many states were tried, and some of them could be resumed', (context) => {
     if (totals.states < atScale(100, 500)) context.skip('not all of the tests were run');
     if (isSlow) console.info(`the power failed in ${totals.states} ways; ${totals.resumed} jobs went on`);
     expect(totals.resumed).toBeGreaterThan(totals.states / 10);

@@ -37,7 +37,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
     ['one file, killed when a run is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
     ['shards, killed', ['--shards', '4'], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
     ['shards, with a worker that dies', ['--shards', '4'], { act: 'end-worker', ...IN_PASS_2 }],
-  ])('goes on, and writes the same bytes: %s', async (_, words, sabotage) => {
+  ])('resumes, and writes the same bytes: %s', async (_, words, sabotage) => {
     const whole = directory.path('whole');
     expect((await run(codec, whole, {}, ...words)).exitCode).toBe(0);
     const output = directory.path('out');
@@ -52,7 +52,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
     expect(contentOf(output)).toEqual(contentOf(whole));
   });
 
-  it('may have other workers when it goes on, which decodes to the same', async () => {
+  it('may have other workers when it is resumed; the output decodes to the same', async () => {
     const output = directory.path('out');
     await run(codec, output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
     const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
@@ -62,7 +62,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
   });
 });
 
-it('does not go on with another codec or level', async () => {
+it('refuses to resume with another codec or level', async () => {
   const output = directory.path('out');
   await run('gzip:3', output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
   const { staging } = findJobPaths(directory.temp, directory.path());
@@ -70,9 +70,7 @@ it('does not go on with another codec or level', async () => {
   for (const other of ['gzip:4', ...WRITABLE_CODECS.filter((codec) => codec !== 'gzip'), 'none']) {
     const { exitCode, failure } = await run(other, output, {}, '--resume');
     expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_JOB_DIFFERS' });
-    expect(failure?.message).toMatch(
-      / was begun with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /,
-    );
+    expect(failure?.message).toMatch(/ started with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /);
   }
   expect(readFileSync(join(staging, '0.part')).equals(before)).toBe(true);
   expect((await run('gzip:3', output, {}, '--resume')).exitCode).toBe(0);

@@ -1,4 +1,4 @@
-/** A job that had all in memory when it was killed: nothing of it can be gone on with, and it begins anew, checked as any. */
+/** A job that had all in memory when it was killed: nothing of it can be resumed, and it starts anew, checked as any. */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';

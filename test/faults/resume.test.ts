@@ -61,7 +61,7 @@ describe.each(
   ),
 )('%s', (signal, exitCode) => {
   it.each(['pass 1', 'pass 2'] as const)(
-    'in %s leaves what is committed, and the line to go on with',
+    'in %s leaves the committed work, and prints the line to resume with',
     async (place) => {
       const stopped = await resume({ sabotage: { act: 'signal', signal, ...PLACES[place] } });
       expect(stopped.exitCode).toBe(exitCode);
@@ -151,7 +151,7 @@ describe('SIGTERM', () => {
 });
 
 describe('a resumable job', () => {
-  it('is stopped again and again, and each time goes on from there', async () => {
+  it('is stopped again and again, and resumes each time from there', async () => {
     let taken = -1;
     for (const nth of [120, 100, 60]) {
       const stopped = await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } });
@@ -165,7 +165,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('that SIGINT ends at once when it is given twice goes on all the same', async () => {
+  it.runIf(fromCi)('that two SIGINTs end at once can be resumed all the same', async () => {
     // Each worker is held up for longer than the test may take, once the first pile sets are committed.
     const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -214,7 +214,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('whose worker dies goes on', async () => {
+  it.runIf(fromCi)('whose worker dies can be resumed', async () => {
     for (const place of ['pass 1', 'pass 2'] as const) {
       const died = await resume({ sabotage: { act: 'end-worker', ...PLACES[place] } });
       expect(died).toMatchObject({ exitCode: 1, failure: { code: 'ERR_WORKER', resume: {} } });
@@ -225,7 +225,7 @@ describe('a resumable job', () => {
     }
   });
 
-  it.runIf(fromCi)('may have more memory and other workers when it goes on', async () => {
+  it.runIf(fromCi)('may have more memory and other workers when it is resumed', async () => {
     const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
     await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ sizes, argv: ['--memory', '100M', '--workers', '3', '--io-limit', '/=2'] });
@@ -259,7 +259,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('whose data fits into memory has nothing to go on with, and begins anew', async () => {
+  it.runIf(fromCi)('whose data fits into memory has nothing to resume, and starts anew', async () => {
     const sizes = smallSizes({ keepInRam: true });
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-write', nth: 3 } });
@@ -273,7 +273,7 @@ describe('a resumable job', () => {
 });
 
 describe.runIf(fromCi)('other formats', () => {
-  it('gzip inputs are gone on with', async () => {
+  it('gzip inputs can be resumed', async () => {
     inputs = [0, 1, 2, 3].map((file) => {
       const path = directory.path(`${file}.gz.input`);
       const lines = Array.from({ length: 2000 }, (_, i) => `${file} ${i}\n`);
@@ -289,7 +289,7 @@ describe.runIf(fromCi)('other formats', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('records that end in NUL are gone on with', async () => {
+  it('records that end in NUL can be resumed', async () => {
     const path = directory.path('nul.input');
     writeFileSync(path, Array.from({ length: 9000 }, (_, i) => `${i}\n\0`).join(''));
     inputs = [path];
@@ -307,7 +307,7 @@ describe.runIf(fromCi)('inputs with headers', () => {
   it.each<[string, readonly string[], Pick<ShuffleOptions, 'header' | 'records'>, string | Buffer]>([
     ['lines', ['--header', '2'], { header: { lines: 2 } }, 'a\nb\n'],
     ['rows of .npy files', ['--npy'], { records: { by: 'npy' } }, npyHeaderOf('|S15', ROWS, [])],
-  ])('are gone on with, and not with another header: %s', async (_, words, options, header) => {
+  ])('can be resumed, but not with another header: %s', async (_, words, options, header) => {
     inputs = [0, 1].map((file) => {
       const path = directory.path(`${file}.headed`);
       const rows = Array.from({ length: ROWS }, (__, i) => `${`${file} ${i}`.padEnd(14)}\n`);
@@ -363,7 +363,7 @@ describe('shards', () => {
     },
   );
 
-  it.runIf(fromCi).each(RULES)('are gone on with from pass 1: %s', async (_, words, shards) => {
+  it.runIf(fromCi).each(RULES)('can be resumed from pass 1: %s', async (_, words, shards) => {
     await resume({ argv: words, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ argv: words });
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
@@ -393,7 +393,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     return path;
   }
 
-  it('under the output let the job go on when there is room', async () => {
+  it('under the output let the job resume when there is room', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=400k');
     inputs = [writeCompressed(600_000)];
     output = `${small}/out`;
@@ -413,7 +413,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     expect(readdirSync(small)).toEqual(['out']);
   });
 
-  it('under temp data let the job go on when there is room', async () => {
+  it('under temp data let the job resume when there is room', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=200k');
     inputs = [...inputs, writeCompressed(600_000)];
     const words = [...inputs, '-o', output, '-T', small, '--workers', '2', '--seed', '1', '--resume'];
@@ -428,7 +428,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     expect(readdirSync(small)).toEqual([]);
   });
 
-  it('need only hold what is still to come when the job goes on in pass 2', async () => {
+  it('need only hold the rest when the job resumes in pass 2', async () => {
     const path = directory.path('large.input');
     writeFileSync(path, Array.from({ length: 40_000 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join(''));
     const sizes = smallSizes({

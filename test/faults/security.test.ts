@@ -385,7 +385,7 @@ describe('what a job has on disk', () => {
     return /\.(pile|index|attempt)$/.exec(name)?.[0] ?? name;
   }
 
-  it('is closed to others when it stays for another run', async () => {
+  it('is closed to others when it stays for a later attempt', async () => {
     expect((await runJob(directory, argv(['--resume']), { sabotage: STOPPED })).exitCode).toBe(143);
     paths = findJobPaths(directory.temp, directory.path());
     for (const path of Object.values(paths)) expect(statSync(path).mode & 0o777).toBe(0o700);

@@ -109,7 +109,7 @@ describe('a PileWriter', () => {
     expect(pileSetFiles()).toEqual([]);
   });
 
-  it('replaces what the store has of the input, when it is told to', async () => {
+  it('replaces the former records of the input when asked to', async () => {
     await write('a', ['x']);
     await expect(write('a', ['y'])).rejects.toEqual(refusal('ERR_INPUT_ID_TAKEN', /give `replace` to replace it/));
     await write('a', ['y', 'z'], { replace: true });

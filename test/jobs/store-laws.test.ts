@@ -190,7 +190,7 @@ describe('a store', () => {
     );
   });
 
-  it('has piles that are split when they are read and do not fit, beside the store', async () => {
+  it('scatters piles again that do not fit when they are read, beside the store', async () => {
     const [a = Buffer.of(), b = Buffer.of()] = makeLargeInputs({ lines: 6000, longest: 40, factor: 5 });
     const inputs = [
       { id: 'a', bytes: a },

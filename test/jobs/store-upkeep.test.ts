@@ -34,7 +34,7 @@ describe('a signal that is aborted before the call', () => {
 });
 
 describe('a signal that is aborted while files are deleted', () => {
-  it('ends it before the next pile set, and the next call goes on', async () => {
+  it('ends it before the next pile set, and the next call does the rest', async () => {
     const controller = new AbortController();
     fileCalls.replace({
       unlink: (path) => {

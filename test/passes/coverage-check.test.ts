@@ -160,7 +160,7 @@ describe('verifyRange', () => {
     expect(() => verifyRange(totals, run, resultOf())).not.toThrow();
   });
 
-  it.each([0, 1, 2])('refuses pile %i of the run with a record, a byte or a hash more or less', (i) => {
+  it.each([0, 1, 2])('refuses pile %i of the range with a record, a byte or a hash more or less', (i) => {
     for (const by of [1, -1]) {
       const [records, bytes, checksum] = [totalsOfRange(), totalsOfRange(), totalsOfRange()];
       records.records[i] = (records.records[i] ?? 0) + by;

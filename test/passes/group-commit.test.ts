@@ -75,7 +75,7 @@ describe('GroupCommit', () => {
     expect(onFailure).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a commit that fails before it has begun for one that fails', async () => {
+  it('treats a commit that throws at once as one that fails', async () => {
     const commits = new GroupCommit<string>(
       () => {
         throw new Error('at once');
