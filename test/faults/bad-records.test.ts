@@ -1,6 +1,6 @@
 /**
- * Records of a job that are whole, sealed as they should be, and say what no job would: the run that reads them
- * ends with an error, or with the right bytes, and soon.
+ * Records of a job that are whole and correctly sealed, but contradict what any job writes: the attempt that reads them
+ * ends soon, with an error or with the right bytes.
  */
 
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

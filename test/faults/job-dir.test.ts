@@ -1,6 +1,6 @@
 /**
- * Where a job keeps what it needs to go on: in a directory that is named, on whatever disk, and nowhere else than
- * it is told. What is kept of a job that has ended well makes its output again.
+ * The job directory: a job keeps everything needed to resume it in the directory that the user names, on any disk, and
+ * nowhere else. The kept files of a job that succeeded make its output again.
  */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

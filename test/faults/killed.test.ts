@@ -26,7 +26,7 @@ async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean):
   try {
     await job.run(resume ? { resume } : {});
   } catch (error) {
-    // Killed when all was done but the last of the cleaning: the next run finds the output.
+    // Killed during the last of the cleanup: the next attempt finds the output.
     const isDone = resume && error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
     if (faulty.struck === undefined && !isDone) throw error;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Unfinished jobs that are looked for with other directories than they had, or where others left theirs: no job
- * touches what is not its own, none is taken for another, and what is said leads to the end.
+ * Unfinished jobs with other directories than the command names, or beside files of other jobs: no job touches files of
+ * others, no job is mistaken for another, and the messages lead to a finished output.
  */
 
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -85,7 +85,7 @@ describe('a job directory that holds the job of another output', () => {
 });
 
 describe('a job directory that is missing', () => {
-  it('is told of, when outputs are staged that it knows of', async () => {
+  it('is named in the error, when its outputs are staged', async () => {
     const [job, away] = [directory.path('job'), directory.path('away')];
     await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
     renameSync(job, away);

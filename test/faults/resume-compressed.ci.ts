@@ -1,6 +1,6 @@
 /**
- * Jobs with compressed outputs, on threads that take turns, that end before their time: what was appended and not
- * recorded is dropped, and the run that goes on makes the same file, byte for byte.
+ * Jobs with compressed outputs, on threads that take turns, that end early: a resumed job drops output that was appended
+ * but not recorded, and makes the same file, byte for byte.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
   it.each<[string, readonly string[], Sabotage]>([
     ['one file, stopped by SIGTERM', [], { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 }],
     ['one file, killed', [], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
-    ['one file, killed when a run is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
+    ['one file, killed when a range is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
     ['shards, killed', ['--shards', '4'], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
     ['shards, with a worker that dies', ['--shards', '4'], { act: 'end-worker', ...IN_PASS_2 }],
   ])('resumes, and writes the same bytes: %s', async (_, words, sabotage) => {

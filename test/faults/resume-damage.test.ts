@@ -1,6 +1,6 @@
 /**
- * An interrupted job whose files do not hold any more what was written: it is seen and named, and only the
- * damaged pile set is made again. The bytes that come out are the same.
+ * An interrupted job whose files are damaged: the command names the damage, and makes only the damaged pile set again. The
+ * output has the same bytes.
  */
 import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * An unfinished job is never mixed up with another one: it is refused, in one line that says what differs, and
- * left as it is, unless it is told to go on and everything that decides the bytes is the same, or to be discarded.
+ * An unfinished job is never mixed up with another one. The command resumes it only if asked to and everything that decides
+ * the bytes is the same, and discards it only if asked to. Otherwise it refuses, in one line with the difference, and leaves
+ * all files unchanged.
  */
 import {
   appendFileSync,
@@ -65,7 +66,7 @@ const resume = (words: Words = {}) => run({ ...words, more: ['--resume', ...(wor
 /** Begins the job and has it stopped in pass 1. */
 const interrupt = () => stopInProcess(argv({ more: ['--resume'] }), { call: 'write', ending: '.pile', nth: 250 });
 
-/** Expects that a run changes nothing, neither of the unfinished job nor beside it. */
+/** Expects that an attempt changes no file, of the unfinished job or beside it. */
 async function expectRefused(
   runIt: () => Promise<JobInProcess>,
   exitCode: number,

@@ -1,7 +1,6 @@
 /**
- * Jobs that are interrupted keep what is committed if they can be gone on with, and say how; the very line that
- * they print ends with the bytes of a job that nothing disturbed. What was done is not done again, and nothing
- * is left of it in the end.
+ * Interrupted jobs keep their committed work if they can be resumed, and print the command to resume. That command writes
+ * the same bytes as an undisturbed job, does no committed work again, and leaves no temp files.
  */
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +35,7 @@ function argv(outputPath = output): string[] {
 }
 
 const SLICE_BYTES = 10_000;
-/** Several stripes, each of which is a run of its own. */
+/** Several stripes, each of which is a range of its own. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 3, sliceBytes: SLICE_BYTES });
 
 const run = (more: JobRun = {}) => runJob(directory, argv(), { sizes: SIZES, ...more });
@@ -195,7 +194,7 @@ describe('a resumable job', () => {
     sampled(
       [
         ['a pile set is committed', 3],
-        ['the last of pass 1 is, or a run of pass 2', 15],
+        ['the last of pass 1 is, or a range of pass 2', 15],
       ],
       2,
     ),
@@ -334,7 +333,7 @@ describe('shards', () => {
   ];
 
   it.runIf(fromCi).each(RULES)(
-    'are gone on with, whose beginnings lie in what is gone: %s',
+    'can be resumed when the piles at their starts are deleted: %s',
     async (_, words, shards) => {
       // Enough for several runs of pass 2, each of which holds several piles.
       const path = directory.path('large.input');

@@ -185,7 +185,7 @@ it(`${jobCount} jobs end well, and leave the process as it was`, { timeout: 3_60
   expect(growth).toBeLessThan(mostGrowth);
 });
 
-/** Runs the job, has it stopped after so many reports of progress, and then goes on with it. */
+/** Stops the job after this many reports of progress, then resumes it. */
 async function interruptAfter(
   reports: number,
   run: (more: Partial<ShuffleOptions>) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * What an earlier attempt at a job wrote of the output is read back before the job relies on it: any other byte there
- * ends the job, and nothing appears.
+ * A resumed job reads the staged output of the earlier attempt back before it relies on it: one changed byte ends the job,
+ * and no output appears.
  */
 
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

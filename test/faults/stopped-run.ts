@@ -1,6 +1,6 @@
 /**
- * A run that comes to its end at a chosen call on a file: the calls that it makes, in their order, and the
- * process gone before one of them.
+ * Stops an attempt at a chosen file call: records the calls of an attempt, in their order, and ends the process before one
+ * of them.
  */
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { FaultyFileCalls } from './faulty-file-calls.js';
@@ -8,7 +8,7 @@ import { type FileCall, watchFileCalls } from './watched-file-calls.js';
 
 type Watches = (path: string) => boolean;
 
-/** The calls that a run makes, in the order in which they begin. */
+/** The calls of an attempt, in the order in which they start. */
 export async function callsOf(watches: Watches, run: () => Promise<unknown>): Promise<readonly FileCall[]> {
   const calls: FileCall[] = [];
   const former = replaceFileCalls(
@@ -32,7 +32,7 @@ export async function lastCall(
   run: () => Promise<unknown>,
 ): Promise<number> {
   const number = (await callsOf(watches, run)).findLastIndex(isIt) + 1;
-  if (number === 0) throw new Error('the run makes no such call');
+  if (number === 0) throw new Error('the attempt makes no such call');
   return number;
 }
 
@@ -48,5 +48,5 @@ export async function killBefore(nth: number, watches: Watches, run: () => Promi
     await faulty.settle();
     replaceFileCalls(former);
   }
-  if (faulty.struck === undefined) throw new Error(`the run made fewer than ${nth} calls`);
+  if (faulty.struck === undefined) throw new Error(`the attempt made fewer than ${nth} calls`);
 }

@@ -1,6 +1,6 @@
 /**
- * A job that can be resumed and finds that what it made is wrong, without knowing of which part: going on would
- * find the same again, so the error does not advise to resume, no file is kept, and the same command starts anew.
+ * A resumable job that finds its result wrong, and does not know which part: an attempt to resume would fail in the same
+ * way, so the error does not advise to resume, no file is kept, and the same command starts anew.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

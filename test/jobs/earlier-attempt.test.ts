@@ -1,6 +1,6 @@
 /**
- * How a job begins when an earlier run of it left something: gone on with only when that was asked for, never
- * mixed in, discarded only by force, and removed without a word where it is of no use to anybody.
+ * How a job starts when an earlier attempt left files: it resumes only if asked to, never mixes the two, discards files
+ * that can be resumed only by force, and silently removes the others.
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ interface Left {
   readonly index?: boolean;
 }
 
-/** What a run leaves that was killed. */
+/** The files of a killed attempt. */
 async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise<FilesSite> {
   const places = placesOf(options);
   const made = new JobDirectory(places.paths);

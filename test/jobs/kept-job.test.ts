@@ -1,6 +1,5 @@
 /**
- * Jobs that were kept after their end: the next run of the same command finds them, and treats the output that
- * is there as any other.
+ * Jobs that were kept after their end: the same command finds them again, and treats the existing output as any other.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

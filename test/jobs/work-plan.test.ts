@@ -1,6 +1,6 @@
 /**
- * Which jobs keep what they need to be gone on with, from which size on, and that a job that goes on lays out
- * its work as the one before, with whatever memory it has.
+ * Which jobs can be resumed, from which size on. A resumed job keeps the layout of the earlier attempt, with any memory
+ * budget.
  */
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
