@@ -1,8 +1,7 @@
 /**
  * Finds where inputs may be cut into slices: plain inputs where their framing allows it, compressed inputs at members that
  * state their length. The headers of members are read from first to last, before any thread starts, so this needs no gate.
- * If one member seems to be the whole input, the search for its end is skipped, because it would read the input for
- * nothing.
+ * If one member seems to be the whole input, the search for its end is skipped: it would read the whole input in vain.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import type { Member } from '../formats/codec.js';

@@ -1,6 +1,6 @@
 /**
  * Reads the header of every file, compares the headers, and checks the file sizes against them, before the job writes
- * anything. The header of a stream is left to the task that reads the stream, because nobody can read a stream twice.
+ * anything. A stream cannot be read twice, so the task that reads it also measures its header.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';

@@ -69,7 +69,7 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       warnOfLeftData(manifest, site, request.onWarning);
       return { kind: 'fresh', directory };
     }
-    // Nobody can use a killed job that cannot be resumed.
+    // A killed job that cannot be resumed is of no use.
     if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
       warnOfLeftData(manifest, site, request.onWarning);
       await directory.clear();
@@ -202,7 +202,7 @@ function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobM
   }
 }
 
-/** Temp data of the discarded job on other disks stays: pileshuf removes nothing only because a file names its path. */
+/** Temp data of the discarded job on other disks stays: a path in a file is not reason enough to delete data there. */
 function warnOfLeftData(
   manifest: JobManifest | undefined,
   { paths }: FilesSite,

@@ -54,7 +54,7 @@ export class JobProgress {
     try {
       const value = await work();
       report();
-      // What is committed is finished.
+      // A job with a committed output succeeds.
       if (phase !== 'commit') this.#throwFailure();
       return { value, seconds: seconds() };
     } catch (error) {

@@ -88,14 +88,17 @@ export interface ShuffleOptions {
   readonly shards?: ShardRule | undefined;
   /**
    * Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for shards: `none`. The seed fixes
-   * the decompressed bytes; the compressed bytes may differ between versions of the codec.
+   * the decompressed bytes of the output, not the compressed ones.
    */
   readonly compress?: OutputCompression | undefined;
   /** First part of each shard's name, without `/`. Default `shard`. */
   readonly shardPrefix?: string | undefined;
   /** Any well-formed string. Default: drawn at random; the report has it. */
   readonly seed?: string | undefined;
-  /** Bytes of memory for pile buffers, piles and sort entries. Default: half of the available memory. */
+  /**
+   * Bytes of memory for pile buffers, piles and sort entries. Default: half of the available memory. If the machine has
+   * less, pileshuf warns and uses the memory of the machine.
+   */
   readonly memoryBytes?: number | undefined;
   /**
    * Existing directories for temp data. Default: `jobDir` if it is given, else `$TMPDIR`, else the directory of the
@@ -230,7 +233,6 @@ export interface AppendOptions
   extends Pick<
     ShuffleOptions,
     | 'inputs'
-    | 'inputIds'
     | 'records'
     | 'zeroTerminated'
     | 'decompressProgram'
@@ -242,16 +244,18 @@ export interface AppendOptions
     | 'onProgress'
     | 'onWarning'
   > {
+  /** As in `ShuffleOptions`, except for the default: `path`. The ids must be unique in the store. */
+  readonly inputIds?: InputIdRule | undefined;
   /** The generation that the inputs belong to: 1 to 200 printable characters. Default: today's date in UTC. */
   readonly generation?: string | undefined;
   /**
-   * Replaces former commits of the same inputs. Otherwise an input id that the store already has is an error,
-   * ERR_INPUT_ID_TAKEN. Default false.
+   * Replaces the former commits of these inputs; the inputs must include all inputs of such a commit. Otherwise an input id
+   * that the store already has is an error, ERR_INPUT_ID_TAKEN. Default false.
    */
   readonly replace?: boolean | undefined;
-  /** The seed of the store. Default: the seed of an existing store; for a new store, drawn at random. */
+  /** The seed of the store. An existing store must have the same. Default: a new store draws one at random. */
   readonly seed?: string | undefined;
-  /** The number of piles of the store, 1 to 65,536. Default: that of an existing store; else derived from `expectedBytes`. */
+  /** The number of piles of the store, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`. */
   readonly piles?: number | undefined;
   /** Bytes of records that you expect a new store to hold at most. Default: four times these inputs. */
   readonly expectedBytes?: number | undefined;
