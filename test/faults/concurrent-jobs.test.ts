@@ -1,7 +1,7 @@
 /**
- * Jobs beside each other: in one process they do not disturb each other. Of one output there is one job at a
- * time: another one is refused at once, and the first does not notice. What others make meanwhile under the name
- * of the output is left alone, unless the job may replace it.
+ * Several jobs at the same time. Jobs in one process do not disturb each other. Only one job at a time writes an
+ * output: a second one is refused at once, and the first does not notice. A file that somebody else makes meanwhile
+ * under the name of the output stays, unless the job may replace it.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 /**
- * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left to fail. After
- * each: either the job ended well and its output is right to the byte, or it said in one line what failed
- * and where, and the output is what it was before. Nothing stays open, and nothing stays on the disks of
- * which the user was not told. Then the job is done to its end.
+ * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left. Each time, either the job
+ * succeeds and its output is right to the byte, or one line says which call failed on which file, and the output is
+ * unchanged. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
+ * started anew, and succeeds.
  */
 
 import { existsSync, readdirSync } from 'node:fs';

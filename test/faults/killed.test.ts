@@ -1,7 +1,6 @@
 /**
- * The process is killed at every single file call of a job: nothing that it did is lost, and nothing is
- * cleaned up. What can be seen of the output is complete, and the job can be done to its end, from where it
- * was and anew. So it can when what goes on is killed again and again.
+ * The process is killed at every single file call of a job, without losing writes and without cleanup. A visible output
+ * is complete, and the job can be resumed or started anew, even if the later attempts are killed again and again.
  */
 
 import { describe, expect, it } from 'vitest';

@@ -483,7 +483,7 @@ describe('what cannot be resumed says so', () => {
     const { exitCode, failure } = await runJob(directory, [...inputs, '-o', pipe, '-T', directory.temp, option]);
     expect({ exitCode, message: failure?.message }).toEqual({
       exitCode: 2,
-      message: `a job that writes to ${pipe} cannot be resumed, nor kept; expected a file or a directory as --output`,
+      message: `a job that writes to ${pipe} cannot be resumed or kept; expected a file or a directory as --output`,
     });
   });
 });

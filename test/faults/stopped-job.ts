@@ -1,6 +1,4 @@
-/**
- * A tiny job that ended before its time, in pass 2, and is kept.
- */
+/** A tiny job that was stopped in pass 2 and kept. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * A temp disk that is taken away in the middle of a job: one line that says what is gone, no output; and a
- * job that can be resumed is finished when the disk is back.
+ * A temp disk that disappears in the middle of a job: one line names the missing path, and no output appears. If the
+ * job can be resumed, it finishes when the disk is back.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';

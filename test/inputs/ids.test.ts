@@ -1,4 +1,4 @@
-/** The ids of inputs by each rule, and lists of ids that are refused. */
+/** The ids of inputs by each rule, and refused lists of ids. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';

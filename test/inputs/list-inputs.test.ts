@@ -1,6 +1,4 @@
-/**
- * From names to inputs: which files, in which order, with which codec, and every name that is refused.
- */
+/** From names to inputs: which files, in which order, with which codec, and every refused name. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';

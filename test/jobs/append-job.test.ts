@@ -1,4 +1,6 @@
-/** Appending from a program: what is refused before anything is made, and what becomes of it when it is stopped. */
+/**
+ * Appending from a program: which calls are refused before any file is made, and how a stopped call leaves the store.
+ */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, type AppendOptions, appendToStore, shuffleStore, UsageError } from '#src/index.js';

@@ -1,6 +1,6 @@
 /**
- * Reading a store while it expires and is collected without a grace: what is missing is told as that, and no disk is
- * blamed; damage is told as damage, also to what was taken out of the store and is still there.
+ * Reading a store while it expires and is collected without a grace: the error for missing files says so, and does not
+ * blame the disk. The error for damaged files says damage, even for a removed pile set that still exists.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

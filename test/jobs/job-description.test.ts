@@ -1,6 +1,6 @@
 /**
- * Whether an unfinished job is the one that is asked for: each thing that decides the bytes or where they lie
- * has its line when it differs, and what only decides how fast may differ.
+ * Whether an unfinished job is the requested one: each difference that decides the bytes or their place has its own
+ * error message, and options that change only the speed may differ.
  */
 import { mkdirSync, renameSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Records that a program writes into a store: what is in it afterwards, to the byte, whatever the sizes; and that of a
- * writer that did not come to its end nothing is.
+ * Records that a program writes to a store: the content of the store afterwards, to the byte, for any sizes. A writer
+ * that does not commit adds no record.
  */
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';

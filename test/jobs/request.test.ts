@@ -1,6 +1,6 @@
 /**
- * What a job takes when the caller says nothing: where temp data goes, and how much memory, which a
- * control group may make less than the machine has; and what a caller must not say.
+ * The defaults of a job: the temp directory, and the memory, for which a control group may have a lower limit than the
+ * machine; and refused options.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

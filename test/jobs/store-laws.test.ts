@@ -1,6 +1,6 @@
 /**
- * The laws of stores: what comes out is what a job writes of the same inputs with the same ids and seed, whatever was
- * added when, replaced, and with which settings; and reading changes nothing.
+ * The laws of stores: the output equals that of a job on the same inputs with the same ids and seed, for any settings
+ * and any history of appends and replacements; and reading changes no file.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

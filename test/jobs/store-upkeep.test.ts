@@ -1,6 +1,4 @@
-/**
- * Upkeep that is stopped by its caller: it ends soon, and what it has not done is done by a later call.
- */
+/** Upkeep that its caller stops: it ends soon, and a later call does the rest. */
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, collectStore, expireStore, inspectStore } from '#src/index.js';

@@ -1,6 +1,4 @@
-/**
- * Temp data that is compressed: less of it, the same output, and a job that goes on may change its mind.
- */
+/** Compressed temp data: it is smaller, the output is the same, and the option may change when a job is resumed. */
 import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * The laws: the same records come out that went in, in the order that the seed defines, whatever the
- * workers, memory, piles, slices, buffers, temp directories and compression; and shards, by whichever
- * rule, are the bytes of the single output, cut where they promise.
+ * The laws: the output has the records of the inputs, in the order that the seed defines, for any workers, memory,
+ * piles, slices, buffers, temp directories and compression. Shards, by every rule, are the bytes of the single output,
+ * cut where the rule says.
  */
 
 import fc from 'fast-check';

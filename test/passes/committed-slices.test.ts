@@ -1,6 +1,6 @@
 /**
- * What a job that goes on takes over from pass 1: pile sets that are whole and its own. Others are told,
- * taken back and made again; all else that tasks left is removed.
+ * What a resumed job takes over from pass 1: its own pile sets that are whole. It reports and revokes the others, makes
+ * them again, and removes all other files of tasks.
  */
 import {
   existsSync,

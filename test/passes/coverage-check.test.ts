@@ -1,5 +1,5 @@
 /**
- * The links of the chain, each broken on its own: bytes that no slice read or two did, an input not
+ * Each link of the chain of checks, broken on its own: bytes that no slice or two slices read, an input that was not
  * read to its end, and a pile that came out of pass 2 with other records, bytes or checksum.
  */
 import fc from 'fast-check';

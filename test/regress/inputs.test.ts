@@ -1,6 +1,6 @@
 /**
- * Inputs that were once taken wrong: names that look like patterns, files given twice, the smallest and
- * the oddest contents.
+ * Inputs that earlier versions got wrong: names that look like patterns, files given twice, the smallest and the oddest
+ * contents.
  */
 
 import '../fixtures/tuning-under-test.js';
