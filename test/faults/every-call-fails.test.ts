@@ -175,7 +175,7 @@ async function runWithFault(
   expectErrorOf(fault, struck, error, job, what);
   if (error.unfinishedJob === undefined) expect(untold, what).toEqual([]);
   else expect(existsSync(error.unfinishedJob.directory), what).toBe(true);
-  // Shards that replace others and can neither all move nor all move back do so when the job goes on. So do those
+  // Shards that replace others and can neither all move nor all move back do so when the job is resumed. So do those
   // that an earlier attempt had started to move.
   const wasMoving = job.kind.before?.at === 'while outputs move';
   const isMoving = error.unfinishedJob !== undefined && fault.kind === 'fails from then on';

@@ -13,7 +13,7 @@ import type { Sabotage } from './sabotage.js';
 import { smallSizes, writeInputs } from './small-job.js';
 
 const directory = useMemoryDirectory();
-/** Several runs of several members each. */
+/** Several ranges of several members each. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
 
 let inputs: string[] = [];

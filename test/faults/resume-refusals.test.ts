@@ -84,7 +84,7 @@ async function expectRefused(
   expect(existsSync(output)).toBe(false);
 }
 
-/** The unfinished job is whole: it goes on to its end. */
+/** The unfinished job is whole: it can be resumed and finishes. */
 async function expectGoesOn() {
   const continued = await resume();
   expect(continued).toMatchObject({ exitCode: 0, warnings: [] });

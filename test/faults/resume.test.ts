@@ -335,7 +335,7 @@ describe('shards', () => {
   it.runIf(fromCi).each(RULES)(
     'can be resumed when the piles at their starts are deleted: %s',
     async (_, words, shards) => {
-      // Enough for several runs of pass 2, each of which holds several piles.
+      // Enough for several ranges of pass 2, with several piles each.
       const path = directory.path('large.input');
       const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
       writeFileSync(path, records.join(''));

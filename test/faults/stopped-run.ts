@@ -36,7 +36,7 @@ export async function lastCall(
   return number;
 }
 
-/** Has the process gone before that call: neither it nor any after it does anything. */
+/** Ends the process before that call: neither this call nor a later one has an effect. */
 export async function killBefore(nth: number, watches: Watches, run: () => Promise<unknown>): Promise<void> {
   const faulty = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, nth, watches);
   const former = replaceFileCalls(faulty.calls);

@@ -212,7 +212,7 @@ export class TinyJob {
     return Object.fromEntries(moved);
   }
 
-  /** Paths of all that a job leaves besides its output: what lies in temp directories, and what is hidden. */
+  /** Paths of all files that a job leaves besides its output: in temp directories, and hidden ones. */
   leftovers(): string[] {
     return readdirSync(this.root, { recursive: true })
       .map(String)

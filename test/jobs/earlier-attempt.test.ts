@@ -99,7 +99,7 @@ async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise
   if (typeof left.ranges === 'object') await writeFinishedRanges(jobDirectory, 1, left.ranges);
   else if (left.ranges !== undefined) writeFileSync(join(jobDirectory, 'done-000001'), 'x');
   if (left.index === true) writeFileSync(join(jobDirectory, 'set-000000.index'), 'x');
-  // A job that was killed leaves also what is empty.
+  // A killed job leaves empty directories, too.
   writeFileSync(join(jobDirectory, ATTEMPT), '');
   made.release();
   return places;

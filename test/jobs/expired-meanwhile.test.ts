@@ -28,7 +28,7 @@ const readings: Record<string, () => Promise<unknown>> = {
   'inspect --verify': () => inspectStore(store(), { verify: true }),
 };
 
-/** When the first file that ends so is opened, all has expired and is gone, as `pileshuf gc` does it. */
+/** When the first file with this ending is opened, everything expires and is deleted, as `pileshuf gc` does it. */
 function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
   let isFirst = true;
   const { manifest } = openSnapshot(store());

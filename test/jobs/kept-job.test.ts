@@ -20,7 +20,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Temp data lies on disk, whatever there is of memory. */
+/** Temp data lies on disk, even if memory has room for it. */
 const run = (changed: Partial<ShuffleOptions>): Promise<ShuffleReport> =>
   shuffle(
     { inputs: [directory.path('in')], output: out(), seed: 's', ...changed },
@@ -42,7 +42,7 @@ describe.each([
       code: expect.stringMatching(/^ERR_(JOB_UNFINISHED|OUTPUT_EXISTS)$/),
     });
 
-    // The output that is there is not replaced by a job that goes on, unless that is said.
+    // A resumed job replaces an existing output only with `force`.
     await expect(run({ ...rule, resume: true })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
     expect(isKept()).toBe(true);
     const again = await run({ ...rule, resume: true, force: true, keepTemp: true });

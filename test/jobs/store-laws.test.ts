@@ -41,7 +41,7 @@ function newStore(piles: number): Store {
   return { path: directory.path(`store-${stores}`), piles };
 }
 
-/** Buffers that are not set take what there is but for a few MiB: less than this would leave none for a long record. */
+/** Buffers without a set size take all memory but a few MiB: a smaller budget would leave none for a long record. */
 const LEAST_MEMORY_BYTES = 16 * 2 ** 20;
 
 function optionsOf({ workers, memoryBytes }: Settings) {
