@@ -1,8 +1,7 @@
 /**
- * Where inputs may be cut into slices: plain ones where their framing allows it, compressed ones at members that say how
- * long they are. The headers of members are read from the first to the last, before any thread starts, so no gate is
- * needed. If one member seems to be all of an input, its end is not looked for: that would read the input once for
- * nothing.
+ * Finds where inputs may be cut into slices: plain inputs where their framing allows it, compressed inputs at members that
+ * state their length. The headers of members are read from first to last, before any thread starts, so this needs no gate.
+ * If one member seems to be the whole input, the search for its end is skipped: it would read the whole input in vain.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import type { Member } from '../formats/codec.js';
@@ -13,17 +12,17 @@ import { hearSignals } from '../pause.js';
 import { type CutPoint, isWorthCutting, type PlannedInput } from '../plan/slices.js';
 import type { FileInput, Input } from './list-inputs.js';
 
-/** What the members of a compressed input tell of it. */
+/** The decoded size of a compressed input, and its cut points, from its members. */
 export interface MemberCuts {
   readonly decodedBytes: number;
   readonly cutPoints: readonly CutPoint[];
 }
 
-/** Signals are heard after this much of a file. */
+/** After this much of a file, the process can receive signals. */
 const TURN_BYTES = 16 * 2 ** 20;
-/** Cut points for each planned slice, or somewhat more, so that slices are nearly equal. */
+/** At least this many cut points for each planned slice, so that slices are nearly equal. */
 const POINTS_PER_SLICE = 8;
-/** If an input turns out to have more cut points, every other one is dropped. */
+/** If an input has more cut points, every other one is dropped. */
 const MOST_POINTS = 2 ** 16;
 
 /** Whether one input may become several slices. */
@@ -32,16 +31,15 @@ export function mayBeCut(input: Input, framing: Framing | undefined): boolean {
   return isPlain(input) ? framing.cut.kind !== 'never' : mayCutAtMembers(input, framing);
 }
 
-/** Whether a record of this framing can be looked for from a member of the input on. */
+/** Whether a reader of this framing can start at a member of the input and find the next record. */
 function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
   return input.kind === 'file' && input.codec?.listMembers !== undefined && rangeStart(framing, 0, 0) !== undefined;
 }
 
 /**
- * Describes the inputs for the planner of slices. Looks for the members of compressed inputs that seem large enough to be
- * cut.
+ * Describes the inputs for the planner of slices. Finds the members of compressed inputs that seem large enough to be cut.
  * @param decodedBytes the estimate for each input; undefined for streams.
- * @throws AbortedError when the signal fired meanwhile.
+ * @throws AbortedError if the signal fires.
  */
 export async function describeForSlices(
   inputs: readonly Input[],
@@ -60,7 +58,7 @@ export async function describeForSlices(
   return planned;
 }
 
-/** @param decodedBytes an estimate, if the input is compressed and no `cuts` are known. */
+/** @param decodedBytes an estimate if the input is compressed and `cuts` is undefined. */
 export function plannedInput(
   input: Input,
   framing: Framing | undefined,
@@ -73,7 +71,7 @@ export function plannedInput(
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
 }
 
-/** @returns undefined when the input is to be read as one: its members do not say how long they are, or one is all of it. */
+/** @returns undefined if the input cannot be cut: its members do not state their length, or one member is all of it. */
 export function findCuts(
   input: FileInput,
   framing: Framing,
@@ -86,10 +84,10 @@ export function findCuts(
 }
 
 /**
- * Goes through the members of a compressed input.
- * @param spacingBytes between two cut points, at least.
+ * Walks through the members of a compressed input.
+ * @param spacingBytes least decoded bytes between two cut points.
  * @param onMember called for each member; true ends the walk.
- * @returns undefined when `onMember` ended the walk, or not all members say how long they are.
+ * @returns undefined if `onMember` ended the walk, or if a member does not state its length.
  */
 export async function walkMembers(
   { path, version, header, codec }: FileInput,
@@ -122,7 +120,7 @@ export async function walkMembers(
   return thenAlwaysAsync(walk, () => closeFile(file));
 }
 
-/** Keeps as many of the points as are needed: there may be millions. Points come in order. */
+/** Keeps a part of the points, which come in order and may be millions. */
 export class SpacedPoints {
   #points: CutPoint[] = [];
   #spacing: number;

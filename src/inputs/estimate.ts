@@ -1,6 +1,6 @@
 /**
- * Estimates, before anything is read in full, how many bytes the records take once decoded and how long a record is. A
- * wrong guess costs time, never correctness: a pile that turns out too large is scattered again.
+ * Estimates from samples how many bytes the decoded records take and how long a record is. A wrong estimate costs time but
+ * never correctness: a pile that is too large is scattered again.
  */
 import seedrandom from 'seedrandom';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
@@ -11,7 +11,7 @@ export interface Estimate {
   /** Bytes of all records. */
   readonly recordBytes: number;
   readonly meanRecordBytes: number;
-  /** Whether `recordBytes` is exact, apart from terminators that are added. */
+  /** Whether `recordBytes` is exact, apart from added delimiters. */
   readonly exact: boolean;
   /** Decoded bytes of the records of each input; undefined for streams. */
   readonly decodedBytes: readonly (number | undefined)[];
@@ -19,7 +19,7 @@ export interface Estimate {
 
 const SAMPLES = 8;
 const SAMPLE_BYTES = 64 * 1024;
-/** A stream does not tell its length: the plan assumes this much, and the stream may be longer. */
+/** The length of a stream is unknown: the plan assumes this much. */
 const STREAM_GUESS_BYTES = 8 * 2 ** 30;
 const USUAL_RECORD_BYTES = 200;
 

@@ -1,6 +1,6 @@
 /**
- * What a job notes of its inputs, so that a later attempt can tell whether they are still the same. Few bytes an input,
- * since there may be a million:
+ * The fingerprints of the inputs, by which a later attempt at a job finds out whether an input has changed. A fingerprint is
+ * short, because there may be a million inputs:
  *
  *     byte 0   8 bytes of the SHA-256 of its absolute path
  *          8   u64 byte length        16   i64 nanoseconds of its last change
@@ -17,7 +17,7 @@ import type { Input } from './list-inputs.js';
 type NotedInputs = JobManifest['inputs'];
 
 /**
- * @param withEnds whether the ends of each input are read, and each input is noted by itself.
+ * @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest.
  * @throws InputError, AbortedError
  */
 export async function noteInputs(
@@ -60,8 +60,8 @@ export interface InputChange {
 }
 
 /**
- * The first input that differs from what was noted; its ordinal is -1 if only a digest of all inputs was noted.
- * @returns undefined when all inputs are the same.
+ * Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs.
+ * @returns undefined if all inputs are the same.
  * @throws InputError, AbortedError
  */
 export async function findInputChange(

@@ -1,8 +1,7 @@
 /**
- * Reads the header of every file, compares them, and checks the sizes that follow from them, before anything is written.
- * A stream cannot be read twice: the task that reads it measures its header.
+ * Reads the header of every file, compares the headers, and checks the file sizes against them, before the job writes
+ * anything. A stream cannot be read twice, so the task that reads it also measures its header.
  */
-
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
@@ -21,7 +20,7 @@ import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import type { FileInput, Input } from './list-inputs.js';
 
-/** Most headers end within this, and it is decoded at once. */
+/** Most headers end within this many bytes, which are decoded at once. */
 const HEAD_BYTES = 4096;
 const PIECE_BYTES = 256 * 1024;
 
@@ -32,15 +31,15 @@ export interface HeaderRequest {
 }
 
 export interface InputHeaders {
-  /** With the sizes of their headers. */
+  /** The inputs, with the sizes of their headers. */
   readonly inputs: readonly Input[];
   /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
   readonly first: FoundHeader | undefined;
 }
 
 /**
- * @param budgetFor the memory budget with which a decoder that needs so many bytes finds them in pass 1 too.
- * @throws InputError ERR_INPUT_CORRUPT for an input without a header, or with another one than the first; AbortedError
+ * @param budgetFor advice for an error message: the memory budget with which a decoder gets this many bytes in pass 1.
+ * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input; AbortedError
  */
 export async function readInputHeaders(
   inputs: readonly Input[],
@@ -49,8 +48,8 @@ export async function readInputHeaders(
 ): Promise<InputHeaders> {
   if (spec === undefined) return { inputs, first: undefined };
   const rule = headerRuleOf(spec);
-  // Pass 1 takes the memory, not this. A decoder writes its window from the beginning on, so of the window in this
-  // thread only as much becomes memory as the header is long, plus some megabytes.
+  // Pass 1 reserves the memory, and this does not. A decoder fills its window from the beginning, so in this thread
+  // only the length of the header plus some megabytes of the window become resident.
   const memory: DecoderMemory = { reserve: (byteLength) => byteLength <= memoryBytes, budgetFor };
   const throwIfAborted = () => {
     if (signal?.aborted === true) throw new AbortedError();
@@ -74,8 +73,8 @@ export async function readInputHeaders(
 }
 
 /**
- * For records of one size: the size of a plain file tells how many it holds. Other inputs are checked when they are read.
- * @throws InputError ERR_INPUT_CORRUPT for a file that ends inside a record, or not where its header says.
+ * Checks the size of each plain file if all records have one size. Other inputs are checked when they are read.
+ * @throws InputError ERR_INPUT_CORRUPT if a file ends inside a record, or its size contradicts its header.
  */
 export function requireWholeRecords(inputs: readonly Input[], framing: FramingSpec | undefined): void {
   const cut = framing === undefined ? undefined : framingOf(framing).cut;

@@ -1,6 +1,6 @@
 /**
- * The ids of the inputs. The keys of an input's records are derived from its id: its ordinal, or a name that stays the
- * same when other inputs are added to the list.
+ * The ids of the inputs. The keys of the records of an input are derived from its id: the ordinal of the input, or a name
+ * that stays the same when the list of inputs changes.
  */
 import { createHash } from 'node:crypto';
 import { basename, normalize } from 'node:path';
@@ -11,12 +11,12 @@ import { deriveInputKey } from '../keys.js';
 import type { Input } from './list-inputs.js';
 
 /**
- * `path`: the path as given or found; `name`: its last part; an array: one id for each input, in their order; `ordinal`:
- * the place in the list.
+ * `ordinal`: the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: one id
+ * for each input, in their order.
  */
 export type InputIdRule = 'ordinal' | 'path' | 'name' | readonly string[];
 
-/** The id of each input; undefined: ids are the ordinals. */
+/** The id of each input; undefined: the ordinals are the ids. */
 export type InputIds = readonly string[] | undefined;
 
 function inputIdOf(ids: InputIds, inputOrdinal: number): string {
@@ -31,7 +31,7 @@ export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): b
   return deriveInputKey(seed, inputIdOf(ids, inputOrdinal));
 }
 
-/** @throws UsageError when an input gets no id, or two get the same. */
+/** @throws UsageError if an input has no id, or two have the same. */
 export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {
   if (rule === 'ordinal') return undefined;
   const ids = typeof rule === 'string' ? inputs.map(({ path }) => idOfPath(path, rule)) : rule;
@@ -60,11 +60,11 @@ function idOfPath(path: string, rule: 'path' | 'name'): string {
       'standard input (-) has no name that could be its input id: name a file, or give a list of ids',
     );
   }
-  // The same path is the same input, however it is written.
+  // Two spellings of one path are one id.
   return rule === 'path' ? normalize(path) : basename(path);
 }
 
-/** The ids as the manifest of a job notes them. */
+/** The ids as the manifest of a job records them. */
 export function describeInputIds(ids: InputIds): JobManifest['inputIds'] {
   return ids === undefined ? null : createHash('sha256').update(JSON.stringify(ids)).digest('hex');
 }

@@ -1,5 +1,5 @@
 /**
- * What a task is told to read of one input, and what it reports to have read.
+ * The part of an input that a task must read, and its report of the bytes that it read.
  */
 import type { FoundHeader } from '../formats/header.js';
 import type { FileVersion } from '../io/files.js';
@@ -7,7 +7,7 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
 import type { Input } from './list-inputs.js';
 
-/** The inputs of a job, with what it takes to read them. */
+/** The inputs of a job, with everything needed to read them. */
 export interface ReadableInputs {
   readonly inputs: readonly Input[];
   /** The gate of each input; streams are ungated. */
@@ -16,7 +16,7 @@ export interface ReadableInputs {
   readonly firstHeader: FoundHeader | undefined;
 }
 
-/** What to read of one input. */
+/** The part of an input to read. */
 export type InputPart = {
   readonly inputOrdinal: number;
   readonly path: string;
@@ -29,7 +29,7 @@ export type InputPart = {
       readonly headerBytes: number;
       readonly start: number;
       readonly end: number;
-      /** How often the byte that the framing counts occurs before the place where its reader begins. */
+      /** How often the byte that the framing counts occurs before the position where its reader starts. */
       readonly countBefore: number;
       readonly version: FileVersion;
       readonly gate: GateNumber;
@@ -47,7 +47,7 @@ export type InputPart = {
       readonly codec: string;
       /** Decoded bytes of the input before its first record; `start` is not before them. */
       readonly headerBytes: number;
-      /** Records that begin in decoded bytes [start, end). */
+      /** The part has the records that begin in decoded bytes [start, end). */
       readonly start: number;
       readonly end: number;
       readonly members: MemberRange;
@@ -56,35 +56,35 @@ export type InputPart = {
     }
   | {
       readonly kind: 'stream';
-      /** The header that it must have, where one is known. */
+      /** The header that the stream must have, if one is known. */
       readonly firstHeader: FoundHeader | undefined;
     }
 );
 
-/** Decoded bytes [start, end) of an input that were taken as records; empty: start equals end. */
+/** A task took decoded bytes [start, end) of an input as records; none if start equals end. */
 export interface Coverage {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number;
-  /** Size of the decoded input, if this part met its end. */
+  /** Size of the decoded input, if this part reached its end. */
   readonly inputBytes: number | undefined;
-  /** Bytes taken that were not read: the terminator that the last record lacked. */
+  /** Bytes of the delimiter that the task added to the last record. */
   readonly addedBytes: number;
   /** Bytes at the end of the input that belong to no record. */
   readonly trailerBytes: number;
 }
 
-/** What a task reports of its slice; the index of a committed pile set keeps it for a later attempt at the job. */
+/** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */
 export interface SliceReport {
-  /** What was read of each part, in the order of the parts. */
+  /** The coverage of each part, in the order of the parts. */
   readonly coverage: readonly Coverage[];
   readonly longestRecordBytes: number;
 }
 
 /**
- * What a task is told to read of a slice.
+ * Turns a part of a slice into the part of an input for a task.
  * @param inputKey the generator key of the input.
- * @param countBefore how often the byte that the framing counts occurs before the place where the reader starts.
+ * @param countBefore how often the byte that the framing counts occurs before the position where the reader starts.
  */
 export function inputPart(
   { inputs, gates, firstHeader }: ReadableInputs,

@@ -1,6 +1,6 @@
 /**
- * From the inputs as the caller names them to the inputs as they are: expands directories and patterns, takes the version
- * of each file, and recognises its codec.
+ * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
+ * recognises its codec.
  */
 import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
@@ -14,7 +14,7 @@ import { type GateNumber, UNGATED } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
 
-/** An input as the caller names it: a path, a directory, a glob pattern or `-`. `{ path }` is never taken for a pattern. */
+/** An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. */
 export type NamedInput = string | { readonly path: string };
 
 /** One input; its place in the list is its ordinal. */
@@ -32,7 +32,7 @@ export type Input =
 
 export type FileInput = Input & { readonly kind: 'file' };
 
-/** What a job keeps of the header of each input. */
+/** The part of the header of each input that a job keeps. */
 export type InputHeader = Pick<Header, 'byteLength' | 'recordBytes'>;
 
 export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
@@ -106,7 +106,7 @@ export async function listInputs(
   return { inputs, directories };
 }
 
-/** A failed download may have left no bytes, or a web page that says why. */
+/** A failed download may have left an empty file, or a web page with an error. */
 function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void): void {
   const plain = inputs.filter(
     (input) => input.kind === 'file' && input.codec === undefined && withoutCodecSuffix(input.path) !== input.path,
@@ -118,7 +118,7 @@ function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
-/** Other programs take a file without its end mark for whole, and some write such files. */
+/** Some programs write files without an end mark, and others accept them: only a warning. */
 async function warnOfMissingEnds(
   inputs: readonly Input[],
   onWarning: (line: string) => void,
@@ -160,7 +160,7 @@ function openInput(path: string, decompressProgram: DecompressProgram): Input {
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
     const count = readAt(file, head, 0, head.byteLength, 0);
-    // Files of /proc claim to be empty: their contents are known only when they are read.
+    // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
     const codec = detectCodec(head.subarray(0, count), decompressProgram);
     return { kind: 'file', path, version, codec, header: NO_HEADER };

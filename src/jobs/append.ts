@@ -1,7 +1,7 @@
 /**
- * Adds inputs to a pile store: the scatter pass, whose pile sets lie in the store and stay, and one commit.
+ * Adds inputs to a pile store: a scatter pass that leaves its pile sets in the store, then one commit.
  *
- *     plan      inputs -> slices; the store, made if there is none   prepare-append.ts
+ *     plan      inputs -> slices; creates the store if needed        prepare-append.ts
  *     scatter   one task a slice -> its pile set in the store        ../passes/scatter-pass.ts
  *     commit    a new manifest of the store names all of them        ../store/commit-to-store.ts
  */
@@ -19,10 +19,12 @@ import { type PreparedAppend, prepareAppend } from './prepare-append.js';
 import { scatterShareOf } from './task-shares.js';
 
 /**
- * Adds the records of inputs to a store, which is made if there is none: all of them, in one commit, or none.
+ * Adds the records of the inputs to a store, and creates the store if it does not exist. One commit adds all records; if
+ * the call fails, it adds none.
  *
- * @param tuning sizes that only tests have a reason to change; they do not change what the store holds.
- * @throws PileshufError as `shuffle`; UsageError ERR_INPUT_ID_TAKEN when the store has one of the input ids.
+ * @param tuning sizes for tests; they do not change the content of the store.
+ * @throws PileshufError as `shuffle`; UsageError ERR_INPUT_ID_TAKEN if the store already has one of the input ids,
+ *   ERR_STORE_DIFFERS if it has another seed or number of piles, ERR_STORE if the directory is not a store.
  */
 export async function appendToStore(
   storeDirectory: string,
@@ -44,7 +46,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const attempt = StoreAttempt.begin(snapshot);
   let isCommitted = false;
   releases.push(() => (isCommitted ? attempt.end() : attempt.abandon()));
-  // Threads end before it is decided what becomes of the files that they write.
+  // Threads end before the attempt ends, which may delete the files that they write.
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };

@@ -1,6 +1,6 @@
 /**
- * Whether the disks can hold a job, before it starts. What is sure not to fit is refused; what probably does not fit
- * gives a warning.
+ * Checks before a job starts whether the disks can hold it. A job that cannot fit is refused; a job that probably does
+ * not fit gets a warning.
  */
 import { SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
@@ -19,7 +19,7 @@ export interface SpaceNeed {
 
 /** One device with too little space. */
 export interface Shortage {
-  /** For what, where, how much is needed and how much is free. */
+  /** The purpose, the device, the needed and the free space. */
   readonly description: string;
   readonly advice: string;
 }
@@ -30,7 +30,7 @@ const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
   'the pile store': 'store',
 };
 
-/** @throws SystemError ERR_NO_SPACE, with what is needed where. */
+/** @throws SystemError ERR_NO_SPACE; the message has the device, the needed and the free space. */
 export function requireSpace(
   { least, expected }: DiskNeeds,
   needsOf: (need: DiskNeed) => readonly SpaceNeed[],
@@ -48,7 +48,7 @@ export function requireSpace(
   }
 }
 
-/** The space that a job needs at its site. Files of an earlier attempt take space already, and are removed. */
+/** The space that a job needs at its site, less the files of an earlier attempt, which the job removes. */
 export function needsAtSite(
   { tempBytes, outputBytes }: DiskNeed,
   { tempDirs, outputDirectory, paths }: JobSite,
@@ -81,9 +81,8 @@ export function warnOfMemoryDisks(
 }
 
 /**
- * The devices that cannot hold what they need to. Needs on one device are added up. If output and temp data share a
- * device, temp data is deleted while the output grows, stripe by stripe: all stripes but one never exist beside their
- * part of the output.
+ * The devices with too little space; needs on one device are added up. If output and temp data share a device, pass 2
+ * deletes each stripe after it has written its part of the output: at most one stripe exists beside its part.
  */
 export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
   const needsOfDevice = new Map<string, SpaceNeed[]>();

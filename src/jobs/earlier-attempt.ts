@@ -1,6 +1,6 @@
 /**
- * What an earlier attempt at a job left at its site, and what becomes of it: it is resumed, discarded, or the job is
- * refused because nobody said which.
+ * Finds the files of an earlier attempt at a job, and decides: the job resumes it, discards it, or is refused because the
+ * caller did not choose.
  */
 import { join } from 'node:path';
 import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
@@ -21,15 +21,15 @@ import type { FilesSite } from './site.js';
 
 /** How a job with its output on disk starts. */
 export type JobStart =
-  /** Whatever an earlier attempt left is discarded. */
+  /** The job starts anew, and discards the files of an earlier attempt. */
   { readonly kind: 'fresh'; readonly directory: JobDirectory } | EarlierAttempt;
 
-/** An attempt that is resumed. */
+/** The attempt that the job resumes. */
 export interface EarlierAttempt {
   readonly kind: 'resumed';
   readonly directory: JobDirectory;
   readonly manifest: JobManifest;
-  /** Defined: all of the output was written, and has started to move into place. */
+  /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
   readonly finished: FinishedRanges;
 }
@@ -37,24 +37,24 @@ export interface EarlierAttempt {
 /** The site of a job with its output on disk, and how the job starts there. */
 export type StartedFiles = FilesSite & { readonly start: JobStart };
 
-/** What decides what becomes of an earlier attempt. */
+/** The options that decide about an earlier attempt. */
 export type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'>;
 
-/** Whether there is something to resume: what lay only in memory is gone, unless the output was moving. */
+/** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
 export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
   return manifest.layout !== null || journal !== undefined;
 }
 
-/** What a report says of the work that was resumed. @param pileSets that the earlier attempt had committed. */
+/** The `resumed` field of the report. @param pileSets number of pile sets that the earlier attempt had committed. */
 export function resumedWork(earlier: EarlierAttempt | undefined, pileSets: number): ShuffleReport['resumed'] {
   if (earlier === undefined) return undefined;
   return { pileSets, outputBytes: recordBytesOf(earlier.finished.ranges.flatMap((range) => range.regions)) };
 }
 
 /**
- * Finds what an earlier attempt left, and takes hold of it; the caller releases `directory`.
- * @throws UsageError ERR_JOB_UNFINISHED when an unfinished job could be resumed and the caller did not say whether to
- *   do so, or when it is out of reach; ERR_JOB_LOCKED when a process is working on it.
+ * Finds and locks the files of an earlier attempt; the caller releases `directory`.
+ * @throws UsageError ERR_JOB_UNFINISHED if an unfinished job can be resumed and the caller chose neither `resume` nor
+ *   `force`, or if its job directory cannot be found; ERR_JOB_LOCKED if a process is working on it.
  */
 export async function findStart(request: StartRequest, site: FilesSite): Promise<JobStart> {
   const { paths } = site;
@@ -69,7 +69,7 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       warnOfLeftData(manifest, site, request.onWarning);
       return { kind: 'fresh', directory };
     }
-    // A killed job that cannot be resumed is of no use to anybody.
+    // A killed job that cannot be resumed is of no use.
     if (manifest === undefined || (!manifest.isResumable && journal === undefined)) {
       warnOfLeftData(manifest, site, request.onWarning);
       await directory.clear();
@@ -101,15 +101,15 @@ function thenRelease(error: unknown, directory: JobDirectory): never {
   throw error;
 }
 
-/** Bounds for the records of finished ranges. */
+/** Bounds for the numbers in the records of finished ranges. */
 function limitsOf({ layout, shards }: JobManifest): RangeLimits {
   const mostShards = shards === null ? 1 : shards.by === 'count' ? Math.min(shards.amount, MOST_SHARDS) : MOST_SHARDS;
   return { pileCount: layout?.pileCount ?? 0, mostShards };
 }
 
 /**
- * An output may be staged for a job with other directories than this job's, or with directories on a disk that is not
- * there now.
+ * The output may be staged by a job with other directories, or with directories on a disk that is not mounted now.
+ * @throws UsageError ERR_JOB_UNFINISHED
  */
 function requireWithinReach(
   directory: JobDirectory,
@@ -152,7 +152,7 @@ const NO_RECORDS: EarlierRecords = { manifest: undefined, journal: undefined };
 
 /**
  * @param discards whether damaged records do not matter.
- * @throws UsageError ERR_JOB_UNFINISHED when the records belong to another output: its own command must decide.
+ * @throws UsageError ERR_JOB_UNFINISHED if the records belong to another output: its own command must decide.
  */
 function readRecords({ output, paths }: FilesSite, request: StartRequest, discards: boolean): EarlierRecords {
   const { jobDirectory } = paths;
@@ -162,7 +162,7 @@ function readRecords({ output, paths }: FilesSite, request: StartRequest, discar
   const isOther =
     (manifest !== undefined && identityIn(manifest) !== outputIdentityOf(output)) ||
     (journal !== undefined && journal.outputIdentity !== outputIdentityOf(output));
-  // A name that is derived from this output holds no other job, unless somebody changed a file.
+  // A directory with a name derived from this output holds no other job, unless somebody changed a file.
   if (!isOther || (discards && !paths.isNamed)) return { manifest, journal };
   throw new UsageError(
     `${jobDirectory} holds an unfinished job of another output, ${manifest?.output ?? journal?.outputIdentity}: resume or discard that job with its own command, or name another \`jobDir\``,
@@ -184,14 +184,14 @@ function readIfWhole<T>(read: () => T): T | undefined {
 }
 
 /**
- * A manifest that is missing or damaged matters only if there is work that it describes.
+ * A missing or damaged manifest matters only if there is work that it describes.
  * @throws VerificationError
  */
 function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobManifest | undefined {
   const hasWork = listCommittedSlices(jobDirectory).length > 0;
   try {
     const manifest = readJobManifest(jobDirectory);
-    // A journal alone is left by a job that is killed when all is done and removed.
+    // A job that is killed at its very end may leave only a journal.
     if (manifest === undefined && hasWork) throw damagedFile(join(jobDirectory, MANIFEST_NAME), 'it is missing');
     return manifest;
   } catch (error) {
@@ -202,7 +202,7 @@ function readManifestIfNeeded(jobDirectory: string, request: StartRequest): JobM
   }
 }
 
-/** If the discarded job had other disks, its data stays there: a path in a file is no reason to remove anything. */
+/** Temp data of the discarded job on other disks stays: a path in a file is not reason enough to delete data there. */
 function warnOfLeftData(
   manifest: JobManifest | undefined,
   { paths }: FilesSite,

@@ -1,5 +1,6 @@
 /**
- * A shuffle whose output was complete when the earlier attempt was killed: only the moves to the final names are left.
+ * The rest of a shuffle whose earlier attempt was killed after it had written the whole output: only moves to the final
+ * names are left.
  */
 import type { CommitJournal } from '../output/commit-journal.js';
 import type { JobFiles } from './job-files.js';
@@ -7,7 +8,7 @@ import type { JobProgress } from './job-progress.js';
 import type { ShuffleReport } from './options.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
 
-/** A report before its job has ended. */
+/** A report without the total time, which is known when the job has ended. */
 export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
   readonly seconds: Omit<ShuffleReport['seconds'], 'total'>;
 };

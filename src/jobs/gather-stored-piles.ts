@@ -1,6 +1,6 @@
 /**
- * The piles of a store, as a scatter pass would leave them: all pile sets, and the totals of each merged pile, read from
- * their indexes and compared with what the manifest of the store says of its commits.
+ * Takes the piles of a store in place of a scatter pass: all pile sets, and the totals of each merged pile. Reads the
+ * totals from the indexes, and compares them with the commits in the manifest.
  */
 import { VerificationError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
@@ -13,7 +13,7 @@ import type { StoreCommit } from '../store/store-manifest.js';
 import type { StoreSnapshot } from '../store/store-snapshot.js';
 import { explainingExpiry } from '../store/store-snapshot.js';
 
-/** @throws VerificationError for a damaged index, or a commit that does not hold what the manifest says; AbortedError */
+/** @throws VerificationError for a damaged index, or a commit that differs from the manifest; AbortedError */
 export async function gatherStoredPiles(
   snapshot: StoreSnapshot,
   layout: PileSetLayout,
@@ -43,7 +43,7 @@ export async function gatherStoredPiles(
   return scatteredPiles(pileSets, totals, longestRecordBytes);
 }
 
-/** A pile set could lie in the place of another one of the same size and shape. */
+/** Each index may be whole and still belong to another commit: the totals show it. */
 function requireTold(commit: StoreCommit, totals: PileTotals): void {
   const { records, bytes, checksum } = sumTotals(totals);
   if (records === commit.records && bytes === commit.bytes && checksum === BigInt(`0x${commit.checksum}`)) return;

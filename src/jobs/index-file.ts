@@ -5,8 +5,8 @@
  *     note      one task a range: where records lie -> blocks          ../../workers/tasks/note-records.ts
  *     commit    tables behind the blocks, the header; sync, rename     ../record-index/index-attempt.ts
  *
- * The index is written under a name of its own, and gets its final name when all of it is durable, in place of a former
- * index. As in a shuffle, the parts that the tasks read must tile the file.
+ * The index gets its final name, and replaces a former index, when all of it is durable; until then it has a name of its
+ * own. As in a shuffle, the parts that the tasks read must tile the file.
  */
 import type { ReadShare } from '../../workers/shares.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
@@ -51,11 +51,12 @@ import {
 const USUAL_RECORD_BYTES = 200;
 
 /**
- * Makes the record index of a file, with which `openIndexed` reads its records in any order. A former index is replaced
- * when the new one is complete.
+ * Makes the record index of a file. With the index, `openIndexed` reads the records in any order. A complete new index
+ * replaces a former one.
  *
- * @param tuning sizes that only tests have a reason to change.
- * @throws PileshufError one of its subclasses, with a `code` and a one-line message.
+ * @param file a regular file. If it is compressed, its members must be small: at most 64 MiB decoded.
+ * @param tuning sizes for tests.
+ * @throws PileshufError: one of its subclasses, with a stable `code` and a message of one line.
  */
 export async function indexFile(
   file: string,
@@ -120,7 +121,7 @@ async function makeIndex(
   return { records: recordCount, index: target, indexBytes: committed.value };
 }
 
-/** The file to be indexed, examined. */
+/** The file to index, and how to read it. */
 interface IndexedSource {
   readonly request: InputRequest & MachineRequest & TalkRequest;
   readonly input: FileInput;
@@ -182,7 +183,7 @@ function requireUnchanged({ path, version }: FileInput): void {
   new RegularInput(path, version, JobControl.create([], 0), UNGATED).close();
 }
 
-/** @returns what the tasks found, in the order of the file. */
+/** @returns the results of the tasks, in the order of the file. */
 async function noteRecords(
   work: ReadableInputs & { readonly slices: readonly Slice[]; readonly share: ReadShare },
   threads: Threads,
@@ -206,7 +207,7 @@ async function noteRecords(
   return results;
 }
 
-/** @throws VerificationError when the parts that were read do not tile the file, or its members lie about their sizes. */
+/** @throws VerificationError if the parts that the tasks read do not tile the file, or its members lie about their sizes. */
 function verified(
   { input, request, framing }: IndexedSource,
   spans: WrittenSpans | undefined,

@@ -1,6 +1,6 @@
 /**
- * Looks through the members of a compressed file for its record index: the spans that a reader decodes to get at one
- * record, which go into the index, and where the file is cut for the threads.
+ * Walks through the members of a compressed file for its record index. Finds the spans, which the index keeps (a reader
+ * decodes one span to get one record), and the points where the file is cut for the threads.
  */
 import { UsageError } from '../errors.js';
 import type { Framing } from '../formats/framing.js';
@@ -13,13 +13,13 @@ export interface WrittenSpans extends MemberCuts {
   readonly cellCount: number;
 }
 
-/** Between two places at which the file may be cut. */
+/** Decoded bytes between two points where the file may be cut. */
 const POINT_SPACING_BYTES = 256 * 1024;
 
 /**
- * Writes the cells into the index.
+ * Writes the cells of the spans into the index.
  * @param offset of the first cell.
- * @throws UsageError when a record cannot be reached without decoding much of what lies before it.
+ * @throws UsageError if a reader would have to decode too much to get one record.
  */
 export async function writeSpans(
   input: FileInput,

@@ -1,5 +1,5 @@
 /**
- * What a store holds, in numbers, compared with what its indexes and files say.
+ * Describes a pile store in numbers, and compares the manifest with the indexes and data files.
  */
 import { listNames } from '../io/paths.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
@@ -10,46 +10,51 @@ import { openSnapshot } from '../store/store-snapshot.js';
 import { verifyStore } from './verify-store.js';
 
 export interface InspectOptions {
-  /** Read every record, and compare all checksums. */
+  /** Reads every record and compares all checksums. Default: reads only the manifest and the indexes. */
   readonly verify?: boolean | undefined;
-  /** Stops it. */
+  /** Stops the call, which then throws an AbortedError. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface StoreReport {
+  /** Path of the store. */
   readonly directory: string;
-  /** 16 hex digits that no other store has. */
+  /** 16 hex digits, unique to this store. */
   readonly id: string;
   readonly seed: string;
   readonly piles: number;
-  /** Number of the state, and since when it is. */
+  /** Number of the current state. */
   readonly state: number;
+  /** When the current state was committed: ISO 8601, in UTC. */
   readonly time: string;
   /** Oldest first. */
   readonly generations: readonly GenerationSummary[];
+  /** Number of inputs. */
   readonly inputs: number;
   readonly records: number;
+  /** Bytes of all records. */
   readonly bytes: number;
-  /** Multiset checksum of all records, as in a ShuffleReport. */
+  /** Multiset checksum of all records, as in `ShuffleReport`. */
   readonly checksum: string;
   readonly longestRecordBytes: number;
+  /** Number of pile sets. */
   readonly pileSets: number;
-  /** Of the data files of its pile sets. */
+  /** Bytes of the data files of these pile sets. */
   readonly diskBytes: number;
-  /** Bytes of the records that lie on one pile, with 12 more a record. */
+  /** Bytes of one pile: its records, plus 12 bytes a record. */
   readonly pileBytes: { readonly least: number; readonly mean: number; readonly most: number };
-  /** Taken out of the store, and not deleted yet. */
+  /** Number of pile sets that were removed from the store and are not yet deleted. */
   readonly removedPileSets: number;
-  /** Writers at work, and those that did not come to their end. */
+  /** Number of writers at work, and of writers that ended without cleaning up. */
   readonly writers: number;
   /** Whether every record was read. */
   readonly verified: boolean;
 }
 
 /**
- * Looks at a store, while others may read and write it.
- * @throws PileshufError UsageError: ERR_STORE; VerificationError for the first thing that is not as it was written, UsageError
- *   ERR_STORE when it was expired and deleted meanwhile; SystemError; AbortedError
+ * Describes a store. Others may read and write the store meanwhile.
+ * @throws UsageError ERR_STORE if the directory is not a store, or if a pile set was expired and deleted meanwhile;
+ *   VerificationError for the first damage; SystemError; AbortedError
  */
 export async function inspectStore(storeDirectory: string, options: InspectOptions = {}): Promise<StoreReport> {
   const snapshot = openSnapshot(storeDirectory);

@@ -1,6 +1,6 @@
 /**
- * What the manifest of a job says, and what a later attempt compares: everything that decides which bytes come out and
- * where they lie. What only decides how fast may differ.
+ * Writes the manifest of a job, and compares it when a later attempt resumes the job. The manifest has everything that
+ * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
  */
 import { InputError, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
@@ -14,14 +14,14 @@ import type { ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
 import type { KeptLayout } from './work-plan.js';
 
-/** What is described. */
+/** The job to describe. */
 export interface DescribedJob {
   readonly request: ShuffleRequest;
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
 }
 
-/** How the job is planned. */
+/** The part of the plan that the manifest keeps. */
 export interface DescribedPlan {
   readonly isResumable: boolean;
   readonly layout: KeptLayout | undefined;
@@ -69,7 +69,7 @@ function describe({ request, inputIds }: DescribedJob, site: FilesSite): Descrip
     shardPrefix: request.shardPrefix,
     compression: compression === undefined ? null : nameOfCompression(compression),
     output: site.output.path,
-    // None where they follow from the job directory.
+    // Empty if they follow from the job directory.
     tempDirs: site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths),
   };
 }
@@ -88,8 +88,8 @@ function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
 }
 
 /**
- * @throws UsageError ERR_JOB_DIFFERS when an unfinished job is not the job that is asked for now, with the first
- *   difference; InputError ERR_INPUT_CHANGED when an input has changed.
+ * @throws UsageError ERR_JOB_DIFFERS if the unfinished job differs from the requested one; the message has the first
+ *   difference. InputError ERR_INPUT_CHANGED if an input has changed.
  */
 export async function requireSameJob(manifest: JobManifest, job: DescribedJob, site: FilesSite): Promise<void> {
   const { request, inputs } = job;

@@ -1,6 +1,6 @@
 /**
- * What a job has on disk when its output is on disk: made anew or found again before the job starts, kept or removed when
- * it ends.
+ * The files of a job whose output is on disk: its job directory, temp data and staged output. The job makes them or finds
+ * them again when it starts, and keeps or removes them when it ends.
  */
 import { join } from 'node:path';
 import {
@@ -40,7 +40,7 @@ export interface JobFilesParts {
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly isResumable: boolean;
-  /** Undefined: nothing lies on disk between the passes that a later attempt could use. */
+  /** Undefined: between the passes, nothing on disk is of use to a later attempt. */
   readonly layout: KeptLayout | undefined;
   readonly keepTemp: boolean;
   /** Makes the manifest of a job that starts anew. */
@@ -49,11 +49,11 @@ export interface JobFilesParts {
 
 export class JobFiles {
   readonly kind = 'files';
-  /** Where pile sets of the job go. */
+  /** Where the pile sets of the job go. */
   readonly piles: RescatterTarget;
   readonly output: StagedOutput;
   readonly #parts: JobFilesParts;
-  /** What becomes of the directory when the job ends, as far as it is decided. */
+  /** Whether the job directory stays when the job ends, as decided so far. */
   #fate: JobFate;
   #manifest: JobManifest | undefined;
 
@@ -61,7 +61,7 @@ export class JobFiles {
     const { site, directory, disks, outputGate } = parts;
     const { paths } = site;
     this.#parts = parts;
-    // No error may lose the work of an earlier attempt, nor the journal that undoes its moves.
+    // An error must keep the work of an earlier attempt, and the journal that undoes its moves.
     this.#fate = directory.wasThere ? 'kept' : 'discarded';
     this.piles = { disks: disks.in(paths.dataDirectories), indexDirectory: paths.jobDirectory };
     this.output = new StagedOutput(site.output, paths, outputGate);
@@ -84,7 +84,7 @@ export class JobFiles {
     return { output: this.output, finished: earlier?.finished ?? { ranges: [], recordCount: 0 } };
   }
 
-  /** Makes or finds again what the job needs on disk. */
+  /** Makes the files of the job, or finds them again. */
   async open(): Promise<void> {
     const { earlier } = this.#parts;
     if (earlier === undefined) return this.#startAnew();
@@ -107,14 +107,14 @@ export class JobFiles {
     return this.output.commitMoves(moves);
   }
 
-  /** A later attempt must be able to finish several moves, or take them back: it needs the manifest and the names. */
+  /** A later attempt must be able to finish or undo several moves: it needs the manifest and the names. */
   async #makeResumable(): Promise<void> {
     const { site, directory } = this.#parts;
     if (this.#manifest !== undefined) await replaceJobManifest(site.paths.jobDirectory, this.#manifest);
     await directory.syncNames();
   }
 
-  /** Decides, before anything is removed, whether what was done stays for a later attempt. */
+  /** Decides, before anything is removed, whether the work so far stays for a later attempt. */
   async failed(error: unknown): Promise<void> {
     const { site } = this.#parts;
     if (await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob)) this.#keep(error);
@@ -128,12 +128,12 @@ export class JobFiles {
     if (keepTemp) await this.#removeRecordsOfOutput();
   }
 
-  /** Ends the use of the directory; nothing that the job has there may be open. */
+  /** Keeps or removes the directory, and releases it. The job must have closed all its files there. */
   end(): Promise<void> {
     return this.#parts.directory.end(this.#fate);
   }
 
-  /** Discards what an earlier attempt left. */
+  /** Discards the files of an earlier attempt. */
   async #startAnew(): Promise<void> {
     const { site, directory, isResumable, describe } = this.#parts;
     const { output, paths } = site;
@@ -164,7 +164,7 @@ export class JobFiles {
     if (error instanceof PileshufError && !wouldFailAgain(error)) setUnfinishedJob(error, { directory: jobDirectory });
   }
 
-  /** The outputs of these records are staged no longer. */
+  /** The outputs that these records describe have left the staging directory. */
   async #removeRecordsOfOutput(): Promise<void> {
     const { jobDirectory, stagingDirectory } = this.#parts.site.paths;
     for (const name of finishedRangeNames(jobDirectory).reverse()) removeFile(join(jobDirectory, name), 'temp');
@@ -182,7 +182,7 @@ function readJournalIfWhole(jobDirectory: string): CommitJournal | undefined {
   }
 }
 
-/** Tells of each stripe whether all of its piles are finished. */
+/** @returns whether all piles of a stripe are finished. */
 function stripesOf(
   ranges: readonly { readonly first: number; readonly end: number }[],
   layout: KeptLayout,
@@ -206,18 +206,18 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileS
     if (slice !== undefined) await revokePileSet(jobDirectory, slice);
     return listCommittedSlices(jobDirectory).length > 0;
   } catch (failure) {
-    // What cannot be read now may be whole: better kept than lost.
+    // A file that cannot be read now may be whole: keep it.
     if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
     return true;
   }
 }
 
-/** Whether the inputs are no longer the same, or some of the work is wrong and nobody knows which part. */
+/** Whether the inputs have changed, or an unknown part of the work is wrong. */
 function canNeverResume(error: unknown): boolean {
   return (error instanceof InputError && error.code === 'ERR_INPUT_CHANGED') || wouldFailAgain(error);
 }
 
-/** Whether a later attempt would fail in the same way, because it makes nothing again. */
+/** Whether a later attempt would fail in the same way, because it would reuse all of the work. */
 function wouldFailAgain(error: unknown): boolean {
   return error instanceof VerificationError && error.pileSetName === undefined;
 }

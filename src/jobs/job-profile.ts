@@ -1,5 +1,5 @@
 /**
- * Where the time of a job went: step by step, and by phase for all threads of each pass.
+ * Measures how a job spends its time: step by step, and by phase for all threads of each pass.
  */
 import type { TaskName, TaskProfile } from '../../workers/tasks.js';
 import { PHASES, type Phase } from '../phase-clock.js';

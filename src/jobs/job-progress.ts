@@ -1,6 +1,6 @@
 /**
- * Tells the caller, a few times a second, how far the job has come. The threads count into shared memory; only this looks
- * at a clock.
+ * Reports to the caller, five times a second, how far the job has come. The threads count bytes in shared memory; only
+ * this file reads a clock.
  */
 import type { Counter, JobControl } from '../job-control.js';
 import type { JobStop } from '../passes/threads.js';
@@ -30,8 +30,8 @@ export class JobProgress {
   }
 
   /**
-   * Runs one phase and reports on it. If the caller's function throws, the job is asked to stop, and what it threw is
-   * thrown here, unless the output is already there. @returns the result of the phase and how long it took.
+   * Runs one phase and reports on it. If the caller's function throws, this stops the job and throws the same, except
+   * after the output is committed. @returns the result of the phase and its seconds.
    */
   async during<T>(
     phase: Phase,
@@ -54,7 +54,7 @@ export class JobProgress {
     try {
       const value = await work();
       report();
-      // What is committed is finished.
+      // A job with a committed output succeeds.
       if (phase !== 'commit') this.#throwFailure();
       return { value, seconds: seconds() };
     } catch (error) {

@@ -1,20 +1,20 @@
 /**
- * What is the same in all jobs: refuses one that is aborted before it starts, measures it, and gives back whatever it
- * took, last taken first.
+ * The frame of every job: refuses a job that is aborted before it starts, measures its time, and releases its resources,
+ * the last one first.
  */
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortedError } from '../errors.js';
 import type { ShuffleOptions } from './options.js';
 
-/** What a job runs in. */
+/** What a job gets from its frame. */
 export interface JobScope {
-  /** Called when the job ends, last first, however it ends. */
+  /** Called when the job ends, whether it succeeds or fails, the last one first. */
   readonly releases: Release[];
-  /** Tells the caller of something that failed and changes nothing of the result. */
+  /** Warns the caller of a failure that does not change the result. */
   readonly warn: (error: unknown) => void;
 }
 
-/** @returns what the job gave, and the seconds that it took. */
+/** @returns the result of the job, and its seconds. */
 export async function runJob<T>(
   { signal, onWarning }: Pick<ShuffleOptions, 'signal' | 'onWarning'>,
   job: (scope: JobScope) => Promise<T>,
@@ -22,7 +22,7 @@ export async function runJob<T>(
   const began = performance.now();
   if (signal?.aborted === true) throw new AbortedError();
   const warn = (error: unknown) =>
-    // The result is decided: a callback of the caller that throws changes nothing of it.
+    // The result is decided: a callback that throws does not change it.
     ignoreThrown(() => onWarning?.(error instanceof Error ? error.message : String(error)));
   const value = await releasingAll((releases) => job({ releases, warn }), warn);
   return { value, seconds: (performance.now() - began) / 1000 };

@@ -1,5 +1,5 @@
 /**
- * The site of a job while the job runs: open, with its temp disks and its output.
+ * The site of a job while the job works: its temp disks and its open output.
  */
 import { releasingAll } from '../cleanup.js';
 import { AbortedError } from '../errors.js';
@@ -14,7 +14,7 @@ import { JobFiles, type JobFilesParts } from './job-files.js';
 import type { StreamSite } from './site.js';
 import type { TempDisks } from './temp-disks.js';
 
-/** The site of a job that writes a stream: temp data in private directories, nothing that outlives the job. */
+/** The site of a job that writes a stream. Temp data is in private directories; the job leaves no files. */
 export interface JobStream {
   readonly kind: 'stream';
   readonly piles: RescatterTarget;
@@ -43,8 +43,8 @@ export async function openStream(
 }
 
 /**
- * Does the work of a job at its site, on threads that end with it. Threads end before it is decided what stays on disk:
- * they have files open, and may still write.
+ * Does the work of a job at its site. The threads of the work end before the fate of the files is decided, because they
+ * have files open and may still write.
  */
 export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope: JobScope) => Promise<T>): Promise<T> {
   const result = await releasingAll((releases) => work({ releases, warn }), warn).catch(async (thrown: unknown) => {
@@ -53,12 +53,12 @@ export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope
     await site.failed(thrown);
     throw thrown;
   });
-  // The output is there: a temp file that cannot be removed any more fails nothing.
+  // The output is in place: failing to remove a temp file must not fail the job.
   if (site.kind === 'files') await site.succeeded().catch(warn);
   return result;
 }
 
-/** Makes the output ready for its records. @returns what the tasks of the shuffle pass write to. */
+/** Makes the output ready for records. @returns the target of the tasks of the shuffle pass. */
 export async function beginOutput(site: OpenSite, layout: OutputLayout, control: JobControl): Promise<OutputTarget> {
   if (site.kind === 'stream') return site.output.begin(layout, control);
   const finished = site.keptRanges?.finished.ranges ?? [];
@@ -69,7 +69,7 @@ export async function beginOutput(site: OpenSite, layout: OutputLayout, control:
 }
 
 /**
- * Writes what stands around the records, verifies the output, and makes it durable and visible.
+ * Writes headers and trailers, verifies the output, and makes it durable and visible.
  * @returns the final paths of the shards; none for one output.
  */
 export async function commitOutput(

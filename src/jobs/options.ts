@@ -1,150 +1,175 @@
 /**
- * What callers of the jobs ask for and get back: the types of the library's functions. Nothing here asks the machine
- * anything; `request.ts` fills in the defaults.
+ * The public types of the jobs: options, reports, progress. `request.ts` fills in the defaults and refuses wrong values
+ * with a UsageError, code ERR_OPTION.
  */
 import type { TaskName } from '../../workers/tasks.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 
-/** How the output is cut into shards. Exactly one of the three. */
+/** How the output is cut into shards. `by` selects one of three rules. */
 export type ShardRule =
-  /** This many shards; their record counts differ by at most one. */
+  /** This many shards, 1 to 1,000,000. Their record counts differ by at most one. */
   | { readonly by: 'count'; readonly shardCount: number }
-  /** This many records in each shard; the last one may hold fewer. */
+  /** This many records in each shard, at least 1. The last shard may hold fewer. */
   | { readonly by: 'records'; readonly recordsPerShard: number }
-  /** Shards of nearly equal size, none above this many bytes, before they are compressed; no record is cut. */
+  /** Shards of nearly equal size. No shard exceeds this many bytes before compression, and no record is cut. */
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
-/** What a record is. Its bytes, delimiter or prefix included, are carried as they are. */
+/**
+ * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
+ * record of an input lacks its delimiter, pileshuf adds it.
+ */
 export type RecordKind =
-  /** It ends in these bytes, 1 to 1024 of them; a string stands for its UTF-8. */
+  /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
   | { readonly by: 'delimiter'; readonly delimiter: string | Uint8Array }
-  /** It is so many lines. */
+  /** A record is this many lines, 1 to 1,048,576. */
   | { readonly by: 'lines'; readonly linesPerRecord: number }
-  /** It is text with the blank lines behind it. */
+  /** A record is a block of text and the blank lines after it. */
   | { readonly by: 'paragraphs' }
-  /** It is a line, and newlines between double quotes belong to it (RFC 4180). */
+  /** A record is a row of CSV (RFC 4180): a line, where newlines inside double quotes do not end it. */
   | { readonly by: 'csv' }
-  /** It has so many bytes. */
+  /** A record has this many bytes, 1 to 1 GiB. */
   | { readonly by: 'size'; readonly recordBytes: number }
-  /** It is a length and as many bytes; `varint` is LEB128, as of protocol buffers. */
+  /** A record is a length, then that many bytes. `varint` is LEB128, as in protocol buffers. */
   | { readonly by: 'length-prefix'; readonly prefix: 'u32le' | 'u32be' | 'u64le' | 'varint' }
-  /** It is a TFRecord; both of its checksums are verified. */
+  /** A record is a TFRecord. pileshuf verifies both of its checksums. */
   | { readonly by: 'tfrecord' }
-  /** It is a row of the array of a .npy file; the output is one, and so is each shard. */
+  /** A record is a row of the array in a .npy file. The output, or each shard, is a .npy file. */
   | { readonly by: 'npy' }
-  /** It is a sample of a tar file: the members that follow each other with one name up to its first dot. */
+  /** A record is a sample of a tar file: consecutive members whose names are equal up to the first dot. */
   | { readonly by: 'webdataset' };
 
 /**
- * What stands at the beginning of every input, before its first record. All must have the same; the output, and each
- * shard, gets it once.
+ * The header at the beginning of every input. All inputs must have the same header. The output, or each shard, begins
+ * with it once.
  */
 export type HeaderKind =
-  /** So many lines, which end as the records do; of CSV, so many records. */
-  { readonly lines: number } | { readonly bytes: number };
+  /** This many lines, 1 to 1,048,576, with the delimiter of the records. With CSV: this many rows. */
+  | { readonly lines: number }
+  /** This many bytes, 1 to 16 MiB. */
+  | { readonly bytes: number };
 
-/** Where a job stands. `bytesTotal` is undefined while it cannot be known (pipes). */
+/** How far a job has come. */
 export interface ShuffleProgress {
-  /** `scatter` is pass 1, `shuffle` is pass 2, `commit` makes the output durable and visible. */
+  /** `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
   readonly phase: 'scatter' | 'shuffle' | 'commit';
-  /** Bytes done in this phase: of the inputs as stored in pass 1, of the output in pass 2. */
+  /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. */
   readonly bytesDone: number;
+  /** Undefined when the total is unknown: in pass 1 if an input is a stream, and in `commit`. */
   readonly bytesTotal: number | undefined;
-  /** Seconds since this phase began. */
+  /** Seconds since this phase started. */
   readonly phaseSeconds: number;
 }
 
 /**
- * How the output is compressed: as a sequence of gzip members or zstd frames of a few MiB. The level is 1 to 9 for
- * gzip, by default 6, and 1 to 22 for zstd, by default 3.
+ * How the output is compressed: as a sequence of gzip members or zstd frames of a few MiB. Levels are 1 to 9 for gzip
+ * (default 6) and 1 to 22 for zstd (default 3).
  */
 export type OutputCompression = 'none' | { readonly codec: 'gzip' | 'zstd'; readonly level?: number | undefined };
 
 export interface ShuffleOptions {
   /**
-   * Files, directories (all regular files below, sorted by path bytes), glob patterns (sorted
-   * likewise), or `-` for standard input. `{ path }` is never taken for a pattern. Their order is part
-   * of what the seed means.
+   * Files, directories, glob patterns, or `-` for standard input. A directory means all regular files below it. Files
+   * of a directory or pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default
+   * `inputIds`, the order of the inputs decides the output, as the seed does.
    */
   readonly inputs: readonly NamedInput[];
   /**
-   * The ids of the inputs, no two alike: keys of records are derived from them, and the order of the inputs means
-   * nothing. `path`: as given or found; `name`: the last part of that; an array: one for each input, in their order.
-   * Default `ordinal`: the place in the list.
+   * The ids of the inputs; no two may be equal. The order of the records depends on the seed and these ids. `ordinal`:
+   * the place in the list. `path`: the path as given or found. `name`: the last part of the path. An array: one id for
+   * each input, in their order. With any rule but `ordinal`, the order of the inputs does not matter. Default
+   * `ordinal`.
    */
   readonly inputIds?: InputIdRule | undefined;
-  /** A file; a directory when `shards` is given; `-` or absent: standard output. */
+  /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
+  /** Default: one output. */
   readonly shards?: ShardRule | undefined;
   /**
-   * Default: for one output by its name (`.gz`, `.gzip`, `.zst`, `.zstd`); none for shards. What the seed promises
-   * are the bytes that come out when it is read again.
+   * Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for shards: `none`. The seed fixes
+   * the decompressed bytes of the output, not the compressed ones.
    */
   readonly compress?: OutputCompression | undefined;
-  /** First part of each shard's name; default `shard`. */
+  /** First part of each shard's name, without `/`. Default `shard`. */
   readonly shardPrefix?: string | undefined;
-  /** Any string. Absent: one is drawn, and is in the report. */
+  /** Any well-formed string. Default: drawn at random; the report has it. */
   readonly seed?: string | undefined;
-  /** Memory for pile buffers, pile bytes and sort entries, in bytes. Default: half of what is available. */
+  /**
+   * Bytes of memory for pile buffers, piles and sort entries. Default: half of the available memory. If the machine has
+   * less, pileshuf warns and uses the memory of the machine.
+   */
   readonly memoryBytes?: number | undefined;
-  /** Default: `$TMPDIR`, else the output's directory, for standard output /var/tmp. */
+  /**
+   * Existing directories for temp data. Default: `jobDir` if it is given, else `$TMPDIR`, else the directory of the
+   * output, or /var/tmp for a stream.
+   */
   readonly tempDirs?: readonly string[] | undefined;
   /**
-   * Compress what goes to the temp directories, which pays where they are slow (docs/PERFORMANCE.md). Level 1 to
-   * 22, by default 1. Changes nothing of the output; another run that goes on with the job may do otherwise.
+   * Compresses temp data, which saves time if the temp disks are slow (docs/PERFORMANCE.md). Levels are 1 to 22, default
+   * 1. The output does not depend on it. You may change it when you resume a job. Default: no compression.
    */
   readonly tempCompress?: { readonly codec: 'zstd'; readonly level?: number | undefined } | undefined;
-  /** Worker threads. Default: the CPUs that this process may use. */
+  /** Worker threads, 1 to 1024. Default: the number of CPUs that this process may use. */
   readonly workers?: number | undefined;
-  /** Path to the number of large I/O calls at one time on the device that holds it. */
+  /**
+   * From a path to the largest number of concurrent I/O calls on the device that holds the path, 1 to 65,536. Default:
+   * by the kind of the device.
+   */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
-  /** Default: lines. */
+  /** Default: each line is a record. */
   readonly records?: RecordKind | undefined;
-  /** Records end in NUL, in and out, in place of newline. */
+  /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   readonly zeroTerminated?: boolean | undefined;
+  /** Default: inputs have no header, except `records` of `npy` and `webdataset`, which have their own. */
   readonly header?: HeaderKind | undefined;
   /**
-   * A program and its arguments that all inputs go through, whatever they begin with: each is given to it on
-   * standard input, and its standard output is what the input holds. No shell is involved. Default: gzip and zstd are
-   * recognised, and bzip2, xz and lz4 given to the programs of these names.
+   * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
+   * standard input, and reads the records from its standard output. Default: pileshuf recognises compressed inputs by
+   * their first bytes. It decodes gzip and zstd itself, and starts the programs bzip2, xz and lz4 for their formats.
    */
   readonly decompressProgram?: readonly string[] | undefined;
-  /** Longest record accepted, in bytes with its terminator. Default 1 GiB. */
+  /** Longest accepted record, in bytes with its delimiter, at most 2,080,374,784. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
-  /** Allow existing outputs to be replaced. */
+  /** Replaces existing outputs. Without `resume`, also discards an unfinished job of this output. Default false. */
   readonly force?: boolean | undefined;
   /**
-   * Go on with the unfinished job of this output; without one, begin a job that can be resumed. Needs an
-   * output that is no stream, and inputs that can be read again.
+   * Resumes the unfinished job of this output. If there is none, starts a job that can be resumed. The output must be a
+   * file or a directory, and every input a file. A job that is expected to use 32 GiB of temp space or more can be
+   * resumed even without this option. Default false.
    */
   readonly resume?: boolean | undefined;
   /**
-   * Where the job keeps what it needs to go on; it can then be resumed. Default: derived from the output,
-   * beside the temp files.
+   * Directory with everything needed to resume the job; its parent must exist. The job can then be resumed, as with
+   * `resume`. Default: a name derived from the output, in the first of the temp directories.
    */
   readonly jobDir?: string | undefined;
-  /** Keep the job directory and the temp data after success. Needs an output that is no stream. */
+  /**
+   * Keeps the job directory and the temp data after success. The output must be a file or a directory. Default false.
+   */
   readonly keepTemp?: boolean | undefined;
+  /** Stops the job, which then throws an AbortedError. */
   readonly signal?: AbortSignal | undefined;
+  /** Called about five times a second. If it throws, the job stops and throws the same. */
   readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
-  /** Called with one line for each thing the user should know and that is no error. */
+  /** Called with each warning, which is one line. */
   readonly onWarning?: ((line: string) => void) | undefined;
-  /** Called at the end of a job that succeeded, with where its time went; without it nothing is measured. */
+  /** Called when the job has succeeded. Without it, the job does not measure its phases. */
   readonly onProfile?: ((profile: JobProfile) => void) | undefined;
 }
 
 export interface ShuffleReport {
   readonly records: number;
-  /** Bytes of all records of the output, before it is compressed and without headers and trailers. */
+  /** Bytes of all records of the output, before compression, without headers and trailers. */
   readonly bytes: number;
+  /** The seed of the job, given or drawn. */
   readonly seed: string;
   /**
-   * Multiset checksum of the output: the sum modulo 2^64 of the hashes (docs/ORDER.md) of all records
-   * with their terminators, as 16 hex digits. The same for every order of the same records.
+   * Multiset checksum of the output: the sum modulo 2^64 of the hashes (docs/ORDER.md) of all records with their
+   * delimiters, as 16 hex digits. It does not depend on the order of the records.
    */
   readonly checksum: string;
+  /** Elapsed time. `total` includes preparation and cleanup. */
   readonly seconds: {
     readonly total: number;
     readonly pass1: number;
@@ -154,51 +179,51 @@ export interface ShuffleReport {
   readonly inputCount: number;
   readonly workers: number;
   readonly piles: number;
-  /** Bytes that went through the temp directories; 0 when the job ran in memory. */
+  /** Bytes written to the temp directories; 0 if all piles stayed in memory. */
   readonly tempBytes: number;
-  /** Paths of the shards in order; empty when the output is one file or standard output. */
+  /** Paths of the shards in order; empty if the output is one file or a stream. */
   readonly shards: readonly string[];
-  /** What was taken over from an interrupted job; undefined when there was none. */
+  /** The work of an earlier attempt that the job reused; undefined if the job started anew. */
   readonly resumed:
     | {
-        /** Slices that were not read again. */
+        /** Number of slices that pass 1 did not read again. */
         readonly pileSets: number;
-        /** Bytes of records that were not written again. */
+        /** Bytes of records that pass 2 did not write again. */
         readonly outputBytes: number;
       }
     | undefined;
 }
 
-/** Seconds of all threads together in one pass. `idle` is what is left of workers times elapsed time. */
+/** Seconds of all threads together in one pass. `idle` is workers times elapsed time, minus all phases. */
 export type PassSeconds = PhaseSeconds & { readonly idle: number };
 
-/** Where the time of a job went. */
+/** How a job spent its time. */
 export interface JobProfile {
   readonly workers: number;
   readonly records: number;
   readonly bytes: number;
   /** Elapsed time. */
   readonly seconds: {
-    /** From the start of the process to that of the job: Node, and the modules of the command. */
+    /** From the start of the process to the start of the job: loading Node and the modules of the command. */
     readonly start: number;
-    /** Up to pass 1: inputs, plan, directories, threads. */
+    /** Until pass 1 starts: inputs, plan, directories, threads. */
     readonly prepare: number;
     readonly pass1: number;
     /** Between the passes. */
     readonly between: number;
     readonly pass2: number;
     readonly commit: number;
-    /** Giving back what the job took. */
+    /** Removing temp data, and releasing threads and locks. */
     readonly release: number;
   };
   readonly pass1: PassSeconds;
   readonly pass2: PassSeconds;
-  /** As they ended. */
+  /** In the order in which they ended. */
   readonly tasks: readonly {
     readonly kind: TaskName;
     /** 0 is the calling thread. */
     readonly thread: number;
-    /** Since the job began. */
+    /** Seconds from the start of the job to the start of the task. */
     readonly beganSeconds: number;
     readonly seconds: PhaseSeconds;
   }[];
@@ -208,7 +233,6 @@ export interface AppendOptions
   extends Pick<
     ShuffleOptions,
     | 'inputs'
-    | 'inputIds'
     | 'records'
     | 'zeroTerminated'
     | 'decompressProgram'
@@ -220,27 +244,32 @@ export interface AppendOptions
     | 'onProgress'
     | 'onWarning'
   > {
-  /** What the inputs are a part of. Default: the date, in UTC. */
+  /** As in `ShuffleOptions`, except for the default: `path`. The ids must be unique in the store. */
+  readonly inputIds?: InputIdRule | undefined;
+  /** The generation that the inputs belong to: 1 to 200 printable characters. Default: today's date in UTC. */
   readonly generation?: string | undefined;
-  /** Whether former commits of the same inputs are replaced; else an id that the store has is refused. */
+  /**
+   * Replaces the former commits of these inputs; the inputs must include all inputs of such a commit. Otherwise an input id
+   * that the store already has is an error, ERR_INPUT_ID_TAKEN. Default false.
+   */
   readonly replace?: boolean | undefined;
-  /** That of the store. Absent: the one that it has, or one is drawn. */
+  /** The seed of the store. An existing store must have the same. Default: a new store draws one at random. */
   readonly seed?: string | undefined;
-  /** How many the store has. Absent: as many as it has, or as `expectedBytes` say. */
+  /** The number of piles of the store, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`. */
   readonly piles?: number | undefined;
-  /** What the store is expected to hold at most, for its number of piles. Default: four times these inputs. */
+  /** Bytes of records that you expect a new store to hold at most. Default: four times these inputs. */
   readonly expectedBytes?: number | undefined;
 }
 
 export interface AppendReport extends Pick<ShuffleReport, 'records' | 'bytes' | 'checksum' | 'inputCount'> {
-  /** Of the store. */
+  /** The seed of the store. */
   readonly seed: string;
-  /** Of the store. */
+  /** The number of piles of the store. */
   readonly piles: number;
   readonly generation: string;
-  /** Number of the state of the store that has them. */
+  /** Number of the store's first state with these records. */
   readonly state: number;
-  /** Bytes that the store grew by. */
+  /** Bytes of the new data files. */
   readonly storedBytes: number;
   readonly workers: number;
   readonly seconds: Pick<ShuffleReport['seconds'], 'total' | 'pass1' | 'commit'>;
@@ -279,7 +308,7 @@ export interface IndexOptions
     | 'onProgress'
     | 'onWarning'
   > {
-  /** Where the index goes. Default: beside the file, named `FILE.pileshuf-index`. */
+  /** Path of the index. Default: `FILE.pileshuf-index`, beside the file. */
   readonly index?: string | undefined;
 }
 
@@ -288,5 +317,6 @@ export interface IndexReport {
   /** Path of the index. */
   readonly index: string;
   readonly indexBytes: number;
+  /** Elapsed time. */
   readonly seconds: number;
 }

@@ -1,6 +1,5 @@
 /**
- * Writes the records that a program makes straight into the piles of a store: what pass 1 would do with them, without
- * the files between.
+ * Writes records from a program straight into the piles of a store, as pass 1 would, without input files.
  */
 import { Writable } from 'node:stream';
 import { Arena } from '../../workers/arena.js';
@@ -27,41 +26,45 @@ import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 
 export interface PileWriterOptions {
   /**
-   * What is written is called in the store, where no other input may have this name: the keys of the records are
-   * derived from it, so their order depends neither on when nor on where they are written.
+   * The input id of these records: any non-empty string, unique in the store. The order of the records depends on the
+   * seed of the store and this id, not on when or where they are written.
    */
   readonly inputId: string;
-  /** Of a new store, and what another one has to have. */
+  /** Number of piles, 1 to 65,536. An existing store must have the same. Default: by `expectedBytes`. */
   readonly piles?: number | undefined;
-  /** Bytes of all records that the store will hold; decides the number of piles of a new one. */
+  /** Bytes of records that you expect a new store to hold. Default: the store gets 256 piles. */
   readonly expectedBytes?: number | undefined;
-  /** Of a new store, and what another one has to have. Default: one is drawn. */
+  /** Seed of the store. An existing store must have the same. Default: a new store draws one at random. */
   readonly seed?: string | undefined;
-  /** Default: the date, in UTC. */
+  /** The generation that the records belong to: 1 to 200 printable characters. Default: today's date in UTC. */
   readonly generation?: string | undefined;
-  /** Take the place of what the store has of this input. Default: it is refused. */
+  /**
+   * Replaces former records with this input id. Otherwise an id that the store already has is an error,
+   * ERR_INPUT_ID_TAKEN. Default false.
+   */
   readonly replace?: boolean | undefined;
-  /** For pile buffers. Default: 64 MiB, or 32 KiB a pile; a record that is longer than what there is takes more. */
+  /** Bytes of memory for pile buffers. Default: 64 MiB or 32 KiB a pile, whichever is more, and more for long records. */
   readonly memoryBytes?: number | undefined;
 }
 
-/** What became part of the store. */
+/** The records that a commit added to the store. */
 export interface PileCommit {
   readonly records: number;
+  /** Bytes of these records. */
   readonly bytes: number;
-  /** Multiset checksum of the records, as in a ShuffleReport. */
+  /** Multiset checksum of these records, as in `ShuffleReport`. */
   readonly checksum: string;
   readonly generation: string;
-  /** Number of the store's state that has it first. */
+  /** Number of the store's first state with these records. */
   readonly state: number;
 }
 
 const MAX_RECORD_BYTES = 2 ** 30;
 
 /**
- * Begins to write one input of a store, which is made when there is none.
- * @throws PileshufError UsageError: ERR_INPUT_ID_TAKEN, ERR_STORE_DIFFERS, ERR_STORE, ERR_MEMORY_BUDGET, ERR_OPTION;
- *   SystemError, VerificationError
+ * Starts to write one input of a store, and creates the store if it does not exist.
+ * @throws UsageError ERR_INPUT_ID_TAKEN, ERR_STORE_DIFFERS, ERR_STORE, ERR_MEMORY_BUDGET or ERR_OPTION; SystemError;
+ *   VerificationError
  */
 export async function openPileWriter(storeDirectory: string, options: PileWriterOptions): Promise<PileWriter> {
   const { inputId, expectedBytes, seed, generation = generationOfToday(), replace = false, memoryBytes } = options;
@@ -97,21 +100,21 @@ interface WriterParts {
   readonly control: JobControl;
 }
 
-/** What a writer works with until it ends. */
+/** The resources of a writer until it ends. */
 interface OpenPileSet {
   readonly writer: PileSetWriter;
   readonly scatterArena: ScatterArena;
   readonly scatterer: RecordScatterer;
 }
 
-/** Is used by one thread, and holds the memory of its buffers until it ends: with `commit`, `abort`, or a failure. */
+/** Writes one input. Holds the memory of its buffers until it ends: with `commit`, `abort` or a failure. */
 export class PileWriter {
   readonly #parts: WriterParts;
   readonly #attempt: StoreAttempt;
   /** Undefined: the writer has ended. */
   #open: OpenPileSet | undefined;
 
-  /** For `openPileWriter`. */
+  /** Call `openPileWriter` instead. */
   constructor(parts: WriterParts) {
     this.#parts = parts;
     this.#attempt = StoreAttempt.begin(parts.snapshot);
@@ -123,9 +126,9 @@ export class PileWriter {
   }
 
   /**
-   * Takes over one record: its bytes, or its text in UTF-8, which are kept as they are. So a line brings its newline.
-   * Returns when the record was copied and, now and then, when full buffers were written: so nobody is faster than the
-   * disk for long. When it throws, the writer has ended and left nothing.
+   * Adds one record of at most 1 GiB: bytes, or text, which becomes UTF-8. The writer adds no delimiter, so a line must
+   * include its newline. Returns when the record is copied; some calls also wait until full buffers are written to disk.
+   * If this throws, the writer has ended, and its records are removed.
    */
   write(record: Uint8Array | string): void {
     const open = this.#requireOpen();
@@ -137,8 +140,8 @@ export class PileWriter {
   }
 
   /**
-   * The same as a stream, of which every piece is a record: text or bytes. It commits when it ends, and aborts when it
-   * is destroyed before; once it has ended the commit goes on, whatever becomes of the stream.
+   * This writer as a stream in object mode, where every chunk is one record: bytes or text. When the stream ends, it
+   * commits; if it is destroyed earlier, it aborts. Destroying the stream does not stop a commit that has started.
    */
   asWritable(): Writable {
     return new Writable({
@@ -152,8 +155,8 @@ export class PileWriter {
   }
 
   /**
-   * All that was written becomes part of the store, at once and for good. When it throws, the writer has ended and left
-   * nothing, unless the error says otherwise.
+   * Adds all written records to the store, atomically and durably, and ends the writer. If this throws, the store is
+   * unchanged unless the error says otherwise.
    */
   async commit(): Promise<PileCommit> {
     const { snapshot, inputId, generation, replace, control } = this.#parts;
@@ -176,7 +179,7 @@ export class PileWriter {
     }
   }
 
-  /** Forgets all that was written; once more, or after `commit`, it does nothing. */
+  /** Removes all written records, and ends the writer. Does nothing if the writer has ended. */
   abort(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -200,7 +203,7 @@ function endIfPossible(attempt: StoreAttempt): void {
   try {
     attempt.end();
   } catch {
-    // What it wrote is in the store. Its mark counts as left over, and is deleted some day.
+    // The records are in the store. A later collection of garbage deletes the mark.
   }
 }
 
@@ -230,7 +233,7 @@ function openPileSet({ snapshot, inputId, memory, control }: WriterParts, attemp
   };
 }
 
-/** What a commit says of its records. */
+/** The totals of a commit. */
 type Totals = Pick<NewCommit, 'records' | 'bytes' | 'checksum' | 'longestRecordBytes'>;
 
 function completePileSet({ scatterer, scatterArena }: OpenPileSet): {
@@ -253,7 +256,7 @@ function completePileSet({ scatterer, scatterArena }: OpenPileSet): {
   return { totals: { records, bytes, checksum: checksumTextOf(checksum), longestRecordBytes }, pileSet };
 }
 
-/** What the work throws, for callbacks. */
+/** The error that the work throws, or null, for callbacks. */
 function failureOf(work: () => void): Error | null {
   try {
     work();

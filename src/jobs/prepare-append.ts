@@ -1,6 +1,6 @@
 /**
- * Everything that is decided and checked before a store gets the first byte of its inputs. The store itself is made last,
- * if there is none.
+ * Plans and checks an append before the store gets its first byte. If the store does not exist, this creates it as the
+ * last step.
  */
 import { UsageError } from '../errors.js';
 import { estimateInputs } from '../inputs/estimate.js';
@@ -35,7 +35,7 @@ import {
 import { TempDisks } from './temp-disks.js';
 import { createControl, type DiskNeed, planAppend, type ScatterPlan } from './work-plan.js';
 
-/** What an append is asked for. */
+/** The request for an append, complete. */
 export interface AppendRequest extends InputRequest, MachineRequest, TalkRequest {
   readonly generation: string;
   readonly replace: boolean;
@@ -51,7 +51,7 @@ export interface PreparedAppend extends ReadableInputs {
   readonly control: JobControl;
 }
 
-/** @throws UsageError, InputError and SystemError for everything that is wrong from the start. */
+/** @throws UsageError, InputError or SystemError if the append cannot start. */
 export async function prepareAppend(
   storeDirectory: string,
   options: AppendOptions,
@@ -68,11 +68,11 @@ export async function prepareAppend(
   refuseHeaders(request);
   const listed = await listInputs(request.inputs, talk.onWarning, request.decompressProgram, talk.signal);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
-  // Without headers no decoder runs here, so none asks for memory.
+  // An append has no headers, so no decoder asks for memory here.
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, request, () => '');
   requireWholeRecords(inputs, request.framing);
   const ids = chooseInputIds(inputIds, inputs) ?? inputs.map((_, ordinal) => String(ordinal));
-  // Samples are drawn by a seed; which one decides nothing but the estimate.
+  // This seed draws samples; it changes only the estimate.
   const draws = seed ?? drawSeed();
   const { recordBytes } = estimateInputs(inputs, request.framing, deriveDrawSeed(draws));
   const { snapshot, plan: work } = await openOrCreateStore(
@@ -90,10 +90,10 @@ export async function prepareAppend(
   return { request, inputs, firstHeader, gates, inputIds: ids, keyOf, snapshot, layout, plan, control };
 }
 
-/** What is decided for a store, even one that is still to be made. */
+/** The plan for a store that may not exist yet. */
 interface StoreWork extends Pick<PreparedAppend, 'gates' | 'plan' | 'control'> {
   readonly storeGate: GateNumber;
-  /** Whether the disk of the store does. */
+  /** Whether the disk of the store is a rotating one. */
   readonly rotates: boolean;
 }
 
@@ -114,7 +114,7 @@ async function planWork(
   return { gates, plan, control: createControl(plan, deviceGates), storeGate, rotates: disk.rotate };
 }
 
-/** A header would have to stand before the records of every output that is made of the store. */
+/** A store has no place for a header, which every output of the store would need. */
 function refuseHeaders({ header }: InputRequest): void {
   if (header === undefined) return;
   throw new UsageError(

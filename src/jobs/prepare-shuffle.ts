@@ -1,5 +1,5 @@
 /**
- * Everything that is decided and checked before a shuffle writes its first byte.
+ * Plans and checks a shuffle before it writes its first byte.
  */
 import { UsageError } from '../errors.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
@@ -23,7 +23,7 @@ import { TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
-  /** With the seed of the attempt that is resumed, and the framing that headers tell. */
+  /** With the seed of a resumed attempt, and the framing from the headers. */
   readonly request: ShuffleRequest;
   readonly inputIds: InputIds;
   readonly site: StreamSite | StartedFiles;
@@ -35,7 +35,7 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly control: JobControl;
 }
 
-/** @throws UsageError, InputError and SystemError for everything that is wrong from the start. */
+/** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
@@ -73,7 +73,7 @@ export async function prepareShuffle(
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const plan = await planShuffle(request, inputs, disks, nature, tuning);
-  // Nobody knows how much a resumed job still needs; if a disk fills up, no work is lost.
+  // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
     if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
     const { diskNeeds, memory } = plan;

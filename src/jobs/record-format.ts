@@ -1,6 +1,5 @@
 /**
- * From the options that say what a record is, and what stands before the first one, to the framing and the header rule
- * that the workers are told.
+ * Turns the options `records`, `zeroTerminated` and `header` into the framing and the header rule for the workers.
  */
 import { UsageError } from '../errors.js';
 import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
@@ -83,7 +82,7 @@ function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): H
   return { kind: 'lines', value: { count: header.lines, ...lineEndOf(framing) } };
 }
 
-/** Lines end as records do, where these are text. */
+/** Header lines end as text records do. */
 function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
   switch (kind) {
     case 'delimited':
@@ -105,7 +104,7 @@ function delimiterBytes(delimiter: string | Uint8Array): Buffer {
   throw new UsageError(`the delimiter has ${bytes.byteLength} bytes; expected 1 to ${MOST_DELIMITER_BYTES}`);
 }
 
-/** @param option as the command calls it; the library's field has a like name. @throws UsageError */
+/** @param option as the message names it: in backquotes. @throws UsageError */
 export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
   throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);

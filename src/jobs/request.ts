@@ -1,6 +1,6 @@
 /**
- * What a caller asks for, complete: every default filled in, every value checked, nothing started. Each job takes the
- * parts that it has: reading inputs, writing an output, resuming, using the machine.
+ * Completes the caller's options: checks every value, fills in every default, and starts nothing. Each job takes the
+ * parts it needs: reading inputs, writing an output, resuming, using the machine.
  */
 import { UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
@@ -24,7 +24,7 @@ import { MOST_SHARDS } from '../plan/shard-cuts.js';
 import type { ShardRule, ShuffleOptions } from './options.js';
 import { recordFormatOf, requireWhole } from './record-format.js';
 
-/** How every job reports to its caller, and is stopped. */
+/** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: ShuffleOptions['onProgress'];
@@ -38,14 +38,14 @@ export interface MachineRequest {
   readonly ioLimits: Readonly<Record<string, number>>;
 }
 
-/** What a job reads, and how. */
+/** The inputs of a job, and how to read them. */
 export interface InputRequest extends RecordFormat {
   readonly inputs: readonly NamedInput[];
   readonly decompressProgram: DecompressProgram;
   readonly maxRecordBytes: number;
 }
 
-/** What a job writes, and where its temp data goes. */
+/** The output of a job, and the place of its temp data. */
 export interface OutputRequest {
   /** Undefined: standard output. */
   readonly output: string | undefined;
@@ -54,23 +54,23 @@ export interface OutputRequest {
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
   readonly force: boolean;
-  /** Empty: chosen when it is known where the output goes. */
+  /** Empty: chosen later, when the place of the output is known. */
   readonly tempDirs: readonly string[];
   /** Level of zstd; undefined: temp data is not compressed. */
   readonly tempZstdLevel: number | undefined;
 }
 
-/** Whether and where a job keeps what it takes to resume it. */
+/** Whether and where a job keeps everything needed to resume it. */
 export interface ResumeRequest {
   readonly resume: boolean;
-  /** Undefined: derived from the output, when it is known where that and the temp data go. */
+  /** Undefined: derived later from the output and the temp directories. */
   readonly jobDir: string | undefined;
   readonly keepTemp: boolean;
-  /** Whether the job must be one that can be resumed, however small it is. */
+  /** Whether even a small job must be resumable. */
   readonly mustBeResumable: boolean;
 }
 
-/** Of a job that starts anew each time. */
+/** For a job that always starts anew. */
 export const NEVER_RESUMED: ResumeRequest = {
   resume: false,
   jobDir: undefined,
@@ -78,22 +78,22 @@ export const NEVER_RESUMED: ResumeRequest = {
   mustBeResumable: false,
 };
 
-/** All that a shuffle of inputs is asked for. */
+/** The request for a shuffle of inputs, complete. */
 export interface ShuffleRequest extends TalkRequest, MachineRequest, InputRequest, OutputRequest, ResumeRequest {
   readonly inputIds: InputIdRule;
   readonly seed: string;
-  /** Whether the caller named no seed. */
+  /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
 }
 
 const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
-/** The kernel's addresses have 32 bits, and half of them may be pile buffers. */
+/** The kernel addresses 4 GiB, of which half may be pile buffers. */
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
-/** The other half is left to the page cache, which the inputs and the output need. */
+/** The page cache for inputs and output needs the other half. */
 const DEFAULT_MEMORY_SHARE = 0.5;
 const MOST_WORKERS = 1024;
-/** Level 1 saves nearly as much as higher levels, which cost more time than they save on any but the slowest disks. */
+/** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
 const DEFAULT_TEMP_LEVEL = 1;
 
 /** @throws UsageError */
@@ -174,7 +174,7 @@ export function requireSeed(seed: unknown): asserts seed is string | undefined {
   if (!isWellFormed(seed)) throw new UsageError('seed: expected well-formed Unicode, without half pairs');
 }
 
-/** @throws UsageError also when nothing on this machine can compress as asked for. */
+/** @throws UsageError also if this machine cannot compress as requested. */
 export function completeOutput(
   options: Pick<
     ShuffleOptions,
@@ -218,7 +218,7 @@ function requireShards(shards: ShardRule): void {
   }
 }
 
-/** @throws UsageError also for streams that are known by their names; the job finds the pipes and devices. */
+/** @throws UsageError also for `-`. The job itself finds pipes and devices. */
 export function completeResume(
   options: Pick<ShuffleOptions, 'inputs' | 'output' | 'resume' | 'jobDir' | 'keepTemp'>,
 ): ResumeRequest {
@@ -294,7 +294,7 @@ function isPath(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
-/** Hashed as UTF-8, in which halves of a pair all become the same character. */
+/** Seeds and ids are hashed as UTF-8, where every unpaired surrogate becomes the same character. */
 function isWellFormed(text: string): boolean {
   return Buffer.from(text).toString() === text;
 }

@@ -1,8 +1,8 @@
 /**
- * Writes the records of a pile store in their order: the shuffle pass on piles that are there already. The totals of the
- * piles come from the indexes of the store instead of a scatter pass. The store is only read.
+ * Writes the records of a pile store in random order: a shuffle pass on the piles of the store. The totals of the piles
+ * come from the indexes of the store instead of a scatter pass. This job only reads the store.
  *
- *     plan      the store as it is now, memory and disk budget     prepareStoreShuffle
+ *     plan      current state of the store, memory and disks        prepareStoreShuffle
  *     gather    all pile sets of the store, and their totals        gather-stored-piles.ts
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
@@ -43,11 +43,12 @@ import { TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, type WorkPlan } from './work-plan.js';
 
 /**
- * Writes the records of a store in their order: the bytes that `shuffle` writes of the same inputs, with the same seed and
- * input ids. What is committed meanwhile is left out.
+ * Writes the records of a store in one uniformly random order: the same bytes as `shuffle` writes from the same inputs,
+ * with the same seed and input ids. The output has the records that the store has when the call starts.
  *
- * @param tuning sizes that only tests have a reason to change; they do not change the output.
- * @throws PileshufError as `shuffle`
+ * @param tuning sizes for tests; they do not change the output.
+ * @throws PileshufError as `shuffle`; UsageError ERR_STORE if the directory is not a store, or if its pile sets were
+ *   expired and deleted meanwhile.
  */
 export async function shuffleStore(
   storeDirectory: string,
@@ -130,7 +131,7 @@ function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<Open
   const { request, snapshot, site, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
   const fixed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
-  // The records of a store have no inputs and no framing; the manifest only says whose files these are.
+  // Records of a store have no inputs and no framing; the manifest only shows which job owns the files.
   const asShuffle = {
     ...({ ...request, ...NEVER_RESUMED, inputs: [], inputIds: 'ordinal', framing: LINES, header: undefined } as const),
     ...{ decompressProgram: undefined, maxRecordBytes: 0, seed: snapshot.settings.seed, isSeedDrawn: false },

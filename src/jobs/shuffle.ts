@@ -1,17 +1,17 @@
 /**
- * Start reading here: the whole of a shuffle.
+ * Start reading here: a whole shuffle on one page.
  *
  *     plan      inputs -> slices, piles, memory and disk budget           prepare-shuffle.ts, ../plan/
  *     scatter   pass 1: one task a slice -> its pile set                  ../passes/scatter-pass.ts
  *     merge     pile j = its segments over all pile sets; no bytes move   ../pile-sets/merged-pile.ts
- *     between   how the output is cut, how many threads can go on         ../passes/between-passes.ts
+ *     between   cut the output; fit the threads to the longest record     ../passes/between-passes.ts
  *     shuffle   pass 2: one task a range of piles -> its part of the output   ../passes/shuffle-pass.ts
- *     verify    what was written is all of the output                     open-site.ts, ../output/
+ *     verify    the output holds every byte                               open-site.ts, ../output/
  *     commit    make it durable, then visible                             open-site.ts, ../output/
  *
- * Every step is verified before anything is deleted or becomes visible. A job that can be resumed goes the same way:
- * earlier-attempt.ts finds what an earlier attempt did, and the passes leave it out. `shuffle-store.ts` takes the piles of
- * a store instead of scattering; `append.ts` stops after the scatter pass.
+ * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
+ * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. `shuffle-store.ts` takes the piles of a
+ * store instead of scattering; `append.ts` stops after the scatter pass.
  */
 import { randomBytes } from 'node:crypto';
 import { inputKeyOf } from '../inputs/ids.js';
@@ -35,8 +35,9 @@ import { scatterShareOf, shuffleShareOf } from './task-shares.js';
 /**
  * Puts the records of all inputs into one uniformly random order.
  *
- * @param tuning sizes that only tests have a reason to change; they do not change the output.
- * @throws PileshufError one of its subclasses, with a `code` and a one-line message.
+ * @param tuning sizes for tests; they do not change the output.
+ * @throws PileshufError: one of its subclasses, with a stable `code` and a message of one line. If its `unfinishedJob` is
+ *   set, the same call with `resume` continues the job.
  */
 export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
   const profile = new ProfileLog();

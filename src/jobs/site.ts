@@ -1,6 +1,6 @@
 /**
- * Where a job writes: output, temp directories and job directory, resolved and checked against its inputs before anything
- * is written.
+ * Chooses where a job writes: its output, temp directories and job directory. Resolves their paths and checks them against
+ * the inputs before the job writes anything.
  */
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -20,7 +20,7 @@ import {
 import { commonExtension } from '../output/shard-names.js';
 import type { OutputRequest, ResumeRequest } from './request.js';
 
-/** What decides where a job writes. */
+/** The options that decide where a job writes. */
 export type SiteRequest = OutputRequest & ResumeRequest;
 
 /** The site of a job whose output is on disk. */
@@ -31,12 +31,12 @@ export interface FilesSite {
   readonly outputDirectory: string;
   /** Existing directories. */
   readonly tempDirs: readonly string[];
-  /** Whether the caller named no temp directories but a job directory, in which temp data lies then. */
+  /** Whether temp data lies in the job directory: the caller named one, and no temp directories. */
   readonly keepsDataInJobDir: boolean;
   readonly paths: JobPaths;
 }
 
-/** The site of a job that leaves nothing on disk. */
+/** The site of a job that writes a stream. */
 export interface StreamSite {
   readonly kind: 'stream';
   readonly output: OutputPlace & { readonly kind: 'stream' };
@@ -45,7 +45,7 @@ export interface StreamSite {
   readonly paths: undefined;
 }
 
-/** The inputs, as far as they decide where a job writes. */
+/** The parts of the inputs that decide where a job writes. */
 export interface NamedInputs extends Pick<ListedInputs, 'directories'> {
   readonly inputs: readonly { readonly path: string }[];
 }
@@ -53,8 +53,8 @@ export interface NamedInputs extends Pick<ListedInputs, 'directories'> {
 export type JobSite = FilesSite | StreamSite;
 
 /**
- * @param inputs the names of shards may follow from the names of the inputs.
- * @throws UsageError for every reason why the output or the temp data must not go where the request says.
+ * @param inputs the extension of shards comes from the paths of the inputs.
+ * @throws UsageError if the output, the temp data or the job directory must not go to the requested place.
  */
 export function chooseSite(request: SiteRequest, { inputs, directories }: NamedInputs): JobSite {
   const naming =
@@ -117,17 +117,17 @@ function tempDirsOf(request: SiteRequest, otherwise: string): readonly string[] 
   return [fromEnvironment !== undefined && fromEnvironment !== '' ? fromEnvironment : otherwise];
 }
 
-/** On a disk, where /tmp may be memory. */
+/** /var/tmp lies on a disk, while /tmp may be memory. */
 function varTmp(): string {
   return statPath('/var/tmp', 'temp')?.isDirectory() === true ? '/var/tmp' : tmpdir();
 }
 
-/** Absolute, without symbolic links. */
+/** The temp directories as absolute paths without symbolic links. */
 export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
   return dataDirectories.map((path) => dirname(path));
 }
 
-/** A job directory holds the files of the job and nothing else. */
+/** A job directory holds only files of the job. @throws UsageError */
 function requireApartFromJobDir({ paths, output, keepsDataInJobDir }: FilesSite): void {
   if (!paths.isNamed) return;
   const { jobDirectory } = paths;

@@ -1,5 +1,5 @@
 /**
- * What is done with stores that touches no record: generations expire, and what is not needed any more is deleted.
+ * Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record.
  */
 import { UsageError } from '../errors.js';
 import { hearSignals } from '../pause.js';
@@ -15,34 +15,36 @@ import { openSnapshot } from '../store/store-snapshot.js';
 
 export interface GarbageOptions {
   /**
-   * How long, in milliseconds, what was taken out of the store is kept for those who began to read before, and what was
-   * left by writers that cannot be seen from here. Default: a day.
+   * How many milliseconds to keep pile sets that were removed from the store, for readers that started earlier, and files
+   * of writers whose state is unknown, such as writers on other machines. Default 86,400,000, one day.
    */
   readonly graceMilliseconds?: number | undefined;
-  /** Stops it. What was done until then is done, and a later call goes on. */
+  /** Stops the call, which then throws an AbortedError. A later call deletes the rest. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Which generations go: those from before a date or a date with a time, as generations may be called; those older than
- * so long; or all but the last ones.
+ * Which generations to expire. The time of a generation is the time of its first commit.
  */
 export type ExpireRule =
+  /** Older than this date, alone or with a time: 2026-11-01 or 2026-11-01T06:00Z. Default zone: UTC. */
   | { readonly before: string }
+  /** Older than this many milliseconds. */
   | { readonly keepMilliseconds: number }
+  /** All but this many of the newest generations. */
   | { readonly keepLast: number };
 
 export interface ExpireReport {
-  /** Those that went, oldest first. */
+  /** The generations that this call expired, oldest first. */
   readonly expired: readonly GenerationSummary[];
-  /** What was deleted: what went earlier. */
+  /** The files that this call deleted, of pile sets that were removed earlier. */
   readonly deleted: CollectedGarbage;
 }
 
 /**
- * Takes generations out of a store, at once. Their files are deleted by a later call, or by `collectStore`, when the
- * grace is over; those for which it is over are deleted now.
- * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError, AbortedError
+ * Removes generations from a store in one commit. A later call, of this function or of `collectStore`, deletes their files
+ * when `graceMilliseconds` have passed. This call deletes the files whose time has passed already.
+ * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
  */
 export async function expireStore(
   storeDirectory: string,
@@ -59,9 +61,9 @@ export async function expireStore(
 }
 
 /**
- * Deletes what a store does not need any more: pile sets that were taken out of it, what writers left that did not come
- * to their end, and old manifests. Others may read and write it meanwhile.
- * @throws PileshufError UsageError: ERR_STORE, ERR_OPTION; SystemError, VerificationError, AbortedError
+ * Deletes files that a store no longer needs: removed pile sets, files of writers that ended without a commit, and old
+ * manifests. Others may read and write the store meanwhile.
+ * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
  */
 export async function collectStore(storeDirectory: string, options: GarbageOptions = {}): Promise<CollectedGarbage> {
   return await collectGarbage(openSnapshot(storeDirectory), graceOf(options), options.signal);

@@ -1,5 +1,5 @@
 /**
- * What the tasks of each pass are told, from the plan of the job and its request.
+ * Builds the shares: the part of a task that all tasks of a pass have in common, from the plan and the request of the job.
  */
 import type { PileShare, ReadShare, ScatterShare, ShuffleShare } from '../../workers/shares.js';
 import type { Threads } from '../passes/threads.js';
@@ -8,7 +8,7 @@ import type { RamPoolShare } from '../pile-sets/ram-pool.js';
 import type { InputRequest } from './request.js';
 import type { WorkPlan } from './work-plan.js';
 
-/** How the piles of a job lie. */
+/** How a job stores its piles. */
 export interface PileSetting {
   readonly layout: PileSetLayout;
   readonly ramPool: RamPoolShare | undefined;

@@ -1,7 +1,6 @@
 /**
- * The temp directories as they were named, with what is known of their disks.
+ * The temp directories that the caller named or that were chosen, with the gate and the kind of each disk.
  */
-
 import type { Release } from '../cleanup.js';
 import { SystemError } from '../errors.js';
 import { statPath } from '../io/paths.js';
@@ -12,7 +11,7 @@ import type { TempDisk } from '../pile-sets/pile-layout.js';
 export class TempDisks {
   readonly #parents: readonly TempDisk[];
 
-  /** @throws SystemError ERR_TEMP_DIR when one of `directories` is none. */
+  /** @throws SystemError ERR_TEMP_DIR if one of `directories` does not exist or is not a directory. */
   constructor(directories: readonly string[], gates: DeviceGates) {
     this.#parents = directories.map((directory) => {
       const stat = statPath(directory, 'temp');
@@ -32,19 +31,19 @@ export class TempDisks {
     return this.#parents.length;
   }
 
-  /** Whether one of their disks does. */
+  /** Whether one of the disks is a rotating one. */
   get rotate(): boolean {
     return this.#parents.some(({ rotates }) => rotates);
   }
 
-  /** As temp places of a job, in directories of its own, one on each disk. */
+  /** The same disks, each with the job's own directory there. */
   in(dataDirectories: readonly string[]): readonly TempDisk[] {
     return this.#parents.map((parent, disk) => ({ ...parent, directory: dataDirectories[disk] ?? parent.directory }));
   }
 
   /**
-   * Makes a directory on each disk, of a name that nobody else has; last made, first removed. Those of jobs that
-   * were killed are removed.
+   * Makes a directory with a unique name on each disk, and removes the directories of killed jobs.
+   * @param releases removes the new directories, the last one first.
    */
   makePrivate(releases: Release[]): readonly TempDisk[] {
     for (const { directory } of this.#parents) removeLeftOverTempDirectories(directory);

@@ -1,6 +1,6 @@
 /**
- * Reads every record of a store. The checksums of segments show what a disk changed; scattering the records once more, to
- * nowhere, shows whether each lies on its pile and everything that the index counts is there.
+ * Verifies a store by reading every record. The checksums of segments show damage on disk. Scattering the records again,
+ * without writing them, shows whether each record lies on its pile and whether the index counts every record.
  */
 import { Arena } from '../../workers/arena.js';
 import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
@@ -20,13 +20,13 @@ import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../
 
 const MIB = 2 ** 20;
 const WINDOW_BYTES = MIB;
-/** For the buffers of all piles together; a full buffer is thrown away. */
+/** For the buffers of all piles together; full buffers are discarded. */
 const BUFFERS_BYTES = 32 * MIB;
 const LARGEST_BUFFER_BYTES = 64 * 1024;
 
 /**
- * @throws VerificationError for the first difference from what was written; UsageError ERR_STORE when a pile set was
- *   expired and deleted meanwhile; SystemError; AbortedError
+ * @throws VerificationError for the first damage; UsageError ERR_STORE if a pile set was expired and deleted meanwhile;
+ *   SystemError; AbortedError
  */
 export async function verifyStore(snapshot: StoreSnapshot, signal?: AbortSignal): Promise<void> {
   const longestRecordBytes = snapshot.manifest.commits.reduce(

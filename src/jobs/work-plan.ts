@@ -1,6 +1,6 @@
 /**
- * Brings the request, the inputs and the machine together, and has the pure planners decide: memory, piles, slices, and
- * what a job that can be resumed must find again.
+ * Plans the work of a job. Passes the request, the inputs and the machine to the pure planners, which decide memory, piles
+ * and slices, and keeps the layout that a resumed job must find again.
  */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
@@ -19,16 +19,16 @@ import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
 import type { InputRequest, MachineRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
-/** How the work of a job is divided among threads and memory. */
+/** How a job divides its work among threads and memory. */
 export interface WorkPlan {
   readonly memory: MemoryPlan;
-  /** What `memory` was planned for. */
+  /** The need that `memory` was planned for. */
   readonly memoryNeed: MemoryNeed;
-  /** Whether one thread does it all, faster than others could start. */
+  /** Whether the calling thread does all the work, because that is faster than starting threads. */
   readonly inline: boolean;
 }
 
-/** The same of a job with a scatter pass. */
+/** The plan of a job with a scatter pass. */
 export interface ScatterPlan extends WorkPlan {
   readonly slices: readonly Slice[];
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
@@ -36,15 +36,15 @@ export interface ScatterPlan extends WorkPlan {
   readonly diskNeeds: DiskNeeds;
 }
 
-/** The same of a job with both passes. */
+/** The plan of a job with both passes. */
 export interface ShufflePlan extends ScatterPlan {
   /** Whether the job keeps everything needed to resume it. */
   readonly isResumable: boolean;
-  /** What a later attempt must take over; undefined when nothing lies on disk between the passes. */
+  /** The layout that a later attempt must keep; undefined if nothing lies on disk between the passes. */
   readonly layout: KeptLayout | undefined;
 }
 
-/** How the work lies on disk, as the manifest notes it. */
+/** How the work lies on disk, as the manifest records it. */
 export type KeptLayout = NonNullable<JobManifest['layout']>;
 
 export interface DiskNeed {
@@ -53,44 +53,44 @@ export interface DiskNeed {
 }
 
 export interface DiskNeeds {
-  /** What is sure to be written. */
+  /** The job writes at least this much. */
   readonly least: DiskNeed;
-  /** What is expected to be written, by samples; 0 where too little is known. */
+  /** The expected amount, from samples; 0 if too little is known. */
   readonly expected: DiskNeed;
 }
 
-/** A job of this much is done before two threads have started. */
+/** A job of this size ends before two threads have started. */
 const INLINE_BYTES = 8 * 2 ** 20;
 const INLINE_INPUTS = 1000;
-/** Text usually compresses to a fourth; only for warnings. */
+/** Text usually compresses to a fourth. Used only for warnings. */
 const USUAL_RATIO = 4;
-/** A job with this much temp data can be resumed without being asked for it: it takes many minutes. */
+/** A job with this much temp data takes many minutes, and can be resumed even if the caller did not ask for it. */
 const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
 /**
- * A thread that does all of a job must never wait for a permit: that would stop the event loop in which the call that
- * holds the permit ends. It makes one call at a time anyway, and at most commits alongside.
+ * A thread that does a whole job must never wait for a permit: waiting stops the event loop, and the call that holds the
+ * permit could not end. Such a thread makes one call at a time, and at most a commit beside it.
  */
 const MOST_PERMITS = 2 ** 16;
 
-/** What the plan of a scatter pass depends on. */
+/** The options that decide the plan of a scatter pass. */
 export interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkRequest, 'signal'> {
   readonly seed: string;
 }
 
-/** What the plan of a shuffle depends on. */
+/** The options that decide the plan of a shuffle. */
 export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
   readonly compression: object | undefined;
 }
 
-/** What decides whether a job can be resumed. */
+/** What else decides whether a job can be resumed. */
 export interface JobNature {
   /** Whether its output is on disk. */
   readonly hasFiles: boolean;
-  /** The manifest of the attempt that is resumed. */
+  /** The manifest of the attempt that the job resumes. */
   readonly manifest: JobManifest | undefined;
 }
 
-/** @throws AbortedError when the caller's signal fired meanwhile. */
+/** @throws AbortedError if the caller's signal fires. */
 export async function planShuffle(
   request: ShufflePlanRequest,
   inputs: readonly Input[],
@@ -114,7 +114,7 @@ export async function planShuffle(
   };
 }
 
-/** Plans a scatter pass alone, on piles that a store has laid out already. @throws AbortedError */
+/** Plans a scatter pass alone, into the piles of a store. @throws AbortedError */
 export async function planAppend(
   request: ScatterRequest,
   inputs: readonly Input[],
@@ -150,7 +150,7 @@ export function planStoreShuffle(
     holdsOutput: isCompressed,
     layout: undefined,
   };
-  // Planned as if the piles were still to be made, on disk; then corrected to how they are.
+  // Plans as if this job made the piles, on disk; then sets their real number.
   const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
   const need = { tempBytes: 0, outputBytes: isCompressed ? 0 : bytes };
   return {
@@ -161,7 +161,7 @@ export function planStoreShuffle(
   };
 }
 
-/** The memory that will be planned for, as far as it is known before headers are read: for advice in messages. */
+/** The memory need as far as it is known before headers are read. Used for advice in messages. */
 export function expectMemoryNeed(
   request: ShufflePlanRequest,
   inputs: readonly Input[],
@@ -173,7 +173,7 @@ export function expectMemoryNeed(
   return planWork(request, inputs, disks, isAskedToResume(request, inputs, nature), layout, tuning).memoryNeed;
 }
 
-/** Whether a job is so large that it ought to be one that can be resumed. */
+/** Whether a job is so large that it should be resumable. */
 export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean {
   return diskNeeds.expected.tempBytes >= RESUMABLE_FROM_BYTES;
 }
@@ -247,8 +247,8 @@ function planWork(
     inline,
     inputBytes: hasStreams ? undefined : knownBytes,
     diskNeeds: {
-      // A compressed input is practically never smaller decoded. Nothing is known of streams and of programs, nor of
-      // how small a compressed output gets.
+      // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program and of a
+      // compressed output is unknown.
       least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0, 0),
       expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
     },
@@ -275,7 +275,7 @@ function recordBytesAtLeast({ codec, header, version }: FileInput): number {
   return version.byteLength - (codec === undefined ? header.byteLength : 0);
 }
 
-/** Bytes of a compressed output: an input that is compressed already is assumed to stay as small. */
+/** Bytes of a compressed output: compressed inputs are assumed to keep their size. */
 function expectCompressedBytes(inputs: readonly Input[]): number {
   return inputs.reduce((sum, input) => {
     if (input.kind === 'stream') return sum;
@@ -284,7 +284,7 @@ function expectCompressedBytes(inputs: readonly Input[]): number {
   }, 0);
 }
 
-/** @throws UsageError ERR_JOB_VERSION as soon as there are more slices than in the earlier attempt. */
+/** @throws UsageError ERR_JOB_VERSION if there are more slices than in the earlier attempt. */
 function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): Slice[] {
   const slices: Slice[] = [];
   for (const slice of planned) {
@@ -294,7 +294,7 @@ function takeSlices(planned: Iterable<Slice>, earlier: KeptLayout | undefined): 
   return slices;
 }
 
-/** @throws UsageError ERR_JOB_VERSION when the slices are not the slices of the earlier attempt. */
+/** @throws UsageError ERR_JOB_VERSION if the slices differ from those of the earlier attempt. */
 function keptLayout(
   { pileCount, stripeCount }: MemoryPlan,
   sliceBytes: number,

@@ -1,5 +1,5 @@
 /**
- * What is decided between the passes, when all records have been seen: how the output is cut, and how many threads can
+ * Decides between the passes, when all records are counted: how the output is cut into shards, and how many threads can
  * hold the longest record.
  */
 import type { Release } from '../cleanup.js';
@@ -20,7 +20,7 @@ import { startThreads, type Threads } from './threads.js';
 /** One output is one shard of everything. */
 const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
 
-/** What the output is to be. */
+/** The options that decide the form of the output. */
 export interface OutputRequest {
   /** Undefined: one output. */
   readonly shards: ShardRequest | undefined;
@@ -28,7 +28,7 @@ export interface OutputRequest {
   readonly compression: Compression | undefined;
 }
 
-/** A header of the inputs, and the rule that it was read by. */
+/** The header of the inputs, and the rule that measured it. */
 export interface FoundHeaders {
   readonly spec: HeaderSpec;
   readonly header: Header;
@@ -36,7 +36,7 @@ export interface FoundHeaders {
 
 /**
  * @param headers undefined: the output gets no headers.
- * @throws UsageError, InputError when the output cannot be cut as the request says.
+ * @throws UsageError or InputError if the output cannot be cut as requested.
  */
 export function layOutOutput(
   { shards, compression }: OutputRequest,
@@ -55,7 +55,7 @@ function endsOf({ spec, header }: FoundHeaders): ShardEnds {
   return { headerBytes: headerOf(0).byteLength, headerOf, trailer: rule.trailer };
 }
 
-/** What is known of the memory of a job when pass 1 is over. */
+/** The memory of a job at the end of pass 1. */
 interface MemoryOfPass1 {
   readonly memory: MemoryPlan;
   readonly memoryNeed: MemoryNeed;
@@ -63,16 +63,16 @@ interface MemoryOfPass1 {
   readonly control: JobControl;
 }
 
-/** The memory of pass 2, and whether its threads must be new ones. */
+/** The memory of pass 2, and whether it needs new threads. */
 interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes'> {
   readonly needsNewThreads: boolean;
 }
 
 /**
- * Fits the memory of pass 2 to the longest record. When pass 2 needs larger arenas than planned, or some have grown in
- * pass 1, the threads must end, which gives their memory back, and as many must start as can be afforded. Sets the spare
+ * Fits the memory of pass 2 to the longest record. If pass 2 needs larger arenas than planned, or arenas have grown in
+ * pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the spare
  * memory of the job.
- * @throws InputError ERR_RECORD_TOO_LONG when not even one thread can hold the longest record.
+ * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
 export function fitPass2(
   { memory, memoryNeed, ramPool, control }: MemoryOfPass1,
@@ -93,9 +93,9 @@ export function fitPass2(
 }
 
 /**
- * The threads of pass 2: those of pass 1, or new ones when their memory says so.
- * @param releases ends the threads, when the job ends.
- * @throws InputError ERR_RECORD_TOO_LONG when not even one thread can hold the longest record.
+ * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so.
+ * @param releases ends the threads when the job ends.
+ * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
 export async function threadsOfPass2(
   threads: Threads,

@@ -1,6 +1,6 @@
 /**
- * The slices that an earlier attempt at the job has scattered, read from the indexes of their pile sets. Whatever else
- * that attempt left is removed.
+ * Finds the slices that an earlier attempt at the job has scattered, from the indexes of their pile sets. Removes all other
+ * files of that attempt.
  */
 import { basename, join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
@@ -27,7 +27,7 @@ export interface CommittedSlice {
   readonly result: ScatterResult;
 }
 
-/** Bounds for the numbers in an index. */
+/** Bounds for the ordinals in an index. */
 export interface JobSize {
   readonly sliceCount: number;
   readonly inputCount: number;
@@ -50,17 +50,18 @@ const reportShape: Shape<SliceReport> = object({
 export interface CommittedSlicesQuery {
   readonly layout: PileSetLayout;
   readonly size: JobSize;
-  /** Whether all piles of a stripe are written out, so that its data may be gone. */
+  /** Whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
-  /** Called with one line for each pile set that is made again. */
+  /** Called with one line for each pile set that the job must make again. */
   readonly onDamage: (line: string) => void;
   readonly control: JobControl;
 }
 
 /**
- * Reads them one by one. A pile set that is damaged or cannot be read is revoked, so that it is made again. If none of
- * several can be read, the disk is at fault and the pile sets may be whole: then nothing is revoked.
- * @throws AbortedError when the job was asked to stop.
+ * Reads the slices one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
+ * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this throws
+ * the error and revokes none.
+ * @throws SystemError; AbortedError if the job was asked to stop.
  */
 export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
   const { layout, onDamage, control } = query;
@@ -72,7 +73,7 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
     await revokePileSet(layout.indexDirectory, slice);
   };
   for (const slice of slices) {
-    // Signals are heard.
+    // Lets the process receive signals.
     await eventLoopTurn();
     control.throwIfAborted();
     try {
@@ -115,7 +116,7 @@ function readCommitted({ layout, size, isStripeDone }: CommittedSlicesQuery, sli
   return { ...read, streamHeader: undefined, pileSet: { name, index, diskBytes, dataFiles }, totals };
 }
 
-/** Removes all files of tasks that did not finish. @param names of the pile sets that stay. */
+/** Removes the files of tasks that did not finish. @param names of the pile sets to keep. */
 export function removeLeftovers(layout: PileSetLayout, names: ReadonlySet<string>): void {
   for (const { directory } of layout.disks) {
     for (const file of listNames(directory, 'temp')) {

@@ -1,6 +1,6 @@
 /**
- * For framings that must count before they can start in the middle of an input: how often their byte occurs before each
- * range of it.
+ * Counts, for framings that need it to start in the middle of an input, how often their byte occurs before each range of
+ * the input.
  */
 import type { ReadShare } from '../../workers/shares.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
@@ -19,12 +19,12 @@ export interface CutInputs extends ReadableInputs {
   readonly share: ReadShare;
 }
 
-/** Gives the count before the place where the reader of a part starts. */
+/** The count before the position where the reader of a part starts. */
 export type CountBefore = (part: SlicePart) => number;
 
 /**
- * Reads the inputs that were cut, up to the last range that is still to be read, once more.
- * @param isDone whether an earlier attempt at the job has read the slice.
+ * Reads each cut input up to the start of the last range that the job still has to read.
+ * @param isDone whether an earlier attempt at the job has scattered the slice.
  */
 export async function countBeforeRanges(
   work: CutInputs,
@@ -67,13 +67,13 @@ export async function countBeforeRanges(
   return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
 }
 
-/** The places of each input where ranges start, in order. */
+/** The positions in each input where ranges start, in order. */
 function startsToCountTo(
   { inputs, slices }: CutInputs,
   isDone: (slice: number) => boolean,
 ): ReadonlyMap<number, readonly number[]> {
   const startsOfInput = new Map<number, number[]>();
-  // From the last slice on: the places before one that is needed are counted by several threads.
+  // Starts at the last slice: all starts before a needed one are kept, so several threads share the counting.
   for (const [slice, parts] of [...slices.entries()].reverse()) {
     for (const { inputOrdinal, start } of parts) {
       if (start <= headerBytesOf(inputs[inputOrdinal])) continue;

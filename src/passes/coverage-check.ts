@@ -1,18 +1,17 @@
 /**
- * The first link of the chain that ties what was read to what is written, checked from the tasks' reports: what the
- * tasks read tiles every input. Who took the records, piles or an index, must have got as many bytes.
+ * Checks from the reports of the tasks that they read every byte of every input once, and that the piles, or the index, got
+ * as many bytes. This is the first of the checks that tie the output to the inputs.
  */
-
 import { VerificationError } from '../errors.js';
 import { requireRecordBytes } from '../formats/header.js';
 import type { Coverage } from '../inputs/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 
-/** Collects what the tasks read, and says whether every byte was read once and taken. */
+/** Collects the reports of the tasks, and checks them. */
 export class CoverageCheck {
   readonly #inputs: readonly Input[];
-  /** Parts of the inputs that no single part covers: a hundred thousand small files have none. */
+  /** Only for inputs that were read in several parts: a hundred thousand small files have no entry. */
   readonly #partsOfInput = new Map<number, Coverage[]>();
   readonly #isCovered: Uint8Array;
   readonly #headersOfStreams = new Map<number, InputHeader>();
@@ -23,14 +22,13 @@ export class CoverageCheck {
     this.#isCovered = new Uint8Array(inputs.length);
   }
 
-  /** Sets the header of a stream. Comes before the parts of that stream. */
+  /** Sets the header of a stream. Call it before `add` with a part of that stream. */
   setHeader(inputOrdinal: number, header: InputHeader): void {
     this.#headersOfStreams.set(inputOrdinal, header);
   }
 
   /**
-   * @throws VerificationError when an input that was read whole is read again; InputError when an input does not hold
-   *   what its header says.
+   * @throws VerificationError if a whole input is read again; InputError if the size of an input contradicts its header.
    */
   add(part: Coverage): void {
     const { inputOrdinal, start, end, addedBytes } = part;
@@ -58,9 +56,9 @@ export class CoverageCheck {
   }
 
   /**
-   * @param takenBytes bytes of all records that were taken.
-   * @throws VerificationError when a byte of an input was read by no task or by two, or when fewer or more bytes were
-   *   taken than read.
+   * @param takenBytes bytes of all records that the piles or the index got.
+   * @throws VerificationError if no task or two tasks read a byte of an input, or if `takenBytes` differs from the bytes
+   *   that the tasks read.
    */
   verify(takenBytes: number): void {
     for (const [ordinal, input] of this.#inputs.entries()) {
@@ -74,7 +72,7 @@ export class CoverageCheck {
   }
 }
 
-/** Where the records of an input end: by its size, or by the part that met its end. */
+/** Where the records of an input end: known from its size, or from the part that reached its end. */
 function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefined {
   const last = parts.find((part) => part.inputBytes !== undefined);
   const isPlain = input.kind === 'file' && input.codec === undefined;

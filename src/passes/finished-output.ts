@@ -1,6 +1,6 @@
 /**
- * Compares the output that an earlier attempt at the job finished with the records of it, before the job relies on it:
- * its piles may be gone, so that it could not be made again.
+ * Verifies the output that an earlier attempt at the job finished, before the job relies on it. The job cannot make it
+ * again, because its piles may be deleted.
  */
 import type { ReadBackResult } from '../../workers/tasks/read-back.js';
 import { StagedOutputError } from '../errors.js';
@@ -12,8 +12,8 @@ import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /**
- * Reads all of it back.
- * @throws StagedOutputError when it is not what was written, or not what the piles of these ranges hold.
+ * Reads the finished output back and compares its checksums with the records of finished ranges.
+ * @throws StagedOutputError if the output has changed, or does not match the piles of these ranges.
  */
 export async function verifyFinishedRanges(
   { piles: { totals }, target, share }: ShuffleWork,
@@ -42,7 +42,7 @@ export async function verifyFinishedRanges(
   );
 }
 
-/** The starts of shards are computed from these regions: they must be in order, each but the first at the start of a shard. */
+/** The starts of shards follow from these regions: they must be in order, and all but the first must start a shard. */
 function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals, stagingDirectory: string): void {
   const expectedBytes = totals.recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, 0);
   const bytes = recordBytesOf(regions);
@@ -56,7 +56,7 @@ function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals,
   );
 }
 
-/** New output is appended behind the finished output, so that must hold every pile and every byte from the start. */
+/** The job appends to the finished output, so this must hold every pile and every byte from the start. */
 function requireFromTheBeginning(ranges: readonly FinishedRange[], totals: PileTotals, stagingDirectory: string): void {
   let pile = 0;
   let last = { shard: 0, end: 0 };

@@ -1,18 +1,18 @@
 /**
- * Commits that go on beside the tasks whose results they make durable.
+ * Commits the results of tasks in the background, while other tasks work.
  */
 import { AbortedError, addCleanupErrors, PileshufError } from '../errors.js';
 
 /** A commit that failed. */
 interface CommitFailure {
   readonly error: unknown;
-  /** Whether nothing had failed before it. */
+  /** Whether it was the first failure of the work. */
   readonly isFirst: boolean;
 }
 
 /**
- * Makes things durable in the background, all that wait at one time together, because a commit costs the
- * same for one as for many.
+ * Makes items durable in the background. Each commit takes all items that wait at that time, because a commit of many costs
+ * as much as a commit of one.
  */
 export class GroupCommit<Item> {
   readonly #commit: (items: readonly Item[]) => Promise<void>;
@@ -22,8 +22,8 @@ export class GroupCommit<Item> {
   #failure: CommitFailure | undefined;
 
   /**
-   * @param onFailure called once, when a commit fails, to stop the work; `finish` throws what the commit threw.
-   *   It says whether the work was not being stopped already.
+   * @param onFailure called once, when a commit fails, to stop the work. It returns false if the work was stopping
+   *   already. `finish` throws the error of the commit.
    */
   constructor(commit: (items: readonly Item[]) => Promise<void>, onFailure: () => boolean) {
     this.#commit = commit;
@@ -39,7 +39,7 @@ export class GroupCommit<Item> {
     return this.#failure;
   }
 
-  /** Waits until all is durable. */
+  /** Waits until all items are durable. @throws the error of a commit that failed. */
   async finish(): Promise<void> {
     await this.#underWay;
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -58,8 +58,8 @@ export class GroupCommit<Item> {
 }
 
 /**
- * Does work that adds to `commits`, and waits until all of it is durable, whatever becomes of the work. What
- * failed first is thrown, with what failed after it attached.
+ * Does work that adds to `commits`, and waits until all items are durable, even if the work fails. Throws the first
+ * failure, with the second one attached.
  */
 export async function committing(
   commits: Pick<GroupCommit<never>, 'failure' | 'finish'> | undefined,
@@ -72,7 +72,7 @@ export async function committing(
     const failure = commits?.failure;
     if (failure === undefined) throw error;
     const [first, second] = failure.isFirst ? [failure.error, error] : [error, failure.error];
-    // Work that was stopped has nothing to say.
+    // An AbortedError only says that the work was stopped.
     if (first instanceof PileshufError && !(second instanceof AbortedError)) addCleanupErrors(first, [second]);
     throw first;
   }

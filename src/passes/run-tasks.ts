@@ -1,20 +1,20 @@
 /**
- * Hands tasks to the pool, a few at a time, so that the list of tasks may be long, until all are done or one fails.
+ * Hands tasks to the pool, a few at a time because the list may be long, until all are done or one fails.
  */
 import { AbortedError } from '../errors.js';
 import { type JobStop, promiseWithResolver, type Threads } from './threads.js';
 
-/** How long tasks may take to notice that they are to stop, before their threads are ended. */
+/** How long to wait for tasks that were asked to stop; then their threads are ended. */
 const STOP_MILLISECONDS = 1000;
 
-/** Tasks that the pool has at one time, unless tasks take turns: so that no thread waits for its next task. */
+/** How many tasks the pool gets at one time, so that no thread waits for its next task. Not for tasks that take turns. */
 export function tasksAtOnce({ pool }: Pick<Threads, 'pool'>): number {
   return 2 * pool.threadCount;
 }
 
 /**
- * Runs `tasks` in order, several at a time, and hands each result to `onResult`. The first failure wins: the other tasks
- * are asked to stop and waited for, then it is thrown.
+ * Starts `tasks` in order, several at a time, and hands each result to `onResult`. If a task fails, this asks the others to
+ * stop, waits for them, and throws the first error.
  */
 export async function runTasks<Task, Result>(
   tasks: Iterable<Task>,
@@ -25,7 +25,7 @@ export async function runTasks<Task, Result>(
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   let failure: unknown;
-  /** Results that come later are of no use: nobody waits for them. */
+  /** Whether later results are ignored. */
   let isOver = false;
   const start = (task: Task) => {
     const done = run(task)
@@ -33,7 +33,7 @@ export async function runTasks<Task, Result>(
         if (!isOver) onResult(result, task);
       })
       .catch((error: unknown) => {
-        // A task that stopped because another one failed has nothing to say.
+        // After the first failure, the others only say that they were stopped.
         failure ??= error;
         stop.request();
       })
@@ -58,9 +58,9 @@ export async function runTasks<Task, Result>(
 }
 
 /**
- * Results in the order of their turns, though threads report them in another.
+ * Puts results in the order of their turns.
  * @param turnOf 0, 1, 2, ..., each once.
- * @returns takes results in any order and hands them to `take` in the order of their turns.
+ * @returns a function that gets results in any order and passes them to `take` in the order of their turns.
  */
 export function inTurn<Result, Task>(
   take: (result: Result, task: Task) => void,

@@ -1,7 +1,7 @@
 /**
  * The scatter pass: inputs become pile sets, one task a slice. A task is a pure function of the work and the number of
- * its slice (`scatterTask`); this pass has them done on the threads of this process. In the end every input must be
- * covered without a gap or an overlap, and the piles must hold as many bytes as were read.
+ * its slice (`scatterTask`); this pass runs the tasks on threads of this process. At the end, the tasks must have read
+ * every byte of every input once, and the piles must hold as many bytes.
  */
 import type { ScatterShare } from '../../workers/shares.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
@@ -25,25 +25,25 @@ import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 import type { Threads } from './threads.js';
 
-/** What a scatter pass is to do. */
+/** The work of a scatter pass. */
 export interface ScatterWork extends ReadableInputs {
   readonly slices: readonly Slice[];
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
   readonly share: ScatterShare;
-  /** Part of the names of pile sets; no other attempt at the job has the same. */
+  /** Part of the names of pile sets, unique to this attempt at the job. */
   readonly attempt: string;
 }
 
-/** How the pile sets of a job that can be resumed are committed one by one, and taken over from an earlier attempt. */
+/** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */
 export interface KeptPileSets {
-  /** Whether all piles of a stripe are written out, so that its data may be gone. */
+  /** Whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
-  /** Called with one line for each pile set that is made again. */
+  /** Called with one line for each pile set that the job must make again. */
   readonly onDamage: (line: string) => void;
 }
 
-/** What a scatter pass leaves. */
+/** The result of a scatter pass. */
 export interface ScatterOutcome extends ScatteredPiles {
   /** The header of all inputs; undefined when they have none. */
   readonly header: Header | undefined;
@@ -52,8 +52,8 @@ export interface ScatterOutcome extends ScatteredPiles {
 }
 
 /**
- * @param kept undefined: the pile sets end with the job, or are committed together when all are there.
- * @throws VerificationError when the slices do not tile every input, or the piles did not get all of it.
+ * @param kept undefined: the caller commits all pile sets together, or removes them when the job ends.
+ * @throws VerificationError if the slices do not tile every input, or the piles did not get every byte.
  */
 export async function scatterInputs(
   work: ScatterWork,
@@ -84,7 +84,7 @@ export function scatterTask(work: ScatterWork, slice: number, countBefore: Count
   return { job: share, pileSetName: pileSetName(slice, attempt), parts };
 }
 
-/** Takes over the pile sets that an earlier attempt committed, and removes what else it left. @returns how many. */
+/** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
   { slices, inputs, share: { layout } }: ScatterWork,
   { isStripeDone, onDamage }: KeptPileSets,
@@ -130,7 +130,7 @@ class GatheredSlices {
   readonly #inputs: ScatterWork['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   #firstHeader: FoundHeader | undefined;
-  /** The input with the first header. Streams end in any order, and headers may differ in what no rule compares. */
+  /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
 
@@ -151,7 +151,7 @@ class GatheredSlices {
     return this.#pileSets[slice] !== undefined;
   }
 
-  /** @throws InputError when the header of a stream is not the header of the others. */
+  /** @throws InputError if the header of a stream differs from the others. */
   add(slice: number, { pileSet, coverage, totals, longestRecordBytes, streamHeader }: ScatterResult): void {
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     const { name, index, diskBytes } = pileSet;
@@ -172,13 +172,13 @@ class GatheredSlices {
     this.#coverage.setHeader(inputOrdinal, header);
   }
 
-  /** The index of a pile set has another name from now on. */
+  /** Notes the new path of the index of a pile set. */
   indexMoved(slice: number, path: string): void {
     const pileSet = this.#pileSets[slice];
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
-  /** @throws VerificationError when they do not hold all of the inputs. */
+  /** @throws VerificationError if the piles do not hold all of the inputs. */
   piles(): ScatteredPiles {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes);

@@ -1,11 +1,11 @@
 /**
- * What lies between the passes: all pile sets in slice order, and what is known of each merged pile. The scatter pass
- * leaves it, a pile store has it already, the shuffle pass takes it.
+ * The state between the passes: all pile sets in slice order, and the totals of each merged pile. It comes from a scatter
+ * pass or from a pile store, and the shuffle pass takes it.
  */
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { type PileTotals, sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 
-/** What the shuffle pass and the removal of stripes need of a pile set; it travels with every task. */
+/** The part of a pile set that the shuffle pass and the removal of stripes need. Every task gets a copy. */
 export type ScatteredPileSet = Omit<PileSet, 'dataFiles'>;
 
 export interface ScatteredPiles extends TotalsSum {

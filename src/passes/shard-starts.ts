@@ -1,5 +1,5 @@
 /**
- * Where each range of piles starts in the output.
+ * Finds where each range of piles starts in the output.
  */
 import type { MeasureTask } from '../../workers/tasks/measure-cut.js';
 import { StagedOutputError } from '../errors.js';
@@ -13,9 +13,8 @@ import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /**
- * A range that begins inside a shard must know at which byte of
- * the output that shard began, and that depends on the order inside the pile that holds the cut:
- * such piles, at most one a range, are loaded once just to measure.
+ * A range that starts inside a shard must know at which byte of the output that shard starts. This depends on the order of
+ * the records in the pile with the cut, so such piles, at most one a range, are loaded an extra time to measure it.
  */
 export async function findStarts(
   work: ShuffleWork,
@@ -47,7 +46,7 @@ export async function findStarts(
   });
 }
 
-/** The byte of the whole output at which each of `shards` begins. */
+/** The byte of the whole output at which each of `shards` starts. */
 async function measureCuts(
   work: ShuffleWork,
   threads: Threads,
@@ -75,7 +74,7 @@ async function measureCuts(
     const limit = at - (cuts.by === 'rank' ? rank : byte);
     if (firstByteOfShard.has(shard)) continue;
     if (limit === 0) firstByteOfShard.set(shard, byte);
-    // None of its records went into the shard: the last one began before the cut.
+    // The whole pile is before the shard: its last record starts before the cut.
     else if (isFinished[pile] === 1) firstByteOfShard.set(shard, byte + (totals.recordBytes[pile] ?? 0));
     else {
       const task: MeasureTask = {
@@ -94,7 +93,7 @@ async function measureCuts(
   return firstByteOfShard;
 }
 
-/** Where shards begin that finished ranges have written to: what these were made from may be gone. */
+/** Where the shards of finished ranges start. Their piles may be deleted, so they cannot be measured again. */
 function shardsOfFinishedRanges(totals: PileTotals, ranges: readonly FinishedRange[]): Map<number, number> {
   const firstByteOfShard = new Map<number, number>();
   let pile = 0;

@@ -1,7 +1,7 @@
 /**
  * The shuffle pass: merged piles become the output, one task a range of piles. A task is a pure function of the work, its
- * range and where that starts in the output (`writeTask`); this pass has them done on the threads of this process. Each
- * pile must come out as it went in before the stripe that it came from is deleted.
+ * range and the start of the range in the output (`writeTask`); this pass runs the tasks on threads of this process. A
+ * stripe is deleted only when each of its piles came out as it went in.
  */
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
 import { VerificationError } from '../errors.js';
@@ -19,16 +19,16 @@ import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
 import type { Threads } from './threads.js';
 
-/** A task of at least this much output is worth handing out. */
+/** The smallest output that is worth a task. */
 const RANGE_BYTES = 4 * 2 ** 20;
 /**
- * Tasks a thread, when each record has its place: inside a task a pile is loaded while the last one is still being
- * written, and with shards each task may need one pile to be measured first. Tasks that take turns keep all threads
- * busy with one pile each.
+ * Tasks a thread, if each record has its place. More tasks balance the threads better; but inside a task one pile is loaded
+ * while the last one is written, and with shards each task may need one pile to be measured first. Tasks that take turns
+ * keep all threads busy with one pile each.
  */
 const FILE_RANGES_PER_THREAD = 8;
 
-/** How the ranges of a job that can be resumed are recorded one by one, and taken over from an earlier attempt. */
+/** For a job that can be resumed: its finished ranges are recorded one by one, and those of an earlier attempt are reused. */
 export interface KeptRanges {
   readonly finished: FinishedRanges;
   /** The output that the ranges are part of. */
@@ -36,10 +36,10 @@ export interface KeptRanges {
 }
 
 /**
- * @param kept undefined: nothing of the output outlives a job that fails.
- * @returns what was written.
- * @throws VerificationError when a pile does not come out as it went in; StagedOutputError when the output that an
- *   earlier attempt staged has changed.
+ * @param kept undefined: if the job fails, its output is lost.
+ * @returns all written regions, with those of an earlier attempt.
+ * @throws VerificationError if a pile does not come out as it went in; StagedOutputError if the staged output of an earlier
+ *   attempt has changed.
  */
 export async function shufflePiles(
   work: ShuffleWork,
@@ -66,9 +66,9 @@ export async function shufflePiles(
     regions.push(...result.regions);
     done(range, result.regions);
   };
-  // A record of files that are appended to must cover all that lies before the rest.
+  // The records of appended output must cover it from the start, without a gap.
   const take = takesTurns ? inTurn(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
-  // When tasks take turns, every task handed out must have a thread, so that the task whose turn it is runs.
+  // When tasks take turns, every task that is handed out must have a thread: the task whose turn it is must not wait.
   const concurrency = takesTurns ? threads.pool.threadCount : tasksAtOnce(threads);
   await committing(commits, async () => {
     const ranges: PileRange[] = [];
@@ -89,7 +89,7 @@ export function writeTask(work: ShuffleWork, range: PileRange, start: SinkStart 
   return { ...pilesTask(work, `range-${start.turn}`), range, target: work.target, start };
 }
 
-/** Ranges end with their stripe, so that it can be deleted early, unless each range may cost a measurement. */
+/** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
 function planRanges({ piles, target, share }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
   const { layout } = share;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
@@ -102,7 +102,7 @@ function planRanges({ piles, target, share }: ShuffleWork, isFinished: Uint8Arra
   return planPileRanges(piles.totals, rangeBytes, isRangeEnd, (pile) => isFinished[pile] === 1);
 }
 
-/** Stripes are deleted when the output made from them is sure to survive a power failure. */
+/** A stripe is deleted when its output is durable, so that a power failure cannot lose it. */
 function commitsOf(
   { share }: ShuffleWork,
   { finished, output }: KeptRanges,

@@ -1,4 +1,4 @@
-/** What a shuffle pass is to do, and what it tells each task that puts piles in order. */
+/** The work of a shuffle pass, and the part that each of its tasks gets. */
 import type { ShuffleShare } from '../../workers/shares.js';
 import type { PilesTask } from '../../workers/tasks/open-orderer.js';
 import type { OutputTarget } from '../output/output-target.js';
@@ -8,13 +8,13 @@ export interface ShuffleWork {
   readonly piles: ScatteredPiles;
   readonly target: OutputTarget;
   readonly share: ShuffleShare;
-  /** Part of the names of temp files; no other attempt at the job has the same. */
+  /** Part of the names of temp files, unique to this attempt at the job. */
   readonly attempt: string;
-  /** Whether the data of a stripe is deleted as soon as its piles are written out. */
+  /** Whether the data of a stripe is deleted as soon as the output has its piles. */
   readonly deletesStripes: boolean;
 }
 
-/** @param name begins the names of the task's temp files; no other task has the same. */
+/** @param name prefix of the names of the task's temp files, unique to this task. */
 export function pilesTask({ share, piles, attempt }: ShuffleWork, name: string): PilesTask {
   const { pileSets, longestRecordBytes } = piles;
   return { job: share, pileSets, longestRecordBytes, attemptName: `${name}-${attempt}` };

@@ -1,5 +1,5 @@
 /**
- * Deletes the data files of a stripe as soon as all of its piles are written out and nothing needs them any more.
+ * Deletes the data files of a stripe as soon as the output has all of its piles.
  */
 import { removeFile } from '../io/files.js';
 import { dataFilePath, type PileSetLayout, pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
@@ -12,7 +12,7 @@ export class StripeRemoval {
   readonly #isOn: boolean;
   readonly #pilesLeft: number[];
 
-  /** @param isOn whether anything is deleted; a pile store keeps its piles. */
+  /** @param isOn false: deletes no files, because a pile store keeps its piles. */
   constructor(layout: PileSetLayout, pileSets: readonly ScatteredPileSet[], isOn: boolean) {
     this.#layout = layout;
     this.#pileSets = pileSets.filter((pileSet) => pileSet.diskBytes > 0);
@@ -23,7 +23,7 @@ export class StripeRemoval {
     });
   }
 
-  /** Call it when the piles came out right, and the output made from them is as safe as the job promises. */
+  /** Call this when the piles are verified, and their output is as durable as the job promises. */
   pilesDone({ first, end }: Pick<PileRange, 'first' | 'end'>): void {
     for (let pile = first; pile < end; pile++) {
       const stripe = stripeOfPile(this.#layout, pile);

@@ -1,13 +1,13 @@
 /**
- * Where the tasks of a job run: on the calling thread when the job is small, else on worker threads. `workers/tasks.ts`
- * has the table of tasks.
+ * Runs the tasks of a job: on the calling thread if the job is small, else on worker threads. `workers/tasks.ts` has the
+ * table of tasks.
  */
 import type { Piscina } from 'piscina';
 import type { Outcome, ResultOf, TaskName, TaskOf, TaskProfile } from '../../workers/tasks.js';
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { decodeError, SystemError } from '../errors.js';
 
-/** What threads allocate lives shortly and is little; without a limit V8 lets it grow to three times that. */
+/** Objects of threads are few and live shortly; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 12;
 
 export interface TaskPool {
@@ -17,7 +17,7 @@ export interface TaskPool {
   destroy(): Promise<void>;
 }
 
-/** Takes over where the time of a task went, when the job is profiled. */
+/** Receives the profile of a task, if the job is profiled. */
 export type OnProfile = (profile: TaskProfile) => void;
 
 export interface PoolSize {
@@ -55,7 +55,7 @@ export async function openTaskPool(
 }
 
 function threadPool(piscina: Piscina, threadCount: number, onProfile: OnProfile): TaskPool {
-  // A thread that cannot even start belongs to no task: every waiting task fails with its error.
+  // A thread that cannot start has no task: every waiting task fails with its error.
   let broken: SystemError | undefined;
   const waiting = new Set<(error: SystemError) => void>();
   piscina.on('error', (error: unknown) => {

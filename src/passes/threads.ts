@@ -1,6 +1,6 @@
 /**
- * The threads that a job has its tasks done by, and how the job is stopped before its end: the flag that all threads look
- * at, raised because the caller's signal says so or because a task failed.
+ * The threads of a job, and how a job stops early: when the caller's signal fires or a task fails, a flag in shared memory
+ * is raised, which all threads look at.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { ASK_FOR_SLABS, type KeeperTask } from '../pile-sets/pool-memory.js';
 import { ownRamPool, type RamPoolShare, ramPoolIn, wholeChunks } from '../pile-sets/ram-pool.js';
 import { type OnProfile, openTaskPool, type PoolSize, type TaskPool, workerError } from './task-pool.js';
 
-/** What a pass gets its tasks done with. */
+/** The threads of a pass, and how to stop them. */
 export interface Threads {
   readonly pool: TaskPool;
   readonly control: JobControl;
@@ -23,7 +23,7 @@ export interface Threads {
 
 /** Stops a job before its end. */
 export class JobStop {
-  /** Fulfilled when the job is to stop; never rejected. */
+  /** Fulfilled when the job must stop; never rejected. */
   readonly requested: Promise<void>;
   readonly #control: JobControl;
   readonly #signal: AbortSignal | undefined;
@@ -45,7 +45,7 @@ export class JobStop {
     return this.#isRequested;
   }
 
-  /** @returns whether nobody had asked for it before. */
+  /** Stops the job. @returns whether this is the first request. */
   request(): boolean {
     const isFirst = !this.#isRequested;
     this.#isRequested = true;
@@ -54,13 +54,13 @@ export class JobStop {
     return isFirst;
   }
 
-  /** Leaves the caller's signal alone from now on. */
+  /** Stops listening to the caller's signal. */
   release(): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 }
 
-/** @param releases ends the threads, when the job ends. */
+/** @param releases ends the threads when the job ends. */
 export async function startThreads(
   size: PoolSize,
   { control, stop }: Pick<Threads, 'control' | 'stop'>,
@@ -77,11 +77,11 @@ export async function startThreads(
 const SLAB_BYTES = 2 ** 30;
 
 /**
- * The memory pool of a job. A job on several threads has a thread of its own keep the memory until the job ends:
- * memory that the calling thread has once held stays resident long after.
- * @param releases gives the memory back, after the threads that use it have ended.
- * @returns a pool of at least `wantedBytes`, or of as much as the system has; undefined when none is wanted.
- * @throws SystemError ERR_WORKER when the thread cannot start.
+ * The memory pool of a job. In a job on several threads, a separate thread keeps the memory until the job ends, because
+ * memory that the calling thread has allocated stays resident long after it is freed.
+ * @param releases frees the memory, after the threads that use it have ended.
+ * @returns a pool of at least `wantedBytes`, or of as much as the system has; undefined if `wantedBytes` is 0.
+ * @throws SystemError ERR_WORKER if the thread cannot start.
  */
 export async function openRamPool(
   wantedBytes: number,
@@ -92,7 +92,7 @@ export async function openRamPool(
   return isOnCallingThread ? ownRamPool(wantedBytes) : keepRamPool(wantedBytes, releases);
 }
 
-/** A pool in memory that a thread of its own keeps. */
+/** A pool in the memory of a separate thread. */
 export async function keepRamPool(wantedBytes: number, releases: Release[]): Promise<RamPoolShare> {
   const channelName = `pileshuf ${randomUUID()}`;
   const workerData: KeeperTask = {

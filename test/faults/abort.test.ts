@@ -1,6 +1,6 @@
 /**
- * A library call that its AbortSignal stops: it rejects with AbortedError in whichever phase it is, no
- * output appears, and the caller's signal is let go of.
+ * A library call that its AbortSignal stops: in every phase it rejects with AbortedError, no output appears, and the
+ * call stops listening to the signal.
  */
 import { getEventListeners } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Records of a job that are whole, sealed as they should be, and say what no job would: the run that reads them
- * ends with an error, or with the right bytes, and soon.
+ * Records of a job that are whole and correctly sealed, but contradict what any job writes: the attempt that reads them
+ * ends soon, with an error or with the right bytes.
  */
 
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -66,7 +66,9 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     reseal(record, 'ranges', { ranges: [{ ...ranges[0], regions: [] }] });
     await expect(job.run()).rejects.toMatchObject({
       code: 'ERR_VERIFICATION',
-      message: expect.stringMatching(/^verification failed: 0 bytes in .* are said to hold piles \d to \d, which have/),
+      message: expect.stringMatching(
+        /^verification failed: the records of the unfinished job put 0 bytes of piles \d to \d in .*, expected \d+ bytes in order/,
+      ),
       unfinishedJob: undefined,
     });
   });

@@ -1,6 +1,7 @@
 /**
- * A store that real processes use at the same time: eight write into it, four read it, two of them with a loader, one
- * expires and collects, and some of those who write are killed. No commit is lost, and whoever reads finds what was there when it began.
+ * A store that real processes use at the same time: eight write to it, four read it, two of them with a loader, and one
+ * expires and collects. Some of the writers are killed. No commit is lost, and each reader sees the store as it was
+ * when the reader started.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

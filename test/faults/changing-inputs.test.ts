@@ -1,6 +1,6 @@
 /**
- * Inputs that somebody writes to, cuts off or replaces while the job reads them: exit code 3, a line
- * that names the file and says that it changed, no output, and nothing left behind.
+ * Inputs that somebody writes to, truncates or replaces while the job reads them: exit code 3, a line that names the
+ * file and says that it changed, no output, and no temp files.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Jobs that cannot remove their temp data at the end: the caller is told, and nothing else changes, neither
- * the error that ended the job nor the success.
+ * Jobs that cannot remove their temp data at the end: the caller gets a warning, and the result stays the same, be it
+ * an error or success.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * Jobs beside each other: in one process they do not disturb each other. Of one output there is one job at a
- * time: another one is refused at once, and the first does not notice. What others make meanwhile under the name
- * of the output is left alone, unless the job may replace it.
+ * Several jobs at the same time. Jobs in one process do not disturb each other. Only one job at a time writes an
+ * output: a second one is refused at once, and the first does not notice. A file that somebody else makes meanwhile
+ * under the name of the output stays, unless the job may replace it.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ describe('several jobs in one process', () => {
     expect(readFileSync(output('0'), 'latin1')).not.toBe(readFileSync(output('1'), 'latin1'));
   });
 
-  it('go on when one of them fails', async () => {
+  it('continue when one of them fails', async () => {
     const bad = directory.path('bad');
     writeFileSync(bad, `${'x'.repeat(200)}\n`);
     const failing = shuffle(
@@ -153,7 +153,7 @@ describe('a second job of one output', () => {
     expect(await slow.finish()).toBe(undefined);
   });
 
-  it('runs when the first one has ended', async () => {
+  it('starts when the first one has ended', async () => {
     const output = directory.path('out');
     const slow = await beginSlowJob({ output });
     expect(await slow.finish()).toBe(undefined);

@@ -1,7 +1,7 @@
 /**
- * What a job goes on with has one bit changed, in every byte of it in turn, and the whole job goes on: either
- * it ends with the bytes of a job that nothing disturbed, or it says with exit code 4 which file is damaged,
- * and can then be gone on with, or done anew. A wrong output never appears.
+ * Flips one bit in every byte, in turn, of the files of an unfinished job, and resumes the job. Either the output has the
+ * bytes of an undisturbed job, or the command names the damaged file with exit code 4, and the job can be resumed or started
+ * anew. A wrong output never appears.
  */
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Jobs whose inputs are decoded by programs, when one of them fails, is silent or cannot be started, and when they are
- * to end: one line that says it, no output, and no program left behind.
+ * Jobs whose inputs are decoded by programs: a program fails, hangs or cannot start, or the job is stopped. The command
+ * prints one line with the reason, leaves no output, and ends every program.
  */
 
 import '../fixtures/tuning-under-test.js';

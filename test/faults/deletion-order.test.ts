@@ -1,6 +1,6 @@
 /**
- * Records on disk are deleted only when the output that was made of them is sure to be there, and so is the
- * record that tells of that: the order of the calls of a job that can be resumed.
+ * The order of the calls of a job that can be resumed: the job deletes temp data only after the output made of it is
+ * durable, and after the record of that output is durable.
  */
 import { constants, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * The model of a disk itself: programs that forget a sync are found out, and those that forget none are
- * not.
- */
+/** Tests of the model of a disk: it finds programs that forget a sync, and accepts programs that forget none. */
 import { constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -153,7 +153,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(
         1,
-        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or begin anew with other disks \(--temp-dir\)$/,
+        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or start over with other disks \(--temp-dir\)$/,
       ),
     );
     expect(readdirSync(small)).toEqual([]);
@@ -168,7 +168,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(readdirSync(small)).toEqual([]);
   });
 
-  it('ends when the temp disk fills up while a pile is split again', async () => {
+  it('ends when the temp disk fills up while a pile is scattered again', async () => {
     // The stored records (12 bytes more each) fit with their index, and the same once more does not.
     const storedKib = Math.ceil((ALL_BYTES * 1.12) / 1024);
     const small = mountTmpfs(directory.path('small'), `size=${storedKib + 60}k`);

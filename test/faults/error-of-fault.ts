@@ -1,6 +1,6 @@
 /**
- * The error that a job must end with when a call on a file failed: the documented exit code and the code for
- * programs, by what the file is to the job and by what the system said, and one line that says where.
+ * The error that a job must end with after a failed file call: the documented exit code and error code, from the role
+ * of the file and the error of the system, and a message of one line that names the file.
  */
 import { expect } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';

@@ -1,8 +1,8 @@
 /**
- * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left to fail. After
- * each: either the job ended well and its output is right to the byte, or it said in one line what failed
- * and where, and the output is what it was before. Nothing stays open, and nothing stays on the disks of
- * which the user was not told. Then the job is done to its end.
+ * The whole job with its N-th file call failing, for N = 1, 2, 3, ... until no call is left. Each time, either the job
+ * succeeds and its output is right to the byte, or one line says which call failed on which file, and the output is
+ * unchanged. No file stays open, and no file stays on disk that the message does not name. Then the job is resumed or
+ * started anew, and succeeds.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -175,8 +175,8 @@ async function runWithFault(
   expectErrorOf(fault, struck, error, job, what);
   if (error.unfinishedJob === undefined) expect(untold, what).toEqual([]);
   else expect(existsSync(error.unfinishedJob.directory), what).toBe(true);
-  // Shards that replace others and can neither all move nor all move back do so when the job goes on. So do those
-  // that an earlier run had begun to move.
+  // Shards that replace others and can neither all move nor all move back do so when the job is resumed. So do those
+  // that an earlier attempt had started to move.
   const wasMoving = job.kind.before?.at === 'while outputs move';
   const isMoving = error.unfinishedJob !== undefined && fault.kind === 'fails from then on';
   if (wasMoving || (job.movesSeveral && isMoving)) {

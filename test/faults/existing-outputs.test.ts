@@ -1,7 +1,4 @@
-/**
- * How an output appears: all at once, in place of exactly what it may replace, with the permissions that
- * the umask gives.
- */
+/** How an output appears: all at once, replacing only what it may replace, with the permissions of the umask. */
 
 import {
   closeSync,

@@ -1,6 +1,6 @@
 /**
- * File calls of which one goes wrong: the N-th of those that can go wrong in this way, counted over all
- * kinds of calls. Calls on paths that are not watched are left alone.
+ * File calls of which one fails: the N-th of the calls that can fail in this way, counted over all kinds of calls.
+ * Calls on paths that are not watched do not count.
  */
 import { constants } from 'node:fs';
 import type { FileCalls } from '#src/io/file-calls.js';

@@ -1,6 +1,6 @@
 /**
- * Where a job keeps what it needs to go on: in a directory that is named, on whatever disk, and nowhere else than
- * it is told. What is kept of a job that has ended well makes its output again.
+ * The job directory: a job keeps everything needed to resume it in the directory that the user names, on any disk, and
+ * nowhere else. The kept files of a job that succeeded make its output again.
  */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -155,7 +155,9 @@ describe('--job-dir', () => {
       exitCode: 2,
       failure: {
         code: 'ERR_JOB_UNFINISHED',
-        message: expect.stringMatching(/job holds an unfinished job of another output, .*\/out: go on with that one/),
+        message: expect.stringMatching(
+          /job holds an unfinished job of another output, .*\/out: resume or discard that job with its own command, /,
+        ),
       },
     });
     expect(await runJob(directory, other)).toMatchObject({ exitCode: 2, failure: { code: 'ERR_JOB_UNFINISHED' } });
@@ -202,7 +204,7 @@ describe('a job without temp directories of its own', () => {
       exitCode: 2,
       failure: {
         code: 'ERR_JOB_UNFINISHED',
-        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it`,
+        message: `an unfinished job of ${output} exists in ${job}: give the --temp-dir or --job-dir of that job, and --resume to resume it or --force to discard it`,
       },
     });
     expect(readdirSync(directory.path('new'))).toEqual([]);

@@ -1,7 +1,6 @@
 /**
- * Jobs that are stopped and gone on with as the command would, words and exit codes included, but in this process and
- * on this thread: for tests of what lies on the disks between two runs, to which it is all one who left it there. A
- * process of its own takes as long as ten of these.
+ * Stops and resumes jobs in this process and on this thread, with the words and exit codes of the command. For tests of
+ * the files between two attempts, which do not depend on the process. A separate process takes ten times as long.
  */
 
 import { parseCommand } from '#src/cli/command.js';

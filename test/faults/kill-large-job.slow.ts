@@ -80,7 +80,7 @@ describe(`a job of ${INPUT_BYTES / 1e6} MB on disk`, () => {
         for (;;) {
           const ended = await pileshuf(output, draw() * wholeMilliseconds, '--resume');
           if (ended.signal === null) {
-            // The run before may have been killed when all was done, just before its end.
+            // The attempt before may have been killed after its output had appeared.
             const wasDone = ended.exitCode === 2 && /exists already/.test(ended.stderr);
             if (!wasDone) expect(ended).toEqual({ exitCode: 0, signal: null, stderr: '' });
             break;

@@ -1,6 +1,6 @@
 /**
- * A real process with two worker threads is killed with SIGKILL at its N-th file call; then the same command
- * goes on, to its end.
+ * A real process with two worker threads is killed with SIGKILL at its N-th file call; then the same command resumes
+ * the job and finishes it.
  */
 
 import { describe, expect, it } from 'vitest';

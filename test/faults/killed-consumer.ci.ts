@@ -1,4 +1,6 @@
-/** A program that reads a store is killed again and again, and goes on each time with the state that it wrote last. */
+/**
+ * A program that reads a store is killed again and again, and continues each time from the last state that it wrote.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';

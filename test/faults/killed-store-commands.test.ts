@@ -1,6 +1,6 @@
 /**
- * The commands that change a store, each a real process that is killed with SIGKILL at its N-th file call. The store has
- * its former content or the new one, and the same command does the rest.
+ * The commands that change a store, each in a real process that is killed with SIGKILL at its N-th file call. The store
+ * has its former content or the new one, and the same command does the rest.
  */
 
 import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * The process is killed at every single file call of a job: nothing that it did is lost, and nothing is
- * cleaned up. What can be seen of the output is complete, and the job can be done to its end, from where it
- * was and anew. So it can when what goes on is killed again and again.
+ * The process is killed at every single file call of a job, without losing writes and without cleanup. A visible output
+ * is complete, and the job can be resumed or started anew, even if the later attempts are killed again and again.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -26,7 +25,7 @@ async function killAt(job: TinyJob, fault: Fault, nth: number, resume: boolean):
   try {
     await job.run(resume ? { resume } : {});
   } catch (error) {
-    // Killed when all was done but the last of the cleaning: the next run finds the output.
+    // Killed during the last of the cleanup: the next attempt finds the output.
     const isDone = resume && error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS';
     if (faulty.struck === undefined && !isDone) throw error;
   } finally {

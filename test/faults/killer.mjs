@@ -1,7 +1,7 @@
 /**
- * Kills the process at its N-th file call: `node --import killer.mjs` loads this before the program, on the
- * main thread and, because worker threads inherit `--import`, on each of them. N stands in PILESHUF_KILL_AT.
- * A write at which the process is killed has written half.
+ * Kills the process at its N-th file call: `node --import killer.mjs` loads this before the program, on the main thread
+ * and on each worker thread, because these inherit `--import`. PILESHUF_KILL_AT has N. A write at which the process is
+ * killed has written half of its bytes.
  */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';

@@ -1,6 +1,6 @@
 /**
- * Unfinished jobs that are looked for with other directories than they had, or where others left theirs: no job
- * touches what is not its own, none is taken for another, and what is said leads to the end.
+ * Unfinished jobs with other directories than the command names, or beside files of other jobs: no job touches files of
+ * others, no job is mistaken for another, and the messages lead to a finished output.
  */
 
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ describe('a job directory that holds the job of another output', () => {
           failure: {
             code: 'ERR_JOB_UNFINISHED',
             message: expect.stringMatching(
-              /job holds an unfinished job of another output, .*other: go on with that one/,
+              /job holds an unfinished job of another output, .*other: resume or discard that job with its own command, /,
             ),
           },
         });
@@ -84,8 +84,8 @@ describe('a job directory that holds the job of another output', () => {
   );
 });
 
-describe('a job directory that is not there', () => {
-  it('is told of, when outputs are staged that it knows of', async () => {
+describe('a job directory that is missing', () => {
+  it('is named in the error, when its outputs are staged', async () => {
     const [job, away] = [directory.path('job'), directory.path('away')];
     await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
     renameSync(job, away);
@@ -94,7 +94,7 @@ describe('a job directory that is not there', () => {
         exitCode: 2,
         failure: {
           code: 'ERR_JOB_UNFINISHED',
-          message: `the job directory ${job} of an unfinished job of ${output} is not there; check that its disk is mounted, or give \`force\` without \`resume\` to begin anew`,
+          message: `the job directory ${job} of an unfinished job of ${output} is missing; check that its disk is mounted, or give \`force\` without \`resume\` to start anew`,
         },
       });
     }
@@ -140,7 +140,7 @@ describe('--force with other directories than the unfinished job had', () => {
     await expectKilled(output, [...seed(1), '-T', directory.path('old')], KILLED_IN_PASS_1);
     const { job, data } = findJobPaths(directory.path('old'), directory.path());
     const done = await run(output, [...seed(1), '-T', directory.temp]);
-    expect(done).toMatchObject({ exitCode: 0, warnings: [`${job} was left by a job that was killed; remove it`] });
+    expect(done).toMatchObject({ exitCode: 0, warnings: [`a killed job left ${job}; remove it`] });
     expect(existsSync(data)).toBe(true);
   });
 
@@ -151,7 +151,7 @@ describe('--force with other directories than the unfinished job had', () => {
     const [left] = readdirSync(directory.path('old'));
     expect(await run(output, [...seed(1), ...named, '-T', directory.temp, '--force'])).toMatchObject({
       exitCode: 0,
-      warnings: [`temp data of the job that was discarded is left in ${directory.path('old', left ?? '')}; remove it`],
+      warnings: [`temp data of the discarded job is left in ${directory.path('old', left ?? '')}; remove it`],
     });
   });
 });

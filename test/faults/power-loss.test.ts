@@ -1,7 +1,7 @@
 /**
- * The power fails after every single change that a job makes on its disks. Whatever the disks may hold
- * then: what can be seen of the output is complete, and the job can be done to its end, with the same
- * bytes as ever. A job that ended well has its output on the disk, one that failed what was there before.
+ * The power fails after every single change that a job makes on its disks. For every state that the disks may have
+ * then, a visible output is complete, and the job can be finished with the same bytes as ever. After a job that
+ * succeeded, its output is on disk; after one that failed, the former output is.
  */
 
 import seedrandom from 'seedrandom';
@@ -112,7 +112,7 @@ it.each(
 });
 
 describe('all in all', () => {
-  it('many states were tried, and in some of them there was something to go on with', (context) => {
+  it('many states were tried, and some of them could be resumed', (context) => {
     if (totals.states < atScale(100, 500)) context.skip('not all of the tests were run');
     if (isSlow) console.info(`the power failed in ${totals.states} ways; ${totals.resumed} jobs went on`);
     expect(totals.resumed).toBeGreaterThan(totals.states / 10);

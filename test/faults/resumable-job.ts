@@ -1,6 +1,6 @@
 /**
- * Jobs that end before their time and are gone on with, each run a process of its own; and what each run did,
- * as the command tells it in JSON and as a witness saw it.
+ * Jobs that end early and are resumed, each attempt in its own process; and the work of each attempt, from the JSON report
+ * of the command and from a witness.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

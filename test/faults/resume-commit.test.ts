@@ -1,6 +1,6 @@
 /**
- * Jobs that are killed while their outputs get their names, and while they remove what they had on disk: what is there under a final name is whole, `--resume` ends what was begun, and `--force`
- * takes it back before it begins anew.
+ * Jobs that are killed while their outputs get their final names, or while they remove their temp files. An output with a
+ * final name is whole; `--resume` finishes the moves, and `--force` undoes them before the job starts anew.
  */
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -115,7 +115,7 @@ describe.each(sampled(KINDS, 4))('$name', (kind) => {
       const what = `step ${nth}`;
       expectNothingHalf(output, former, expected);
       const { exitCode, failure, slicesMade } = await runInProcess(argv(output, ['--resume']), SIZES);
-      // When all that the next run could know it by is gone, the job is one that is finished.
+      // When the last trace of the job is gone, the job is finished.
       const isFinished = failure?.code === 'ERR_OUTPUT_EXISTS';
       if (!isFinished) expect(failure, what).toBe(undefined);
       expect(exitCode, what).toBe(isFinished ? 2 : 0);

@@ -1,6 +1,6 @@
 /**
- * Jobs with compressed outputs, on threads that take turns, that end before their time: what was appended and not
- * recorded is dropped, and the run that goes on makes the same file, byte for byte.
+ * Jobs with compressed outputs, on threads that take turns, that end early: a resumed job drops output that was appended
+ * but not recorded, and makes the same file, byte for byte.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import type { Sabotage } from './sabotage.js';
 import { smallSizes, writeInputs } from './small-job.js';
 
 const directory = useMemoryDirectory();
-/** Several runs of several members each. */
+/** Several ranges of several members each. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 6, outputBytes: 200 });
 
 let inputs: string[] = [];
@@ -34,10 +34,10 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
   it.each<[string, readonly string[], Sabotage]>([
     ['one file, stopped by SIGTERM', [], { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 }],
     ['one file, killed', [], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
-    ['one file, killed when a run is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
+    ['one file, killed when a range is recorded', [], { act: 'signal', signal: 'SIGKILL', at: 'output-sync', nth: 3 }],
     ['shards, killed', ['--shards', '4'], { act: 'signal', signal: 'SIGKILL', ...IN_PASS_2 }],
     ['shards, with a worker that dies', ['--shards', '4'], { act: 'end-worker', ...IN_PASS_2 }],
-  ])('goes on, and writes the same bytes: %s', async (_, words, sabotage) => {
+  ])('resumes, and writes the same bytes: %s', async (_, words, sabotage) => {
     const whole = directory.path('whole');
     expect((await run(codec, whole, {}, ...words)).exitCode).toBe(0);
     const output = directory.path('out');
@@ -52,7 +52,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
     expect(contentOf(output)).toEqual(contentOf(whole));
   });
 
-  it('may have other workers when it goes on, which decodes to the same', async () => {
+  it('may have other workers when it is resumed; the output decodes to the same', async () => {
     const output = directory.path('out');
     await run(codec, output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
     const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
@@ -62,7 +62,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
   });
 });
 
-it('does not go on with another codec or level', async () => {
+it('refuses to resume with another codec or level', async () => {
   const output = directory.path('out');
   await run('gzip:3', output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
   const { staging } = findJobPaths(directory.temp, directory.path());
@@ -70,9 +70,7 @@ it('does not go on with another codec or level', async () => {
   for (const other of ['gzip:4', ...WRITABLE_CODECS.filter((codec) => codec !== 'gzip'), 'none']) {
     const { exitCode, failure } = await run(other, output, {}, '--resume');
     expect({ exitCode, code: failure?.code }).toEqual({ exitCode: 2, code: 'ERR_JOB_DIFFERS' });
-    expect(failure?.message).toMatch(
-      / was begun with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /,
-    );
+    expect(failure?.message).toMatch(/ started with another compression \("gzip 3", now ("gzip 4"|"zstd 3"|null)\); /);
   }
   expect(readFileSync(join(staging, '0.part')).equals(before)).toBe(true);
   expect((await run('gzip:3', output, {}, '--resume')).exitCode).toBe(0);

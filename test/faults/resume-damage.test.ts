@@ -1,6 +1,6 @@
 /**
- * An interrupted job whose files do not hold any more what was written: it is seen and named, and only the
- * damaged pile set is made again. The bytes that come out are the same.
+ * An interrupted job whose files are damaged: the command names the damage, and makes only the damaged pile set again. The
+ * output has the same bytes.
  */
 import { copyFileSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -79,14 +79,14 @@ describe('stored records', () => {
     const { message = '' } = refused.failure ?? {};
     expect(message).toContain(path);
     expect(message).toMatch(
-      /are not what was written there; check the disk; a job that can be resumed goes on with `r/,
+      /are not what was written there; check the disk; if the job can be resumed, give `resume`$/,
     );
     const continued = await resume();
     expect(continued).toMatchObject({ exitCode: 0, slicesMade: [SLICE], warnings: [] });
     await expectUndisturbedBytes();
   });
 
-  it('that changed are made again when other runs are finished', async () => {
+  it('that changed are made again when other ranges are finished', async () => {
     await interrupt(22);
     const left = Array.from({ length: STRIPES }, (_, stripe) => stripe).filter((stripe) =>
       namesBelow(job.data).some((name) => name.endsWith(`.${stripe}.pile`)),
@@ -164,7 +164,7 @@ describe('an index', () => {
     copyFileSync(indexOf(SLICE), indexOf(999_999));
     const continued = await resume();
     expect(continued).toMatchObject({ exitCode: 0, slicesMade: [] });
-    expect(continued.warnings).toEqual([expect.stringMatching(/set-999999\.index is not of this job; this part/)]);
+    expect(continued.warnings).toEqual([expect.stringMatching(/set-999999\.index belongs to another job; this part/)]);
     await expectUndisturbedBytes();
   });
 });

@@ -1,4 +1,7 @@
-/** A job that had all in memory when it was killed: nothing of it can be gone on with, and it begins anew, checked as any. */
+/**
+ * A job that was killed while all its data was in memory: nothing can be resumed. It starts anew, with the same checks
+ * as any job.
+ */
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';

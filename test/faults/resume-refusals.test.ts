@@ -1,6 +1,7 @@
 /**
- * An unfinished job is never mixed up with another one: it is refused, in one line that says what differs, and
- * left as it is, unless it is told to go on and everything that decides the bytes is the same, or to be discarded.
+ * An unfinished job is never mixed up with another one. The command resumes it only if asked to and everything that decides
+ * the bytes is the same, and discards it only if asked to. Otherwise it refuses, in one line with the difference, and leaves
+ * all files unchanged.
  */
 import {
   appendFileSync,
@@ -65,7 +66,7 @@ const resume = (words: Words = {}) => run({ ...words, more: ['--resume', ...(wor
 /** Begins the job and has it stopped in pass 1. */
 const interrupt = () => stopInProcess(argv({ more: ['--resume'] }), { call: 'write', ending: '.pile', nth: 250 });
 
-/** Expects that a run changes nothing, neither of the unfinished job nor beside it. */
+/** Expects that an attempt changes no file, of the unfinished job or beside it. */
 async function expectRefused(
   runIt: () => Promise<JobInProcess>,
   exitCode: number,
@@ -83,7 +84,7 @@ async function expectRefused(
   expect(existsSync(output)).toBe(false);
 }
 
-/** The unfinished job is whole: it goes on to its end. */
+/** The unfinished job is whole: it can be resumed and finishes. */
 async function expectGoesOn() {
   const continued = await resume();
   expect(continued).toMatchObject({ exitCode: 0, warnings: [] });
@@ -105,19 +106,19 @@ describe('an unfinished job', () => {
     job = findJobPaths(directory.temp, directory.path());
   });
 
-  it('is not gone on with unasked', async () => {
+  it('is not resumed unasked', async () => {
     await expectRefused(
       () => run(),
       2,
       'ERR_JOB_UNFINISHED',
-      `^an unfinished or kept job of ${output} exists in ${job.job}: give --resume to go on, or --force to discard it$`,
+      `^an unfinished or kept job of ${output} exists in ${job.job}: give \`resume\` to resume it, or \`force\` to discard it$`,
     );
     await expectGoesOn();
   });
 
   it('is discarded with --force', () => expectDiscarded());
 
-  it('is gone on with, not discarded, with both', async () => {
+  it('is resumed, not discarded, with both', async () => {
     const continued = await resume({ more: ['--force'] });
     expect(continued.exitCode).toBe(0);
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
@@ -126,8 +127,8 @@ describe('an unfinished job', () => {
 
   const differs = (what: string, then: string, now: string) =>
     new RegExp(
-      `^the unfinished job in .*\\.job was begun with another ${what} \\(${then}, now ${now}\\); ` +
-        'give the same to go on, or --force without --resume to discard it$',
+      `^the unfinished job in .*\\.job started with another ${what} \\(${then}, now ${now}\\); ` +
+        'give the same to resume it, or `force` without `resume` to discard it$',
     );
 
   it.each<[string, () => Words, RegExp]>([
@@ -150,7 +151,7 @@ describe('an unfinished job', () => {
       differs('list of temp directories', '\\[".*/temp"\\]', '\\[".*/temp",".*/more"\\]'),
     ],
     ['number of inputs', () => ({ inputs: inputs.slice(1) }), differs('number of inputs', '2', '1')],
-  ])('is not gone on with when it has another %s', async (_, words, message) => {
+  ])('is not resumed when it has another %s', async (_, words, message) => {
     mkdirSync(directory.path('more'));
     await expectRefused(() => resume(words()), 2, 'ERR_JOB_DIFFERS', message);
     await expectGoesOn();
@@ -159,7 +160,7 @@ describe('an unfinished job', () => {
   it('is found from other temp directories, too, and says which it has', async () => {
     const more = directory.path('more');
     mkdirSync(more);
-    const message = `^an unfinished job of ${output} exists in ${job.job}: give the --temp-dir or --job-dir that it had, and --resume to go on or --force to discard it$`;
+    const message = `^an unfinished job of ${output} exists in ${job.job}: give the \`tempDirs\` or \`jobDir\` of that job, and \`resume\` to resume it or \`force\` to discard it$`;
     await expectRefused(() => resume({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more] }), 2, 'ERR_JOB_UNFINISHED', message);
     await expectRefused(() => run({ temp: [more], more: ['--force'] }), 2, 'ERR_JOB_UNFINISHED', message);
@@ -169,8 +170,8 @@ describe('an unfinished job', () => {
 
   const changed = (how: string) =>
     new RegExp(
-      `^/.*/1\\.input: the input changed since the unfinished job in .*\\.job was begun \\(${how}\\); ` +
-        'give --force without --resume to begin anew$',
+      `^/.*/1\\.input: the input changed since the unfinished job in .*\\.job started \\(${how}\\); ` +
+        'give `force` without `resume` to start anew$',
     );
 
   it.each<[string, (path: string) => void, RegExp]>([
@@ -178,27 +179,27 @@ describe('an unfinished job', () => {
     [
       'modification time',
       (path) => utimesSync(path, MODIFIED, new Date()),
-      changed('the time of its last change is another'),
+      changed('the time of its last change differs'),
     ],
-    ['first bytes', (path) => overwrite(path, 0), changed('its first or last bytes are others')],
-    ['last bytes', (path) => overwrite(path, statSync(path).size - 2), changed('its first or last bytes are others')],
-  ])('is not gone on with when the %s of an input is another', async (_, change, message) => {
+    ['first bytes', (path) => overwrite(path, 0), changed('its first or last bytes differ')],
+    ['last bytes', (path) => overwrite(path, statSync(path).size - 2), changed('its first or last bytes differ')],
+  ])('is not resumed when the %s of an input is another', async (_, change, message) => {
     change(inputs[1] ?? '');
     await expectRefused(() => resume(), 3, 'ERR_INPUT_CHANGED', message);
     await expectDiscarded();
   });
 
-  it('is not gone on with when its inputs are in another order', async () => {
+  it('is not resumed when its inputs are in another order', async () => {
     await expectRefused(
       () => resume({ inputs: inputs.toReversed() }),
       3,
       'ERR_INPUT_CHANGED',
-      changed('another file was there in the list'),
+      changed('the list had another file here'),
     );
     await expectGoesOn();
   });
 
-  it('is gone on with when an input was replaced by a copy of itself', async () => {
+  it('is resumed when an input was replaced by a copy of itself', async () => {
     const [path = ''] = inputs;
     writeFileSync(directory.path('copy'), readFileSync(path));
     renameSync(directory.path('copy'), path);
@@ -206,34 +207,34 @@ describe('an unfinished job', () => {
     await expectGoesOn();
   });
 
-  it('is not gone on with when it was begun by another version', async () => {
+  it('is not resumed when another version started it', async () => {
     const manifest = join(job.job, 'manifest');
     const value = unseal(readFileSync(manifest), 'job', 5, manifest);
     writeFileSync(manifest, seal('job', 6, Object(value)));
     const message =
-      /manifest was written by another version of pileshuf \(format 6, expected 5\); finish the job with that version or give --force to discard it$/;
+      /manifest was written by another version of pileshuf \(format 6, expected 5\); finish the job with that version or give `force` to discard it$/;
     await expectRefused(() => resume(), 2, 'ERR_JOB_VERSION', message);
     await expectRefused(() => run(), 2, 'ERR_JOB_VERSION', message);
     await expectDiscarded();
   });
 
-  it.each(['manifest', 'done-000001', 'commit'])('is not gone on with when its %s is damaged', async (name) => {
+  it.each(['manifest', 'done-000001', 'commit'])('is not resumed when its %s is damaged', async (name) => {
     const path = join(job.job, name);
     if (name === 'manifest') flipByte(path, 100);
     else writeFileSync(path, 'pileshuf nonsense\n');
-    const message = `^verification failed: ${path} is damaged: .*; give --force to discard the job$`;
+    const message = `^verification failed: ${path} is damaged: .*; give \`force\` to discard the job$`;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
   });
 
-  it('is not gone on with when a record of what is finished is missing', async () => {
+  it('is not resumed when a record of what is finished is missing', async () => {
     writeFileSync(join(job.job, 'done-000002'), seal('ranges', 4, { ranges: [] }));
-    const message = /done-000001 is damaged: it is missing, expected 1 records; give --force to discard the job$/;
+    const message = /done-000001 is damaged: it is missing, expected 1 records; give `force` to discard the job$/;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
   });
 
-  it('is not gone on with when a staged output is shorter than what it wrote there', async () => {
+  it('is not resumed when a staged output is shorter than what it wrote there', async () => {
     const region = { shard: 0, start: 0, end: 100, recordBytes: 100, checksum: '0'.repeat(16) };
     writeFileSync(
       join(job.job, 'done-000001'),
@@ -259,7 +260,7 @@ describe('an unfinished job', () => {
   });
 });
 
-describe('what cannot be gone on with', () => {
+describe('what cannot be resumed', () => {
   it('is left by a job that was killed, and removed by the next one, unasked', async () => {
     const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 5 } as const;
     expect(await runJob(directory, argv(), { sabotage })).toMatchObject({ signal: 'SIGKILL' });

@@ -1,7 +1,6 @@
 /**
- * Jobs that are interrupted keep what is committed if they can be gone on with, and say how; the very line that
- * they print ends with the bytes of a job that nothing disturbed. What was done is not done again, and nothing
- * is left of it in the end.
+ * Interrupted jobs keep their committed work if they can be resumed, and print the command to resume. That command writes
+ * the same bytes as an undisturbed job, does no committed work again, and leaves no temp files.
  */
 
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +35,7 @@ function argv(outputPath = output): string[] {
 }
 
 const SLICE_BYTES = 10_000;
-/** Several stripes, each of which is a run of its own. */
+/** Several stripes, each of which is a range of its own. */
 const SIZES = smallSizes({ pileCount: 6, stripeCount: 3, sliceBytes: SLICE_BYTES });
 
 const run = (more: JobRun = {}) => runJob(directory, argv(), { sizes: SIZES, ...more });
@@ -61,7 +60,7 @@ describe.each(
   ),
 )('%s', (signal, exitCode) => {
   it.each(['pass 1', 'pass 2'] as const)(
-    'in %s leaves what is committed, and the line to go on with',
+    'in %s leaves the committed work, and prints the line to resume with',
     async (place) => {
       const stopped = await resume({ sabotage: { act: 'signal', signal, ...PLACES[place] } });
       expect(stopped.exitCode).toBe(exitCode);
@@ -151,7 +150,7 @@ describe('SIGTERM', () => {
 });
 
 describe('a resumable job', () => {
-  it('is stopped again and again, and each time goes on from there', async () => {
+  it('is stopped again and again, and resumes each time from there', async () => {
     let taken = -1;
     for (const nth of [120, 100, 60]) {
       const stopped = await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', at: 'temp-write', nth } });
@@ -165,7 +164,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('that SIGINT ends at once when it is given twice goes on all the same', async () => {
+  it.runIf(fromCi)('that two SIGINTs end at once can be resumed all the same', async () => {
     // Each worker is held up for longer than the test may take, once the first pile sets are committed.
     const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -195,7 +194,7 @@ describe('a resumable job', () => {
     sampled(
       [
         ['a pile set is committed', 3],
-        ['the last of pass 1 is, or a run of pass 2', 15],
+        ['the last of pass 1 is, or a range of pass 2', 15],
       ],
       2,
     ),
@@ -214,7 +213,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('whose worker dies goes on', async () => {
+  it.runIf(fromCi)('whose worker dies can be resumed', async () => {
     for (const place of ['pass 1', 'pass 2'] as const) {
       const died = await resume({ sabotage: { act: 'end-worker', ...PLACES[place] } });
       expect(died).toMatchObject({ exitCode: 1, failure: { code: 'ERR_WORKER', resume: {} } });
@@ -225,7 +224,7 @@ describe('a resumable job', () => {
     }
   });
 
-  it.runIf(fromCi)('may have more memory and other workers when it goes on', async () => {
+  it.runIf(fromCi)('may have more memory and other workers when it is resumed', async () => {
     const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
     await resume({ sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ sizes, argv: ['--memory', '100M', '--workers', '3', '--io-limit', '/=2'] });
@@ -259,7 +258,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('whose data fits into memory has nothing to go on with, and begins anew', async () => {
+  it.runIf(fromCi)('whose data fits into memory has nothing to resume, and starts anew', async () => {
     const sizes = smallSizes({ keepInRam: true });
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       const stopped = await resume({ sizes, sabotage: { act: 'signal', signal, at: 'output-write', nth: 3 } });
@@ -273,7 +272,7 @@ describe('a resumable job', () => {
 });
 
 describe.runIf(fromCi)('other formats', () => {
-  it('gzip inputs are gone on with', async () => {
+  it('gzip inputs can be resumed', async () => {
     inputs = [0, 1, 2, 3].map((file) => {
       const path = directory.path(`${file}.gz.input`);
       const lines = Array.from({ length: 2000 }, (_, i) => `${file} ${i}\n`);
@@ -289,7 +288,7 @@ describe.runIf(fromCi)('other formats', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('records that end in NUL are gone on with', async () => {
+  it('records that end in NUL can be resumed', async () => {
     const path = directory.path('nul.input');
     writeFileSync(path, Array.from({ length: 9000 }, (_, i) => `${i}\n\0`).join(''));
     inputs = [path];
@@ -307,7 +306,7 @@ describe.runIf(fromCi)('inputs with headers', () => {
   it.each<[string, readonly string[], Pick<ShuffleOptions, 'header' | 'records'>, string | Buffer]>([
     ['lines', ['--header', '2'], { header: { lines: 2 } }, 'a\nb\n'],
     ['rows of .npy files', ['--npy'], { records: { by: 'npy' } }, npyHeaderOf('|S15', ROWS, [])],
-  ])('are gone on with, and not with another header: %s', async (_, words, options, header) => {
+  ])('can be resumed, but not with another header: %s', async (_, words, options, header) => {
     inputs = [0, 1].map((file) => {
       const path = directory.path(`${file}.headed`);
       const rows = Array.from({ length: ROWS }, (__, i) => `${`${file} ${i}`.padEnd(14)}\n`);
@@ -334,9 +333,9 @@ describe('shards', () => {
   ];
 
   it.runIf(fromCi).each(RULES)(
-    'are gone on with, whose beginnings lie in what is gone: %s',
+    'can be resumed when the piles at their starts are deleted: %s',
     async (_, words, shards) => {
-      // Enough for several runs of pass 2, each of which holds several piles.
+      // Enough for several ranges of pass 2, with several piles each.
       const path = directory.path('large.input');
       const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
       writeFileSync(path, records.join(''));
@@ -363,7 +362,7 @@ describe('shards', () => {
     },
   );
 
-  it.runIf(fromCi).each(RULES)('are gone on with from pass 1: %s', async (_, words, shards) => {
+  it.runIf(fromCi).each(RULES)('can be resumed from pass 1: %s', async (_, words, shards) => {
     await resume({ argv: words, sabotage: { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] } });
     const continued = await resume({ argv: words });
     expect(continued.report?.resumed?.pileSets).toBeGreaterThan(2);
@@ -393,7 +392,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     return path;
   }
 
-  it('under the output let the job go on when there is room', async () => {
+  it('under the output let the job resume when there is room', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=400k');
     inputs = [writeCompressed(600_000)];
     output = `${small}/out`;
@@ -413,7 +412,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     expect(readdirSync(small)).toEqual(['out']);
   });
 
-  it('under temp data let the job go on when there is room', async () => {
+  it('under temp data let the job resume when there is room', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=200k');
     inputs = [...inputs, writeCompressed(600_000)];
     const words = [...inputs, '-o', output, '-T', small, '--workers', '2', '--seed', '1', '--resume'];
@@ -428,7 +427,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
     expect(readdirSync(small)).toEqual([]);
   });
 
-  it('need only hold what is still to come when the job goes on in pass 2', async () => {
+  it('need only hold the rest when the job resumes in pass 2', async () => {
     const path = directory.path('large.input');
     writeFileSync(path, Array.from({ length: 40_000 }, (_, i) => `${String(i).padStart(99, '.')}\n`).join(''));
     const sizes = smallSizes({
@@ -484,7 +483,7 @@ describe('what cannot be resumed says so', () => {
     const { exitCode, failure } = await runJob(directory, [...inputs, '-o', pipe, '-T', directory.temp, option]);
     expect({ exitCode, message: failure?.message }).toEqual({
       exitCode: 2,
-      message: `a job that writes to ${pipe} cannot be resumed, nor kept; expected a file or a directory as --output`,
+      message: `a job that writes to ${pipe} cannot be resumed or kept; expected a file or a directory as --output`,
     });
   });
 });

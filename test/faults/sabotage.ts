@@ -13,7 +13,7 @@ export type Occasion =
   | 'output-write'
   | 'output-sync'
   | 'directory-sync'
-  /** A pile set, or a record of finished runs, gets its name. */
+  /** A pile set, or a record of finished ranges, gets its name. */
   | 'commit'
   /** A file, but no lock, gets or loses its name in the directory for staging, as when outputs move. */
   | 'output-move'

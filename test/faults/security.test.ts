@@ -1,7 +1,7 @@
 /**
- * What others can do to a job who may write to its temp directory or to the directory of its output, and what
- * names can do that reach it: nothing is written or removed outside of its own directories, nobody else can read
- * what lies in them, and no shell ever sees a name.
+ * What other users with write access to the temp directory or the output directory can do to a job, and what file names
+ * can do: the job writes and removes no file outside its own directories, nobody else can read its files, and no shell
+ * sees a name.
  */
 
 import {
@@ -385,7 +385,7 @@ describe('what a job has on disk', () => {
     return /\.(pile|index|attempt)$/.exec(name)?.[0] ?? name;
   }
 
-  it('is closed to others when it stays for another run', async () => {
+  it('is closed to others when it stays for a later attempt', async () => {
     expect((await runJob(directory, argv(['--resume']), { sabotage: STOPPED })).exitCode).toBe(143);
     paths = findJobPaths(directory.temp, directory.path());
     for (const path of Object.values(paths)) expect(statSync(path).mode & 0o777).toBe(0o700);

@@ -1,6 +1,6 @@
 /**
- * A job that is small and yet has of everything several: inputs, slices an input, piles a stripe,
- * segments a pile, writes an output. What the faults happen to.
+ * A small job that still has several of everything: inputs, slices an input, piles a stripe, segments a pile, writes an
+ * output. The faults strike this job.
  */
 import { writeFileSync } from 'node:fs';
 import type { Tuning } from '#src/plan/memory-plan.js';

@@ -1,7 +1,7 @@
 /**
- * Jobs on lines, of random options, sizes and compressions one after the other in one process. Each is checked with
- * tools that have nothing to do with pileshuf: the sorted records of the inputs are the sorted records of the output.
- * In the end no file is open that was not at the beginning, and memory does not grow with the jobs.
+ * Jobs on lines, with random options, sizes and compressions, one after the other in one process. Tools that share no
+ * code with pileshuf check each output: its sorted records equal the sorted records of the inputs. At the end no more
+ * files are open than at the beginning, and memory has not grown with the number of jobs.
  */
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -185,7 +185,7 @@ it(`${jobCount} jobs end well, and leave the process as it was`, { timeout: 3_60
   expect(growth).toBeLessThan(mostGrowth);
 });
 
-/** Runs the job, has it stopped after so many reports of progress, and then goes on with it. */
+/** Stops the job after this many reports of progress, then resumes it. */
 async function interruptAfter(
   reports: number,
   run: (more: Partial<ShuffleOptions>) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * What an earlier attempt at a job wrote of the output is read back before the job relies on it: any other byte there
- * ends the job, and nothing appears.
+ * A resumed job reads the staged output of the earlier attempt back before it relies on it: one changed byte ends the job,
+ * and no output appears.
  */
 
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const LARGE_RESUMABLE_JOB: TinyJobKind = {
 };
 
 describe.runIf(fromCi)(LARGE_RESUMABLE_JOB.name, () => {
-  it('goes on from what it had written', async () => {
+  it('resumes from its written output', async () => {
     const job = jobs.of(LARGE_RESUMABLE_JOB);
     const expected = await job.expectedContent();
     await stopWithFinishedRuns(job, fileCalls);
@@ -60,7 +60,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     return join(job.outputDirectory, name, `${shard}.part`);
   }
 
-  it('goes on where nothing changed', async () => {
+  it('resumes where nothing changed', async () => {
     const bytes = recordBytesOf(finishedRegions());
     expect((await job.run()).resumed?.outputBytes).toBe(bytes);
     expect(job.content()).toEqual(expected);
@@ -87,7 +87,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     expect(job.content()).toEqual(expected);
   });
 
-  it('begins anew with --force', async () => {
+  it('starts anew with --force', async () => {
     const [{ shard, start } = expect.fail('there is one')] = finishedRegions();
     const path = staged(shard);
     const bytes = readFileSync(path);
@@ -111,13 +111,13 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     await expectRefused(`the staged output ${path} has 0 bytes, expected at least the `);
   });
 
-  /** All is left as it is, and nobody is told to go on. */
+  /** All files stay, and the error does not advise to resume. */
   async function expectRefused(message: string) {
     const before = job.leftovers();
     const failure = (await job.run().catch((error: unknown) => error)) as PileshufError;
     expect(failure).toMatchObject({ code: 'ERR_VERIFICATION', unfinishedJob: undefined });
     expect(failure.message).toContain(message);
-    expect(failure.message).toMatch(/; give `force` without `resume` to begin anew$/);
+    expect(failure.message).toMatch(/; give `force` without `resume` to start anew$/);
     expect(exitCodeOf(failure, undefined)).toBe(4);
     expect(job.leftovers()).toEqual(before);
     expect(job.content()).toEqual({});

@@ -1,11 +1,11 @@
-/** Outputs that are staged say whose they are: of a job that can be found there. */
+/** Every staged output names its job, and the job is where the note says. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readStagingOwner } from '#src/job-directory/job-manifest.js';
 import type { TinyJob } from './tiny-job.js';
 
-/** Else another job of the same output would be told to go on with one that is nowhere. */
+/** Otherwise another job of the same output would advise the user to resume a job that does not exist. */
 export function expectOwnerOfStaged(job: TinyJob): void {
   const staging = readdirSync(job.outputDirectory).find((name) => name.endsWith('.out'));
   if (staging === undefined) return;

@@ -1,6 +1,4 @@
-/**
- * A tiny job that ended before its time, in pass 2, and is kept.
- */
+/** A tiny job that was stopped in pass 2 and kept. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -8,7 +6,7 @@ import { systemFileCalls } from '#src/io/file-calls.js';
 import { failWith, type ReplacedFileCalls } from '../fixtures/replaced-file-calls.js';
 import type { TinyJob } from './tiny-job.js';
 
-/** Begins the job anew, and lets its N-th write or sync of an output and all after it find the disk full. */
+/** Starts the job anew; from its N-th write or sync of an output on, the disk is full. */
 export async function stopAtOutput(job: TinyJob, fileCalls: ReplacedFileCalls, nth: number): Promise<void> {
   job.prepare();
   const staged = new Set<number>();
@@ -38,7 +36,7 @@ export function jobDirectoryOf(job: TinyJob): string {
   return join(temp, name);
 }
 
-/** Stops the job so late that it has a record of finished runs. */
+/** Stops the job so late that it has a record of finished ranges. */
 export async function stopWithFinishedRuns(job: TinyJob, fileCalls: ReplacedFileCalls): Promise<string> {
   for (let nth = 2; nth < 40; nth++) {
     await stopAtOutput(job, fileCalls, nth);

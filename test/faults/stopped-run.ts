@@ -1,6 +1,6 @@
 /**
- * A run that comes to its end at a chosen call on a file: the calls that it makes, in their order, and the
- * process gone before one of them.
+ * Stops an attempt at a chosen file call: records the calls of an attempt, in their order, and ends the process before one
+ * of them.
  */
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { FaultyFileCalls } from './faulty-file-calls.js';
@@ -8,7 +8,7 @@ import { type FileCall, watchFileCalls } from './watched-file-calls.js';
 
 type Watches = (path: string) => boolean;
 
-/** The calls that a run makes, in the order in which they begin. */
+/** The calls of an attempt, in the order in which they start. */
 export async function callsOf(watches: Watches, run: () => Promise<unknown>): Promise<readonly FileCall[]> {
   const calls: FileCall[] = [];
   const former = replaceFileCalls(
@@ -32,11 +32,11 @@ export async function lastCall(
   run: () => Promise<unknown>,
 ): Promise<number> {
   const number = (await callsOf(watches, run)).findLastIndex(isIt) + 1;
-  if (number === 0) throw new Error('the run makes no such call');
+  if (number === 0) throw new Error('the attempt makes no such call');
   return number;
 }
 
-/** Has the process gone before that call: neither it nor any after it does anything. */
+/** Ends the process before that call: neither this call nor a later one has an effect. */
 export async function killBefore(nth: number, watches: Watches, run: () => Promise<unknown>): Promise<void> {
   const faulty = new FaultyFileCalls({ kind: 'kills', part: 'nothing' }, nth, watches);
   const former = replaceFileCalls(faulty.calls);
@@ -48,5 +48,5 @@ export async function killBefore(nth: number, watches: Watches, run: () => Promi
     await faulty.settle();
     replaceFileCalls(former);
   }
-  if (faulty.struck === undefined) throw new Error(`the run made fewer than ${nth} calls`);
+  if (faulty.struck === undefined) throw new Error(`the attempt made fewer than ${nth} calls`);
 }

@@ -1,7 +1,7 @@
 /**
- * Jobs that are stopped before their end: by a signal, by a reader that leaves, by the death of a
- * worker, even of one that holds the permit that all others wait for. Each ends soon, with the exit
- * code that says why, leaves nothing behind, and an existing output stays as it was.
+ * Jobs that are stopped early: by a signal, by a reader that closes the output, or by the death of a worker, even one
+ * that holds a permit that all others wait for. Each ends soon, with the exit code of its cause, leaves no files, and
+ * keeps an existing output unchanged.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * One of those who use a store at the same time: `store-actor.mjs ROLE STORE NAME`, until its standard input ends or, for
- * a producer, its work is done. It says what it did, a line each.
+ * One of the processes that use a store at the same time: `store-actor.mjs ROLE STORE NAME`. It works until its
+ * standard input ends or, as a producer, until its work is done, and prints one line for each thing it did.
  */
 import { openPileWriter, openStore } from '#src/index.js';
 import { verifyStore } from '#src/jobs/verify-store.js';

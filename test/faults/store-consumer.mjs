@@ -1,6 +1,7 @@
 /**
- * A program that takes the records of a store: `store-consumer.mjs STORE RECORDS STATES END_EPOCH`. It adds each record
- * to one file, and then the state behind it to another, a line each; it goes on behind the last whole line there.
+ * A program that reads the records of a store: `store-consumer.mjs STORE RECORDS STATES END_EPOCH`. It appends each
+ * record to one file, then the state after the record to another, one line each. When it starts, it continues after the
+ * last complete line.
  */
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import { openStore } from '#src/index.js';

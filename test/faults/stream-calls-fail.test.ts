@@ -1,6 +1,6 @@
 /**
- * A job that writes into a pipe, with its N-th file call failing. What was written cannot be taken back: after
- * a failure the reader has a part of the output, from its beginning; the exit code says that it is one.
+ * A job that writes to a pipe, with its N-th file call failing. Written bytes cannot be taken back: after a failure the
+ * reader has the beginning of the output, and the exit code says that it is incomplete.
  */
 
 import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What the system allows and what it offers as an output: few open files, devices and pipes, which
- * are written in place and never renamed over.
+ * Limits and outputs of the system: few open files, devices and pipes. The job writes devices and pipes in place, and
+ * never renames a file over them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What a job has on its temp disks between the passes: private directories of known names, spread evenly over
- * all temp directories, and few files however many inputs there are.
+ * The temp data of a job between the passes: private directories with known names, data spread evenly over all temp
+ * directories, and few files even for many inputs.
  */
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

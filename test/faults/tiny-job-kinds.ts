@@ -1,6 +1,6 @@
 /**
- * The ways in which the tiny job is done: where its data lies, where its output appears, what was there
- * before, and how it can be gone on with.
+ * The kinds of the tiny job: where its data lies, where its output appears, which files exist before, and whether it can be
+ * resumed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { OutputCompression, ShuffleOptions, Tuning } from '#src/index.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import type { FileCall } from './watched-file-calls.js';
 
-/** A call before which an earlier run of the job was killed. */
+/** A call before which an earlier attempt at the job was killed. */
 export type Moment = 'in pass 1' | 'in pass 2' | 'while outputs move';
 
 /** The last such call is the moment. */
@@ -27,16 +27,16 @@ export interface TinyJobKind {
   readonly tempCompress?: ShuffleOptions['tempCompress'];
   /** Whether inputs and outputs have a header of two lines. */
   readonly header?: boolean;
-  /** Makes what is there before, where the output is to appear. */
+  /** Makes existing files in the place of the output. */
   readonly makeFormer?: (output: string) => void;
-  /** Whether the job replaces what is there. */
+  /** Whether the job replaces existing files. */
   readonly force?: boolean;
-  /** Whether the job can be gone on with from the first; others can only be done again. */
+  /** Whether the job can be resumed from its start; other jobs can only start anew. */
   readonly resumable?: boolean;
   readonly keepTemp?: boolean;
   /** Whether it has a directory that the user named, and its data in there. */
   readonly jobDir?: boolean;
-  /** An earlier run of the job was killed. */
+  /** An earlier attempt at the job was killed. */
   readonly before?: { readonly resumable: boolean; readonly at: Moment };
   /** Default: few lines. */
   readonly makeInputs?: () => Buffer[];
@@ -128,43 +128,43 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   COMPRESSED_SHARDS,
 ].map(resumable);
 
-/** Whose outputs get their names in several steps, which are finished or taken back by the next run. */
+/** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
 export const MOVING_JOBS: readonly TinyJobKind[] = [EXISTING_DIRECTORY, REPLACED_SHARDS];
 
-/** What was there of an earlier run is discarded, while outputs of it were getting their names. */
+/** Jobs that discard an earlier attempt whose outputs were getting their names. */
 export const DISCARDING_JOBS: readonly TinyJobKind[] = [false, true].map((isResumable) => ({
   ...REPLACED_SHARDS,
   name: `shards that replace others, anew after ${isResumable ? 'a resumable' : 'an'} unfinished move`,
   before: { resumable: isResumable, at: 'while outputs move' },
 }));
 
-/** Which go on from where an earlier run was killed. */
+/** Jobs that resume a killed attempt. */
 export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...resumable(FILE),
-    name: `a file, temp data ${canWriteZstd ? '' : 'not '}compressed, gone on with in pass 2`,
+    name: `a file, temp data ${canWriteZstd ? '' : 'not '}compressed, resumed in pass 2`,
     tempCompress: canWriteZstd ? { codec: 'zstd' } : undefined,
     before: { resumable: true, at: 'in pass 2' },
   },
-  { ...resumable(FILE), name: 'a file, gone on with in pass 1', before: { resumable: true, at: 'in pass 1' } },
+  { ...resumable(FILE), name: 'a file, resumed in pass 1', before: { resumable: true, at: 'in pass 1' } },
   {
     ...resumable(REPLACED_SHARDS),
-    name: 'shards that replace others, gone on with in pass 2',
+    name: 'shards that replace others, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {
     ...resumable(COMPRESSED_SHARDS),
-    name: 'compressed shards, gone on with in pass 2',
+    name: 'compressed shards, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {
     ...resumable(REPLACED_SHARDS),
-    name: 'shards that replace others, gone on with while they move',
+    name: 'shards that replace others, resumed while they move',
     before: { resumable: false, at: 'while outputs move' },
   },
 ];
 
-/** A file, where an earlier run was killed, and --force given. */
+/** A file, with --force, after an earlier attempt was killed. */
 const ANEW: TinyJobKind = {
   ...FILE,
   name: 'a file, anew over an unfinished job',

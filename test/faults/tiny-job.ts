@@ -1,7 +1,7 @@
 /**
- * A job of some hundred file calls that has of everything several all the same (inputs, two of them
- * compressed, slices an input, temp directories, stripes, segments a pile, shards), in each of the places
- * where an output can appear; so small that it can be done again for every one of its calls.
+ * A job of a few hundred file calls that still has several of everything: inputs (two of them compressed), slices an
+ * input, temp directories, stripes, segments a pile, shards. It comes with every place of an output, and is so small that
+ * tests can repeat it for each of its calls.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export class TinyJob {
   readonly inputs: readonly string[];
   /** What the user was told by way of warnings since `prepare`. */
   readonly warnings: string[] = [];
-  /** What is there of an earlier run. */
+  /** The files of an earlier attempt. */
   #before: DiskState | undefined;
   #former: Content = {};
 
@@ -132,9 +132,9 @@ export class TinyJob {
   }
 
   /**
-   * Does what is still to be done after a run that was stopped.
-   * @returns undefined: nothing is. A job that was stopped when its output had appeared may have left no word
-   *   of it, and is then refused for its own output.
+   * Finishes a job whose attempt was stopped.
+   * @returns undefined if the job was already finished. A job that was stopped after its output had appeared may have left
+   *   no trace of itself; its own output then makes the command refuse.
    */
   async finish(expected: Content, ending: Ending = '--resume'): Promise<ShuffleReport | undefined> {
     try {
@@ -212,7 +212,7 @@ export class TinyJob {
     return Object.fromEntries(moved);
   }
 
-  /** Paths of all that a job leaves besides its output: what lies in temp directories, and what is hidden. */
+  /** Paths of all files that a job leaves besides its output: in temp directories, and hidden ones. */
   leftovers(): string[] {
     return readdirSync(this.root, { recursive: true })
       .map(String)
@@ -221,8 +221,8 @@ export class TinyJob {
   }
 
   /**
-   * What an undisturbed job makes of what there is before the first run, once it has been seen to be right.
-   * From then on `prepare` makes what an earlier run left, where the kind has one.
+   * The content that an undisturbed job leaves, after checking it. From then on, `prepare` makes the files of an earlier
+   * attempt if the kind has one.
    */
   async expectedContent(): Promise<Content> {
     this.#before = undefined;

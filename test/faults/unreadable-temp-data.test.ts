@@ -1,6 +1,6 @@
 /**
- * Temp data that its disk does not give any more: the job says so, and goes on by making the one pile set again
- * that the data was of, while the blocks stay as bad as they are.
+ * Temp data with unreadable blocks: the job reports it, makes the one damaged pile set again, and finishes, while the
+ * blocks stay unreadable.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

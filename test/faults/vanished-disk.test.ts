@@ -1,6 +1,6 @@
 /**
- * A temp disk that is taken away in the middle of a job: one line that says what is gone, no output; and a
- * job that can be resumed is finished when the disk is back.
+ * A temp disk that disappears in the middle of a job: one line names the missing path, and no output appears. If the
+ * job can be resumed, it finishes when the disk is back.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -31,18 +31,21 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp disk that goes away ${re
     spawnSync('umount', ['--lazy', disk]);
   });
 
-  it.each(['write', 'read'])('ends the job with one line, and is gone on with when it is back: %s', async (when) => {
-    const inputs = writeInputs(directory);
-    const job = [...inputs, '-o', directory.path('out'), '-T', disk, '-S', '64M', '-q', '--resume'];
-    const env = { ...smallSizes(), PILESHUF_UNMOUNT: JSON.stringify({ path: disk, when }) };
-    const { exitCode, lines } = seen(await runCommand(job, { nodeOptions: ['--import', witness], env }));
-    expect(exitCode === 1 || exitCode === 4).toBe(true);
-    expect(lines.at(-1)).toContain(disk);
-    expect(existsSync(directory.path('out'))).toBe(false);
+  it.each(['write', 'read'])(
+    'ends the job with one line, and the job can be resumed when the disk is back: %s',
+    async (when) => {
+      const inputs = writeInputs(directory);
+      const job = [...inputs, '-o', directory.path('out'), '-T', disk, '-S', '64M', '-q', '--resume'];
+      const env = { ...smallSizes(), PILESHUF_UNMOUNT: JSON.stringify({ path: disk, when }) };
+      const { exitCode, lines } = seen(await runCommand(job, { nodeOptions: ['--import', witness], env }));
+      expect(exitCode === 1 || exitCode === 4).toBe(true);
+      expect(lines.at(-1)).toContain(disk);
+      expect(existsSync(directory.path('out'))).toBe(false);
 
-    execFileSync('mount', ['-o', 'loop', image, disk]);
-    expect(seen(await runCommand(job, { env: smallSizes() }))).toEqual({ exitCode: 0, lines: [] });
-    expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
-    expect(execFileSync('ls', ['-A', disk], { encoding: 'utf8' })).toBe('lost+found\n');
-  });
+      execFileSync('mount', ['-o', 'loop', image, disk]);
+      expect(seen(await runCommand(job, { env: smallSizes() }))).toEqual({ exitCode: 0, lines: [] });
+      expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+      expect(execFileSync('ls', ['-A', disk], { encoding: 'utf8' })).toBe('lost+found\n');
+    },
+  );
 });

@@ -1,8 +1,7 @@
 /**
- * The chain that ties what is written to what was read, each link broken on purpose: with piles in
- * memory, on disk, and split again because they do not fit; on the calling thread and on workers.
- * Whatever the fault, the command ends with exit code 4, says so in one line, and no output appears.
- * The saboteur works from outside (`saboteur.mjs`).
+ * The chain of checks that ties the output to the inputs, with each link broken on purpose: with piles in memory, on
+ * disk, and scattered again because they do not fit; on the calling thread and on workers. For every fault the command
+ * ends with exit code 4 and one line, and no output appears. The saboteur works from outside (`saboteur.mjs`).
  */
 
 import '../fixtures/tuning-under-test.js';

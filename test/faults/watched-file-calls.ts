@@ -1,6 +1,6 @@
 /**
- * The table of file calls with something around each of them that concerns watched paths: what the tests
- * of faults and the model of a disk are made of. Calls on other paths go to the system as they are.
+ * The table of file calls with a hook around each call on a watched path, for the fault tests and the model of a disk.
+ * Calls on other paths go to the system unchanged.
  */
 import type { FileCalls } from '#src/io/file-calls.js';
 import { systemFileCalls } from '#src/io/file-calls.js';

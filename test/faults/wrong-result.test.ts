@@ -1,6 +1,6 @@
 /**
- * A job that can be resumed and finds that what it made is wrong, without knowing of which part: going on would
- * find the same again, so nobody is told to, nothing is kept, and the same command begins anew.
+ * A resumable job that finds its result wrong, and does not know which part: an attempt to resume would fail in the same
+ * way, so the error does not advise to resume, no file is kept, and the same command starts anew.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ describe('a result that is wrong', () => {
       { act: 'short-output-write', outputBytes: OUTPUT_BYTES },
       /^verification failed: the staged output \S+\/0\.part has \d+ bytes on disk, expected/,
     ],
-  ])('is not gone on with, and nothing of it stays: %s', async (_, sabotage, message) => {
+  ])('is not resumed, and leaves no files: %s', async (_, sabotage, message) => {
     const inputs = writeInputs(directory);
     const output = directory.path('out');
     const argv = [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', '--resume'];

@@ -1,4 +1,4 @@
-/** Where compressed inputs are cut: at members, when they say how long they are and it pays. */
+/** Where compressed inputs are cut: at members that state their length, if it pays. */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Estimates: exact for plain files, near the truth for compressed ones, the same for the same seed, and
- * a guess where nothing can be known.
+ * Estimates: exact for plain files, nearly right for compressed ones, the same for the same seed, and a guess for
+ * streams.
  */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

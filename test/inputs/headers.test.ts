@@ -1,6 +1,6 @@
 /**
- * Headers are read before a job begins: of every file, as little as it takes, whatever its compression; and sizes that
- * do not fit are found then.
+ * Reading headers before a job starts: of every file, with any compression, with as few reads as possible; and finding
+ * sizes that contradict the headers.
  */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** The ids of inputs by each rule, and lists of ids that are refused. */
+/** The ids of inputs by each rule, and refused lists of ids. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError } from '#src/errors.js';
@@ -48,13 +48,15 @@ describe('the id of an input', () => {
   });
 
   it('is in the list for every input, and for nothing else', async () => {
-    await expect(idsOf(['1'], 'a', 'b')).rejects.toThrow(/^1 input ids are given for 2 inputs; expected one for each,/);
+    await expect(idsOf(['1'], 'a', 'b')).rejects.toThrow(
+      /^1 input ids are given for 2 inputs; expected one for each input,/,
+    );
     await expect(idsOf(['1', '2', '3'], 'a', 'b')).rejects.toThrow(/^3 input ids are given for 2 inputs; /);
   });
 
   it('is nothing that standard input has for itself', async () => {
-    await expect(idsOf('path', '-')).rejects.toThrow(/^standard input \(-\) has no name to be its input id: /);
-    await expect(idsOf('name', '-')).rejects.toThrow(/^standard input \(-\) has no name to be its input id: /);
+    await expect(idsOf('path', '-')).rejects.toThrow(/^standard input \(-\) has no name that could be its input id: /);
+    await expect(idsOf('name', '-')).rejects.toThrow(/^standard input \(-\) has no name that could be its input id: /);
     expect(await idsOf(['named'], '-')).toEqual(['named']);
   });
 });

@@ -1,6 +1,4 @@
-/**
- * From names to inputs: which files, in which order, with which codec, and every name that is refused.
- */
+/** From names to inputs: which files, in which order, with which codec, and every refused name. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
@@ -43,9 +41,11 @@ describe('listInputs', () => {
     const [a, b, c, d, e] = ['a.txt', 'b.jsonl.zst', 'c.xz', 'd.gz', 'e.gz'].map((name) => directory.path(name));
     if (!a || !b || !c || !d || !e) return expect.fail();
     expect(await warningsOf(a, d)).toEqual([]);
-    expect(await warningsOf(e, d)).toEqual([`${e} is named as a compressed file and is empty: it is taken as it is`]);
+    expect(await warningsOf(e, d)).toEqual([
+      `${e} has the name of a compressed file and is empty; pileshuf reads it as it is`,
+    ]);
     expect(await warningsOf(a, b, c, e)).toEqual([
-      `${b} is named as a compressed file and does not begin as such a file does: it is taken as it is; so it is with 2 others`,
+      `${b} has the name of a compressed file and does not begin like one; pileshuf reads it as it is (and 2 other inputs)`,
     ]);
     const warnings: string[] = [];
     await listInputs([b, c], (line) => warnings.push(line), ['cat']);
@@ -70,9 +70,10 @@ describe('listInputs', () => {
     const [whole = '', joined = '', ...others] = paths;
     const gzip = directory.path('gzip');
     expect(await warningsOf(whole, joined, gzip)).toEqual([]);
-    const warningOf = (path: string) => `${path} does not end with the empty block that ends BGZF files; it may be cut`;
+    const warningOf = (path: string) =>
+      `${path} does not end with the empty block that ends BGZF files; it may be cut off`;
     for (const path of others.slice(0, -1)) expect(await warningsOf(whole, path, gzip)).toEqual([warningOf(path)]);
-    expect(await warningsOf(...paths)).toEqual([`${warningOf(directory.path('cut'))}; so it is with 3 others`]);
+    expect(await warningsOf(...paths)).toEqual([`${warningOf(directory.path('cut'))} (and 3 other inputs)`]);
     const warnings: string[] = [];
     await listInputs(paths, (line) => warnings.push(line), ['gzip', '-dc']);
     expect(warnings).toEqual([]);
@@ -83,10 +84,10 @@ describe('listInputs', () => {
     const [a, b] = [directory.path('a'), directory.path('b')];
     expect(await namesOf(b, a, b)).toEqual(['b', 'a', 'b']);
     expect(await warningsOf(b, a)).toEqual([]);
-    expect(await warningsOf(b, a, b)).toEqual([`${b} is the same file as ${b}: its records are taken twice`]);
+    expect(await warningsOf(b, a, b)).toEqual([`${b} is the same file as ${b}: its records come twice`]);
     symlinkSync(a, directory.path('link'));
     expect(await warningsOf(a, directory.path('link'))).toEqual([
-      `${directory.path('link')} is the same file as ${a}: its records are taken twice`,
+      `${directory.path('link')} is the same file as ${a}: its records come twice`,
     ]);
   });
 
@@ -116,8 +117,8 @@ describe('listInputs', () => {
         closeSync(stdin);
       }
     };
-    expect(listed('-', a)).toEqual([['-', a], [`${a} is the same file as -: its records are taken twice`]]);
-    expect(listed(a, '-')).toEqual([[a, '-'], [`- is the same file as ${a}: its records are taken twice`]]);
+    expect(listed('-', a)).toEqual([['-', a], [`${a} is the same file as -: its records come twice`]]);
+    expect(listed(a, '-')).toEqual([[a, '-'], [`- is the same file as ${a}: its records come twice`]]);
   });
 
   it('takes all files below a directory, sorted by the bytes of their paths', async () => {

@@ -1,6 +1,6 @@
 /**
- * The law of record indexes, for every framing: `get` gives the records that a plain reader finds, wherever the file is
- * cut, however it is compressed, on one thread and on several, with and without a header.
+ * The law of record indexes, for every framing: `get` returns the records that a plain reader finds, for every way to
+ * cut and compress the file, on one thread and on several, with and without a header.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Appending with its N-th file call failing, or the process gone at it, for N = 1, 2, 3, ... until no call is left.
- * After each the store is valid, and has what it had before or all that was to be added; who was told of a failure finds
- * nothing left; and the same can be done again, to its end. Reading with a call that fails gives all or nothing.
+ * Appending with its N-th file call failing, or the process killed at it, for N = 1, 2, 3, ... until no call is left.
+ * Each time the store is valid, and has its former content or all of the new one. After a reported failure no files are
+ * left, and the same call succeeds when repeated. A reader with a failing call gets all records or none.
  */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

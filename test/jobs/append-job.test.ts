@@ -1,4 +1,6 @@
-/** Appending from a program: what is refused before anything is made, and what becomes of it when it is stopped. */
+/**
+ * Appending from a program: which calls are refused before any file is made, and how a stopped call leaves the store.
+ */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, type AppendOptions, appendToStore, shuffleStore, UsageError } from '#src/index.js';
@@ -32,11 +34,15 @@ describe('appendToStore', () => {
     [
       'an id that is given twice',
       { inputs: ['/dev/null', '/dev/zero'], inputIds: ['a', 'a'] },
-      /have the same input id "a"; expected one/,
+      /have the same input id "a"; expected an id that no other input has/,
     ],
     ['too little memory', { memoryBytes: 1000 }, /memory budget/],
-    ['a limit of a place that is not there', { ioLimits: { '/nowhere': 1 } }, /^`ioLimits` \/nowhere=1: cannot find /],
-    ['headers', { header: { lines: 1 } } as Partial<AppendOptions>, /^a pile store keeps records alone, /],
+    [
+      'a limit for a path that does not exist',
+      { ioLimits: { '/nowhere': 1 } },
+      /^`ioLimits` \/nowhere=1: cannot find /,
+    ],
+    ['headers', { header: { lines: 1 } } as Partial<AppendOptions>, /^a pile store keeps only records, /],
   ])('refuses %s, and makes no store', async (_, options, message) => {
     await expect(append(options)).rejects.toThrow(UsageError);
     await expect(append(options)).rejects.toThrow(message);
@@ -57,7 +63,7 @@ describe('appendToStore', () => {
     });
   });
 
-  it('takes ordinals for ids when it is told to', async () => {
+  it('takes ordinals for ids when asked to', async () => {
     await append({ inputIds: 'ordinal' });
     await expect(append({ inputIds: ['0'] })).rejects.toMatchObject({ code: 'ERR_INPUT_ID_TAKEN' });
   });

@@ -1,4 +1,4 @@
-/** A disk that does not hold what is to be appended: said before anything is written, where it is known. */
+/** A disk that is too full for an append: if the size is known, the error comes before the first write. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** Positions beyond 32 bits: records before, across and behind the fourth GiB of a file, most of which is a hole. */
+/** Positions beyond 32 bits: records before, across and after the fourth GiB of a file that is mostly a hole. */
 import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { indexFile, openIndexed } from '#src/index.js';

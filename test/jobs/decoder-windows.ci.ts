@@ -1,6 +1,6 @@
 /**
- * The window of a decoder is counted by the job that it decodes for: also when the header was read with it before, and
- * when an earlier job of this process had one. The --memory that a message names does at once.
+ * A job counts the window of its decoder as its own memory, even if a decoder with such a window read the header
+ * before, or worked for an earlier job of this process. The --memory that a message names is enough.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Whether the disks can hold a job: what goes to one device is added up, to the byte, however many
- * directories on it were named, and less what never is there at the same time.
+ * Whether the disks can hold a job: needs on one device are added up to the byte, for any number of named directories,
+ * minus data that never exists at the same time.
  */
 import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * How a job begins when an earlier run of it left something: gone on with only when that was asked for, never
- * mixed in, discarded only by force, and removed without a word where it is of no use to anybody.
+ * How a job starts when an earlier attempt left files: it resumes only if asked to, never mixes the two, discards files
+ * that can be resumed only by force, and silently removes the others.
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ interface Left {
   readonly index?: boolean;
 }
 
-/** What a run leaves that was killed. */
+/** The files of a killed attempt. */
 async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise<FilesSite> {
   const places = placesOf(options);
   const made = new JobDirectory(places.paths);
@@ -99,7 +99,7 @@ async function leave(left: Left, options: Partial<ShuffleOptions> = {}): Promise
   if (typeof left.ranges === 'object') await writeFinishedRanges(jobDirectory, 1, left.ranges);
   else if (left.ranges !== undefined) writeFileSync(join(jobDirectory, 'done-000001'), 'x');
   if (left.index === true) writeFileSync(join(jobDirectory, 'set-000000.index'), 'x');
-  // A job that was killed leaves also what is empty.
+  // A killed job leaves empty directories, too.
   writeFileSync(join(jobDirectory, ATTEMPT), '');
   made.release();
   return places;
@@ -126,7 +126,7 @@ beforeEach(() => {
 });
 
 describe('where nothing was left', () => {
-  it.each([{}, { resume: true }, { force: true }])('a job begins anew, and makes nothing yet: %j', async (options) => {
+  it.each([{}, { resume: true }, { force: true }])('a job starts anew, and makes nothing yet: %j', async (options) => {
     const started = await start(options);
     expect(started).toMatchObject({ kind: 'fresh', directory: { wasThere: false } });
     expect(isGone()).toBe(true);
@@ -159,11 +159,11 @@ describe('what is of no use to anybody', () => {
   });
 });
 
-describe('what can be gone on with', () => {
+describe('what can be resumed', () => {
   const kinds: readonly [string, Left][] = [
     ['a job that can be resumed', { manifest, ranges: [run], index: true }],
     ['one that has done nothing yet', { manifest }],
-    ['outputs that have begun to move', { manifest: { ...unsafe, layout: null }, journal }],
+    ['outputs that have started to move', { manifest: { ...unsafe, layout: null }, journal }],
   ];
 
   it.each(kinds)('is refused, and left as it is, when nobody says whether to: %s', async (_, left) => {
@@ -173,7 +173,7 @@ describe('what can be gone on with', () => {
     await expect(started).rejects.toThrow(UsageError);
     await expect(started).rejects.toMatchObject({
       code: 'ERR_JOB_UNFINISHED',
-      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give \`resume\` to go on, or \`force\` to discard it`,
+      message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give \`resume\` to resume it, or \`force\` to discard it`,
     });
     expect(namesIn(places.paths.jobDirectory)).toEqual(before);
     expect(isHeld(places)).toBe(false);
@@ -183,7 +183,7 @@ describe('what can be gone on with', () => {
     const places = await leave(left);
     for (const force of [false, true]) {
       const started = await start({ resume: true, force });
-      expect(started).toMatchObject({ kind: 'continue', ...asLeft(left, places) });
+      expect(started).toMatchObject({ kind: 'resumed', ...asLeft(left, places) });
       const ranges = left.journal === undefined ? (left.ranges ?? []) : [];
       expect(started).toMatchObject({ finished: { ranges, recordCount: ranges.length } });
       expect(isHeld(places)).toBe(true);
@@ -232,15 +232,15 @@ describe('what is damaged', () => {
     await leave({ manifest: 'damaged' });
     expect(await start({ onWarning: (line) => lines.push(line) })).toMatchObject({ kind: 'fresh' });
     expect(isGone()).toBe(true);
-    expect(lines).toEqual([expect.stringMatching(/ is damaged: .*; nothing had been done, and the job begins anew$/)]);
+    expect(lines).toEqual([expect.stringMatching(/ is damaged: .*; nothing was done yet, and the job starts anew$/)]);
   });
 
   it('is not told of records that the moves make superfluous', async () => {
     await leave({ manifest, journal, ranges: 'damaged' });
-    expect(await start({ resume: true })).toMatchObject({ kind: 'continue', journal: { checksum: journal.checksum } });
+    expect(await start({ resume: true })).toMatchObject({ kind: 'resumed', journal: { checksum: journal.checksum } });
   });
 
-  it('is told from what another version wrote', async () => {
+  it('is distinguished from files of another version', async () => {
     const places = await leave({ manifest: 'of another version' });
     for (const options of [{}, { resume: true }]) {
       await expect(start(options)).rejects.toMatchObject({ code: 'ERR_JOB_VERSION' });
@@ -266,7 +266,7 @@ describe('outputs that are staged by a job with another job directory', () => {
       await expect(start(options)).rejects.toMatchObject({
         code: 'ERR_JOB_UNFINISHED',
         message: expect.stringContaining(
-          `exists in ${places.paths.jobDirectory}: give the \`tempDirs\` or \`jobDir\` that it had, and \`resume\` to go on or \`force\` to discard it`,
+          `exists in ${places.paths.jobDirectory}: give the \`tempDirs\` or \`jobDir\` of that job, and \`resume\` to resume it or \`force\` to discard it`,
         ),
       });
     }

@@ -1,6 +1,6 @@
 /**
- * Reading a store while it expires and is collected without a grace: what is missing is told as that, and no disk is
- * blamed; damage is told as damage, also to what was taken out of the store and is still there.
+ * Reading a store while it expires and is collected without a grace: the error for missing files says so, and does not
+ * blame the disk. The error for damaged files says damage, even for a removed pile set that still exists.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ const readings: Record<string, () => Promise<unknown>> = {
   'inspect --verify': () => inspectStore(store(), { verify: true }),
 };
 
-/** When the first file that ends so is opened, all has expired and is gone, as `pileshuf gc` does it. */
+/** When the first file with this ending is opened, everything expires and is deleted, as `pileshuf gc` does it. */
 function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
   let isFirst = true;
   const { manifest } = openSnapshot(store());
@@ -49,7 +49,7 @@ function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
 
 const told = () => ({
   code: 'ERR_STORE',
-  message: `records of state 3 of the pile store ${store()} were expired and deleted while they were read; begin with the present state, and give pileshuf gc a longer --grace`,
+  message: `records of state 3 of the pile store ${store()} were expired and deleted while they were read; begin with the present state, and give later garbage collections a longer \`graceMilliseconds\``,
 });
 
 beforeEach(async () => {

@@ -41,16 +41,16 @@ async function refusal(options: Parameters<typeof indexFile>[1] = {}) {
 describe('indexFile', () => {
   it.each([
     ['a directory', () => directory.path('data'), /is a directory/],
-    ['what is not there', () => directory.path('data', 'none'), /does not exist/],
-    ['a device', () => '/dev/null', /is no regular file/],
+    ['a missing file', () => directory.path('data', 'none'), /does not exist/],
+    ['a device', () => '/dev/null', /is not a regular file/],
   ])('refuses %s', async (_, path, message) => {
     write('');
     await expect(indexFile(path())).rejects.toThrow(message);
   });
 
   it.each([
-    ['gzip of one member', () => gzipSync('a\nb\n'), /gzip is decoded from its beginning alone.*bgzip/],
-    ['bzip2', () => Buffer.from('BZh91AY&SY'), /bzip2 is decoded from its beginning alone/],
+    ['gzip of one member', () => gzipSync('a\nb\n'), /gzip can only be decoded from its beginning.*bgzip/],
+    ['bzip2', () => Buffer.from('BZh91AY&SY'), /bzip2 can only be decoded from its beginning/],
   ])('refuses %s, and says what to do', async (_, content, message) => {
     write(content());
     const { kind, message: told } = await refusal();
@@ -65,7 +65,7 @@ describe('indexFile', () => {
 
   it('refuses members so large that reading one record would take long', async () => {
     write(Buffer.concat([zstdFrameOf(Buffer.alloc(64 * 2 ** 20 + 1, 'x\n'))]));
-    expect((await refusal()).message).toMatch(/holds 67108865 bytes, and must be decoded as a whole/);
+    expect((await refusal()).message).toMatch(/holds 67108865 bytes and must be decoded as a whole/);
   });
 
   it('refuses a damaged file', async () => {
@@ -120,7 +120,7 @@ describe('indexFile', () => {
     await records.close();
   });
 
-  it('may run several times at once: the index is always complete', async () => {
+  it('may be made several times at once: the index is always complete', async () => {
     write('a\nb\n'.repeat(10_000));
     const done = await Promise.all([1, 2, 3].map(() => indexFile(file())));
     expect(done.map(({ records }) => records)).toEqual([20_000, 20_000, 20_000]);

@@ -1,6 +1,4 @@
-/**
- * What is told of a store, and that no damage stays unseen.
- */
+/** The report on a store, and that inspecting finds every damage. */
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Whether an unfinished job is the one that is asked for: each thing that decides the bytes or where they lie
- * has its line when it differs, and what only decides how fast may differ.
+ * Whether an unfinished job is the requested one: each difference that decides the bytes or their place has its own
+ * error message, and options that change only the speed may differ.
  */
 import { mkdirSync, renameSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -116,7 +116,7 @@ describe('requireSameJob', () => {
     await expect(compared).rejects.toThrow(UsageError);
     await expect(compared).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS', message: expect.stringMatching(message) });
     await expect(compared).rejects.toThrow(
-      /^the unfinished job in .*\.job was begun with .*; give the same to go on, or `force` without `resume` to discard/,
+      /^the unfinished job in .*\.job started with .*; give the same to resume it, or `force` without `resume` to discard it$/,
     );
   });
 
@@ -146,8 +146,8 @@ describe.each([true, false])('inputs that changed, of a job that can be resumed:
   it.each<[string, () => void, RegExp]>([
     ['longer', () => truncateSync(path('b'), SIZE + 1), /its size was 20000 bytes and is 20001/],
     ['shorter', () => truncateSync(path('b'), SIZE - 1), /its size was 20000 bytes and is 19999/],
-    ['touched', () => utimesSync(path('b'), 1, 2), /the time of its last change is another/],
-    ['replaced', () => renameSync(path('c'), path('b')), /the time of its last change is another/],
+    ['touched', () => utimesSync(path('b'), 1, 2), /the time of its last change differs/],
+    ['replaced', () => renameSync(path('c'), path('b')), /the time of its last change differs/],
   ])('are told: %s', async (_, change, message) => {
     utimesSync(path('b'), 1e9, 1e9);
     const manifest = await manifestOf({}, isResumable);
@@ -156,9 +156,9 @@ describe.each([true, false])('inputs that changed, of a job that can be resumed:
     const compared = compare(manifest);
     await expect(compared).rejects.toThrow(InputError);
     await expect(compared).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' });
-    await expect(compared).rejects.toThrow(isResumable ? message : /\(a size, a time or a name is another\)/);
+    await expect(compared).rejects.toThrow(isResumable ? message : /\(a size, a time or a name changed\)/);
     await expect(compared).rejects.toThrow(
-      / changed since the unfinished job in .*\.job was begun \(.*\); give `force` without `resume` to begin anew$/,
+      / changed since the unfinished job in .*\.job started \(.*\); give `force` without `resume` to start anew$/,
     );
     if (isResumable) await expect(compared).rejects.toThrow(new RegExp(`^${path('b')}: the input changed `));
   });
@@ -191,7 +191,7 @@ describe('inputs of a job that can be resumed', () => {
     const manifest = await manifestOf();
     for (const position of [0, 4095, SIZE - 4096, SIZE - 1]) {
       overwrite('b', position);
-      await expect(compare(manifest)).rejects.toThrow(/\/b: .* \(its first or last bytes are others\)/);
+      await expect(compare(manifest)).rejects.toThrow(/\/b: .* \(its first or last bytes differ\)/);
     }
     // What lies between is not read twice.
     overwrite('b', 10_000);

@@ -1,6 +1,6 @@
 /**
- * What a caller is told of a whole job: in each pass the bytes done begin at 0, never fall, and end at
- * the total, which is that of the inputs as stored and then that of the output.
+ * The progress reports of whole jobs: in each pass the bytes done start at 0, never fall, and end at the total, which
+ * is the size of the stored inputs in pass 1 and the size of the output in pass 2.
  */
 
 import { statSync, writeFileSync } from 'node:fs';

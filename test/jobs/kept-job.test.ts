@@ -1,6 +1,5 @@
 /**
- * Jobs that were kept after their end: the next run of the same command finds them, and treats the output that
- * is there as any other.
+ * Jobs that were kept after their end: the same command finds them again, and treats the existing output as any other.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -21,7 +20,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Temp data lies on disk, whatever there is of memory. */
+/** Temp data lies on disk, even if memory has room for it. */
 const run = (changed: Partial<ShuffleOptions>): Promise<ShuffleReport> =>
   shuffle(
     { inputs: [directory.path('in')], output: out(), seed: 's', ...changed },
@@ -43,7 +42,7 @@ describe.each([
       code: expect.stringMatching(/^ERR_(JOB_UNFINISHED|OUTPUT_EXISTS)$/),
     });
 
-    // The output that is there is not replaced by a job that goes on, unless that is said.
+    // A resumed job replaces an existing output only with `force`.
     await expect(run({ ...rule, resume: true })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' });
     expect(isKept()).toBe(true);
     const again = await run({ ...rule, resume: true, force: true, keepTemp: true });

@@ -1,5 +1,5 @@
 /**
- * A program that embeds a job has its memory back when the job has ended, and not when its collector comes to it.
+ * A program that embeds pileshuf gets the memory of a job back when the job ends, before its garbage collector runs.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * That a job is done by several threads at one time, one large input included, and that --io-limit
- * bounds how many of them are at one disk. A worker is held inside a read or write until another one
- * is inside one, too: they meet, or the job fails because nobody came.
+ * Several threads work on a job at one time, even on one large input, and --io-limit bounds how many use a disk. A
+ * worker is held inside a read or write until another one is inside one too: they meet, or the job fails because no
+ * other came.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Records that a program writes into a store: what is in it afterwards, to the byte, whatever the sizes; and that of a
- * writer that did not come to its end nothing is.
+ * Records that a program writes to a store: the content of the store afterwards, to the byte, for any sizes. A writer
+ * that does not commit adds no record.
  */
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
@@ -109,7 +109,7 @@ describe('a PileWriter', () => {
     expect(pileSetFiles()).toEqual([]);
   });
 
-  it('replaces what the store has of the input, when it is told to', async () => {
+  it('replaces the former records of the input when asked to', async () => {
     await write('a', ['x']);
     await expect(write('a', ['y'])).rejects.toEqual(refusal('ERR_INPUT_ID_TAKEN', /give `replace` to replace it/));
     await write('a', ['y', 'z'], { replace: true });

@@ -1,4 +1,4 @@
-/** Where the time of whole jobs went: that each phase is told in its pass, and that they add up. */
+/** The profiles of whole jobs: each phase counts in its pass, and all phases add up. */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * All that a caller gets back, field by field: of a job on disk with threads, of one in memory on the
- * calling thread, and of one that writes shards.
+ * The report of a job, field by field: of a job on disk with threads, of a job in memory on the calling thread, and of
+ * a job that writes shards.
  */
 import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning } from '#src/index.js';

@@ -1,6 +1,6 @@
 /**
- * What a job takes when the caller says nothing: where temp data goes, and how much memory, which a
- * control group may make less than the machine has; and what a caller must not say.
+ * The defaults of a job: the temp directory, and the memory, for which a control group may have a lower limit than the
+ * machine; and refused options.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -133,7 +133,7 @@ describe('the memory of a job', () => {
     completeShuffle({ inputs: [], memoryBytes: 8000 * KIB, onWarning });
     expect(warnings).toEqual([]);
     completeShuffle({ inputs: [], memoryBytes: 9000 * KIB, onWarning });
-    expect(warnings).toEqual(['`memoryBytes` is more than the 7 MiB that there are; 7 MiB are used']);
+    expect(warnings).toEqual(['`memoryBytes` is more than the 7 MiB of this machine; pileshuf uses 7 MiB']);
   });
 
   it('is whole bytes, and refused otherwise', () => {
@@ -262,7 +262,7 @@ describe('the compression of an output', () => {
 
   it('is not what a name says of which nothing is written, with a warning', () => {
     for (const output of ['a.jsonl.xz', 'a.bz2', 'a.lz4', 'a.bgz']) {
-      const otherwise = 'though its name says something else; gzip and zstd can be written';
+      const otherwise = 'though its name says something else; pileshuf can write gzip and zstd';
       expect(chosen({ output })).toEqual({
         compression: undefined,
         warnings: [`the output ${output} will be plain, ${otherwise}`],

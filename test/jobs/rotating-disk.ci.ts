@@ -1,6 +1,6 @@
 /**
- * Jobs whose inputs, temp data and output lie on one disk that rotates, which takes one call at a time. Each is a
- * process of its own: one that waits for a permit that it holds itself would hold up the test with it.
+ * Jobs whose inputs, temp data and output lie on one rotating disk, which takes one call at a time. Each job has its
+ * own process, because a job that waits for a permit that it holds itself would block the test.
  */
 import './one-rotating-disk.mjs';
 import { readdirSync, readFileSync, statSync } from 'node:fs';

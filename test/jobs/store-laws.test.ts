@@ -1,6 +1,6 @@
 /**
- * The laws of stores: what comes out is what a job writes of the same inputs with the same ids and seed, whatever was
- * added when, replaced, and with which settings; and reading changes nothing.
+ * The laws of stores: the output equals that of a job on the same inputs with the same ids and seed, for any settings
+ * and any history of appends and replacements; and reading changes no file.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ function newStore(piles: number): Store {
   return { path: directory.path(`store-${stores}`), piles };
 }
 
-/** Buffers that are not set take what there is but for a few MiB: less than this would leave none for a long record. */
+/** Buffers without a set size take all memory but a few MiB: a smaller budget would leave none for a long record. */
 const LEAST_MEMORY_BYTES = 16 * 2 ** 20;
 
 function optionsOf({ workers, memoryBytes }: Settings) {
@@ -190,7 +190,7 @@ describe('a store', () => {
     );
   });
 
-  it('has piles that are split when they are read and do not fit, beside the store', async () => {
+  it('scatters piles again that do not fit when they are read, beside the store', async () => {
     const [a = Buffer.of(), b = Buffer.of()] = makeLargeInputs({ lines: 6000, longest: 40, factor: 5 });
     const inputs = [
       { id: 'a', bytes: a },

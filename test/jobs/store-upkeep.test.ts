@@ -1,6 +1,4 @@
-/**
- * Upkeep that is stopped by its caller: it ends soon, and what it has not done is done by a later call.
- */
+/** Upkeep that its caller stops: it ends soon, and a later call does the rest. */
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AbortedError, collectStore, expireStore, inspectStore } from '#src/index.js';
@@ -34,7 +32,7 @@ describe('a signal that is aborted before the call', () => {
 });
 
 describe('a signal that is aborted while files are deleted', () => {
-  it('ends it before the next pile set, and the next call goes on', async () => {
+  it('ends it before the next pile set, and the next call does the rest', async () => {
     const controller = new AbortController();
     fileCalls.replace({
       unlink: (path) => {

@@ -1,6 +1,6 @@
 /**
- * Inputs and outputs that are pipes: the same records and the same order as from and to a file, whatever
- * the pieces in which the bytes come, plain or compressed.
+ * Inputs and outputs that are pipes, plain or compressed: the same records and the same order as with files, for any
+ * sizes of the pieces that the pipe delivers.
  */
 
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,6 +1,4 @@
-/**
- * Temp data that is compressed: less of it, the same output, and a job that goes on may change its mind.
- */
+/** Compressed temp data: it is smaller, the output is the same, and the option may change when a job is resumed. */
 import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -50,7 +48,7 @@ describe.skipIf(!canWriteZstd)('a job with tempCompress, if this machine can wri
     }
   });
 
-  it('has an effect on piles that are split again, too', async () => {
+  it('has an effect on piles that are scattered again, too', async () => {
     const tuning = { ...ON_DISK, pileCount: 2, readBytes: 4096, outputBytes: 8192, pass2ArenaBytes: 2 ** 19 };
     const plain = await tempBytesOf(undefined, tuning);
     expect(plain).toBeGreaterThan(1.5 * STORED_BYTES);
@@ -99,7 +97,7 @@ describe('tempCompress', () => {
   });
 });
 
-describe.skipIf(!canWriteZstd)('a job that goes on, if this machine can write zstd,', () => {
+describe.skipIf(!canWriteZstd)('a resumed job, if this machine can write zstd,', () => {
   const jobs = useTinyJobs();
   const kind = (at: 'in pass 1' | 'in pass 2', tempCompress: TinyJobKind['tempCompress']): TinyJobKind => ({
     name: 'a job that was stopped',

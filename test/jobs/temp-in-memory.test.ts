@@ -1,6 +1,6 @@
 /**
- * Temp data in memory competes with the job that spills to it: a temp directory on tmpfs is warned of,
- * by name, when something may have to go there, and not when all is known to fit.
+ * Temp data on tmpfs competes with the job for memory: the job warns of such a temp directory if data may go there, and
+ * does not warn if all data is known to fit in the memory budget.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Who does the work, with the sizes that the plan chooses: a small job is done before threads could be
- * started, a larger one has as many as it asked for and has tasks for.
+ * The threads of a job, with the sizes of the plan: a small job works on the calling thread, and a larger one has as
+ * many threads as it asked for and has tasks for.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';

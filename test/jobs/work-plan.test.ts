@@ -1,6 +1,6 @@
 /**
- * Which jobs keep what they need to be gone on with, from which size on, and that a job that goes on lays out
- * its work as the one before, with whatever memory it has.
+ * Which jobs can be resumed, from which size on. A resumed job keeps the layout of the earlier attempt, with any memory
+ * budget.
  */
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -139,7 +139,7 @@ describe('the disk space of a compressed output', () => {
   });
 });
 
-describe('a job that goes on', () => {
+describe('a resumed job', () => {
   const tuned: Tuning = { keepInRam: false, inline: false };
 
   it('has the layout of the one before, with less memory and with more, other workers and other tuning', async () => {
@@ -190,7 +190,7 @@ describe('a job that goes on', () => {
     const cut = plan({ resume: true }, { ...manifest, layout: { ...layout, slicesDigest: 'other' } }, tuned);
     await expect(cut).rejects.toMatchObject({
       code: 'ERR_JOB_VERSION',
-      message: expect.stringMatching(/^the unfinished job was cut into slices by another version of pileshuf; finish /),
+      message: expect.stringMatching(/^another version of pileshuf cut the unfinished job into slices; finish /),
     });
   });
 

@@ -1,6 +1,4 @@
-/**
- * Inputs of the law tests: arbitrary bytes, and the corners that programs about lines get wrong.
- */
+/** Inputs of the law tests: arbitrary bytes, and edge cases of line-based programs. */
 import fc from 'fast-check';
 
 const word = fc.constantFrom('a', 'bb', 'line of text', '\r', '\0', 'ÿ', 'é', '\u{1f600}');

@@ -1,7 +1,7 @@
 /**
- * Where programs about records break: nothing, one record, only terminators, no last terminator, and
- * inputs and records that are as long as a buffer, a byte less and a byte more, for every buffer there
- * is. Each output is compared with the reference order.
+ * Edge cases of record-based programs: no records, one record, only terminators, no last terminator, and inputs and
+ * records as long as a buffer, one byte shorter and one byte longer, for every buffer. Each output is compared with the
+ * reference order.
  */
 
 import { rmSync, writeFileSync } from 'node:fs';

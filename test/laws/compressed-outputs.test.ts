@@ -1,6 +1,6 @@
 /**
- * The law for compressed outputs: what they decode to are the bytes of the plain output, whatever the codec, the
- * settings and the workers; and shards are cut where they are without compression.
+ * The law of compressed outputs: they decode to the bytes of the plain output, for every codec, setting and number of
+ * workers; and shards are cut at the same records as without compression.
  */
 
 import { spawnSync } from 'node:child_process';

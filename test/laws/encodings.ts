@@ -1,4 +1,4 @@
-/** The ways in which an input may lie there: as it is, or compressed by what the tests write themselves. */
+/** The encodings of an input: plain, or compressed by the tests themselves. */
 import { gzipSync } from 'node:zlib';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';

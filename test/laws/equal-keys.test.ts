@@ -1,4 +1,4 @@
-/** Records of equal keys, which chance gives to none of the other tests: here all inputs have the same key. */
+/** Records with equal keys, which random keys never have in the other tests: here all inputs have the same key. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { appendToStore, type ShuffleOptions, shuffle, shuffleStore } from '#src/index.js';

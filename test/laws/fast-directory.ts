@@ -1,6 +1,6 @@
 /**
- * A directory for tests that run thousands of jobs: in memory where the system has such a place, since
- * each job makes its output durable, and a disk takes milliseconds for that.
+ * A directory for tests that do thousands of jobs: in memory if the system has such a place, because each job makes its
+ * output durable, which takes milliseconds on a disk.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * CSV files that Python wrote, shuffled, and read by Python: the header stands once, and all rows are there. Where
- * Python is not there this is left out, and said so.
+ * CSV files that Python wrote, shuffled, and read by Python: the header comes once, and all rows are present. Without
+ * Python, the test is skipped with a note.
  */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * gzip files that other programs wrote, read as what they hold: gzip, pigz, igzip, bgzip and Python's gzip module, of
- * one member and of several. A program that is not there is left out, and said so.
+ * gzip files from other programs: gzip, pigz, igzip, bgzip and Python's gzip module, with one member and with several.
+ * A test of a missing program is skipped with a note.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

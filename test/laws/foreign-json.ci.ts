@@ -1,6 +1,6 @@
 /**
- * JSON lines that Python wrote, shuffled into shards, and read by Python: all objects are there, whatever their strings
- * hold. Where Python is not there this is left out, and said so.
+ * JSON lines that Python wrote, shuffled into shards, and read by Python: all objects are present, with any strings.
+ * Without Python, the test is skipped with a note.
  */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';

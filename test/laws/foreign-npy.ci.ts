@@ -1,6 +1,6 @@
 /**
- * Arrays that NumPy wrote, shuffled, and read by NumPy: all rows are there, in other places, and their shape is right.
- * Where NumPy is not there these are left out, and said so.
+ * Arrays that NumPy wrote, shuffled, and read by NumPy: all rows are present, in other places, and their shape is
+ * right. Without NumPy, the tests are skipped with a note.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

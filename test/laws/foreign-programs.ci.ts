@@ -1,6 +1,6 @@
 /**
- * Inputs that are decoded by programs: files of bzip2, xz and lz4, as files and through pipes, beside others in one job;
- * and whatever --decompress-program names. A program that is not there is left out, and said so.
+ * Inputs that programs decode: files of bzip2, xz and lz4, as files and through pipes, with other inputs in one job;
+ * and any program of --decompress-program. A test of a missing program is skipped with a note.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

@@ -1,6 +1,6 @@
 /**
- * Tar files that GNU tar, bsdtar and Python wrote, shuffled, and read by them: they list the samples one behind the
- * other, and what they extract is what was there. A program that is not there is left out, and said so.
+ * Tar files that GNU tar, bsdtar and Python wrote, shuffled, and read by the same programs: they list the samples one
+ * after the other, and extract the original files. A test of a missing program is skipped with a note.
  */
 import { execFileSync } from 'node:child_process';
 import {

@@ -1,6 +1,6 @@
 /**
- * TFRecords that nobody here wrote: the bytes that TensorFlow's own test of its event files has, and those of a test of
- * the package tensorboard_logger, which writes them with code of its own.
+ * TFRecords from elsewhere: the bytes in TensorFlow's own test of its event files, and those in a test of the package
+ * tensorboard_logger, which has its own code to write them.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * zstd files that other programs wrote, read as what they hold: of one frame and of several, with and
- * without sizes and checksums, with large windows. A program that is not there is left out, and said so.
+ * zstd files from other programs: with one frame and with several, with and without sizes and checksums, with large
+ * windows. A test of a missing program is skipped with a note.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A small sample of every framing, and of every kind of header, for laws that try all of them. */
+/** A small sample of every framing and of every kind of header, for laws that try all of them. */
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { type HeaderOfInputs, npyHeaderOf } from '../formats/any-headers.js';
 import { prefixed, tfrecordOf } from '../formats/plain-framings.js';

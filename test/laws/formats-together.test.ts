@@ -1,7 +1,7 @@
 /**
- * The law of all formats at one time: every framing and kind of header, with inputs stored in every way, cut at every
- * byte, here and there and not at all, on one thread and on several, gives the records of the inputs in the order of the
- * seed, in one file, in shards and in a compressed file.
+ * The law of all formats together: every framing and kind of header, with inputs in every encoding, cut at every byte,
+ * at some and at none, on one thread and on several, gives the records of the inputs in the order of the seed, in one
+ * file, in shards and in a compressed file.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

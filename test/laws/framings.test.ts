@@ -1,6 +1,6 @@
 /**
- * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, whatever
- * the workers, memory, piles, slices, buffers, temp directories and compression, with and without headers.
+ * The laws for every framing: the records of all inputs come out in the order of the seed, byte for byte, for any
+ * workers, memory, piles, slices, buffers, temp directories and compression, with and without headers.
  */
 
 import fc from 'fast-check';

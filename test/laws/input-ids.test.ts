@@ -1,6 +1,6 @@
 /**
- * The laws of jobs whose inputs have ids: the order is that of the keys that are derived from the ids, whatever the
- * settings, and neither the order of the inputs nor, while some are added, the others change it.
+ * The laws of jobs whose inputs have ids: the order follows from the keys that are derived from the ids, for any
+ * settings. The order of the inputs does not change it, and added inputs do not change the order of the others.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

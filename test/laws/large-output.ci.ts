@@ -1,7 +1,7 @@
 /**
- * The same bytes where sizes matter: outputs long enough to be written around the page cache, which is
- * done in whole blocks and in step with the file, and inputs that fill the memory pool in the middle.
- * The first output of each comparison is written in the plainest way; the others must equal it.
+ * The same bytes at large sizes: outputs long enough to be written around the page cache, in whole blocks at matching
+ * positions, and inputs that fill the memory pool half-way. The first output of each comparison is written in the
+ * simplest way; the others must equal it.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Compressed inputs that are read from any member on give the same records, byte for byte, wherever their members
- * begin and wherever they are cut; and members that do not hold what they say end the job, or change nothing.
+ * Compressed inputs that are read from any member on give the same records, byte for byte, for any members and any
+ * cuts. Members that lie about their sizes end the job or change nothing.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';

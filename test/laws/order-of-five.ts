@@ -1,6 +1,4 @@
-/**
- * The 120 orders of five records, numbered: which of them an output is.
- */
+/** Finds which of the 120 orders of five records an output has. */
 
 export const FIVE_RECORDS = 'a\nb\nc\nd\ne\n';
 export const ORDERS_OF_FIVE = 120;

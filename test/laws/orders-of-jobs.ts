@@ -1,4 +1,4 @@
-/** Counts the orders of five records over whole jobs, with pile counts in turn, in memory and on disk. */
+/** Counts the orders of five records over whole jobs, with several pile counts in turn, in memory and on disk. */
 import { writeFileSync } from 'node:fs';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { expectUniform } from './chi-square.js';

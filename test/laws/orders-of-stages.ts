@@ -1,4 +1,4 @@
-/** Counts the orders of five records through the stages of a job, with every number of piles on its own. */
+/** Counts the orders of five records through the stages of a job, separately for each number of piles. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { sampled } from '../fixtures/scale.js';

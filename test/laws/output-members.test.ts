@@ -1,6 +1,6 @@
 /**
- * A compressed output is made of many members, so that whoever reads it next can do so in parallel: of zstd, frames that
- * say their size and carry a checksum; none holds more than there is room for before it is compressed.
+ * A compressed output has many members, so that its readers can work in parallel. zstd frames state their size and have
+ * a checksum; no member has more decoded bytes than the output buffer.
  */
 import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';

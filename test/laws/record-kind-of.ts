@@ -1,4 +1,4 @@
-/** The option that asks for a framing. */
+/** The option that selects a framing. */
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import type { RecordKind } from '#src/index.js';
 

@@ -1,7 +1,7 @@
 /**
- * The laws: the same records come out that went in, in the order that the seed defines, whatever the
- * workers, memory, piles, slices, buffers, temp directories and compression; and shards, by whichever
- * rule, are the bytes of the single output, cut where they promise.
+ * The laws: the output has the records of the inputs, in the order that the seed defines, for any workers, memory,
+ * piles, slices, buffers, temp directories and compression. Shards, by every rule, are the bytes of the single output,
+ * cut where the rule says.
  */
 
 import fc from 'fast-check';
@@ -42,7 +42,7 @@ describe('one output', () => {
     await fc.assert(fc.asyncProperty(job, expectLaws), { numRuns: 36 * times });
   });
 
-  it('has the same bytes when piles do not fit and are split again', async () => {
+  it('has the same bytes when piles do not fit and are scattered again', async () => {
     let splitAgain = 0;
     await fc.assert(
       fc.asyncProperty(largeInputs, seed, tightSettings, async (large, ofSeed, settings) => {
@@ -58,7 +58,7 @@ describe('one output', () => {
     expect(splitAgain).toBeGreaterThan(times);
   });
 
-  it('has the same bytes when what was split again does not fit either', async () => {
+  it('has the same bytes when the parts of such a pile do not fit either', async () => {
     // 500 KB stored; an arena of 80 KB loads 2,000 records and splits into two or three at a time.
     const inputs = makeLargeInputs({ lines: 12_000, longest: 40, factor: 5 });
     for (const pileCount of sampled([1, 2, 3], 3, 1)) {
@@ -159,7 +159,7 @@ describe('shards', () => {
     await fc.assert(fc.asyncProperty(job, rule, expectShardLaws), { numRuns: 20 * times });
   });
 
-  it('are cut inside piles that are split again', async () => {
+  it('are cut inside piles that are scattered again', async () => {
     await fc.assert(
       fc.asyncProperty(largeInputs, seed, tightSettings, coarse, (large, ofSeed, settings, each) =>
         expectShardLaws({ inputs: makeLargeInputs(large), seed: ofSeed, settings }, each),

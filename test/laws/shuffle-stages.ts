@@ -1,8 +1,7 @@
 /**
- * The stages of a job without the coordinator around them: keys of a seed, the task of pass 1, the
- * task of pass 2 over all piles, on this thread, with segments in memory. It is the program's own
- * scatter, merge and shuffle, a tenth as long as a whole job, which also examines disks, makes
- * directories and commits its output.
+ * The stages of a job without its coordinator: keys from a seed, the task of pass 1, and the task of pass 2 over all
+ * piles, on this thread, with segments in memory. This is the program's own scatter, merge and shuffle in a tenth of
+ * the time of a whole job, which also examines disks, makes directories and commits its output.
  */
 import { readFileSync } from 'node:fs';
 import { decodeError } from '#src/errors.js';

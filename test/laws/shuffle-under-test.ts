@@ -1,6 +1,6 @@
 /**
- * One job of the law tests: writes the inputs as the settings say, runs the library, checks what a
- * report promises and that no temp directory keeps anything.
+ * One job of the law tests: writes the inputs as the settings say, calls the library, checks the report, and checks
+ * that the temp directories are empty.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * A budget that pass 1 uses up to its last megabyte: segments that find no room in memory go to disk,
- * all of them or only those that came too late, and the bytes of the output stay the same; a long
- * record gets what is left, and where nothing is, it ends the job and leaves no output.
+ * A budget that pass 1 uses up to its last megabyte: segments without room in memory go to disk, all of them or only
+ * the late ones, and the bytes of the output stay the same. A long record gets the rest of the memory; if none is left,
+ * the record ends the job, without an output.
  */
 
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * All 120 orders of five records, through whole jobs of the library from the named file to the committed output, and
- * in the slow tier through the stages of a job with every number of piles.
+ * All 120 orders of five records, through whole jobs of the library from the named file to the committed output, and in
+ * the slow tier through the stages of a job with every number of piles.
  */
 import { describe, it } from 'vitest';
 import { atScale, isSlow } from '../fixtures/scale.js';

@@ -1,4 +1,4 @@
-/** Whole jobs of the library on one input, one after the other, a seed each. */
+/** Whole jobs of the library on one input, one after the other, each with another seed. */
 import { readFileSync } from 'node:fs';
 import { shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';

@@ -1,4 +1,4 @@
-/** Where the optional package zstd-napi is not installed, zstd is read all the same, and written or refused. */
+/** Without the optional package zstd-napi, pileshuf still reads zstd, and writes it or refuses to. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findZstdInNode } from '#src/formats/codecs/zstd-libraries.js';

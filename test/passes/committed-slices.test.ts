@@ -1,6 +1,6 @@
 /**
- * What a job that goes on takes over from pass 1: pile sets that are whole and its own. Others are told,
- * taken back and made again; all else that tasks left is removed.
+ * What a resumed job takes over from pass 1: its own pile sets that are whole. It reports and revokes the others, makes
+ * them again, and removes all other files of tasks.
  */
 import {
   existsSync,
@@ -124,8 +124,8 @@ describe('readCommittedSlices', () => {
       /the index .*\/set-000002\.index of a pile set is damaged: /,
     ],
     ['an index is empty', () => truncateSync(indexOf(2), 0), /is damaged: it ends before byte 44/],
-    ['one is of another slice', () => renameSync(indexOf(2), indexOf(1)), /set-000001\.index is not of this job/],
-    ['one is of no slice', () => renameSync(indexOf(2), indexOf(9)), /set-000009\.index is not of this job/],
+    ['one is of another slice', () => renameSync(indexOf(2), indexOf(1)), /set-000001\.index belongs to another job/],
+    ['one is of no slice', () => renameSync(indexOf(2), indexOf(9)), /set-000009\.index belongs to another job/],
   ])('takes back what is not whole, and tells: %s', async (_, damage, message) => {
     damage();
     const { numbers, lines } = await read();
@@ -173,7 +173,7 @@ describe('readCommittedSlices', () => {
   ])('takes none of %s that the job has not', async (_, size) => {
     const { numbers, lines } = await read(layoutOf(), isKept, size);
     expect(numbers).toEqual([0]);
-    expect(lines).toEqual([expect.stringMatching(/set-000002\.index is not of this job/)]);
+    expect(lines).toEqual([expect.stringMatching(/set-000002\.index belongs to another job/)]);
   });
 
   it('misses no data of stripes that are not needed any more', async () => {

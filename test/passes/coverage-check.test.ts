@@ -1,5 +1,5 @@
 /**
- * The links of the chain, each broken on its own: bytes that no slice read or two did, an input not
+ * Each link of the chain of checks, broken on its own: bytes that no slice or two slices read, an input that was not
  * read to its end, and a pile that came out of pass 2 with other records, bytes or checksum.
  */
 import fc from 'fast-check';
@@ -160,7 +160,7 @@ describe('verifyRange', () => {
     expect(() => verifyRange(totals, run, resultOf())).not.toThrow();
   });
 
-  it.each([0, 1, 2])('refuses pile %i of the run with a record, a byte or a hash more or less', (i) => {
+  it.each([0, 1, 2])('refuses pile %i of the range with a record, a byte or a hash more or less', (i) => {
     for (const by of [1, -1]) {
       const [records, bytes, checksum] = [totalsOfRange(), totalsOfRange(), totalsOfRange()];
       records.records[i] = (records.records[i] ?? 0) + by;

@@ -1,6 +1,6 @@
 /**
- * Commits in the background: what waits is committed together, one commit at a time, the first failure ends
- * it and is told, and whoever waits for the end has all of it.
+ * Commits in the background: waiting items are committed together, one commit at a time. The first failure ends the
+ * commits and is reported, and a caller that waits for the end has all items durable.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { AbortedError, SystemError } from '#src/errors.js';
@@ -75,7 +75,7 @@ describe('GroupCommit', () => {
     expect(onFailure).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a commit that fails before it has begun for one that fails', async () => {
+  it('treats a commit that throws at once as one that fails', async () => {
     const commits = new GroupCommit<string>(
       () => {
         throw new Error('at once');

@@ -1,4 +1,4 @@
-/** Results reach their taker in the order of their turns, each once, as soon as those before it have. */
+/** Results reach their receiver in the order of their turns, each once, as soon as all earlier ones have. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inTurn } from '#src/passes/run-tasks.js';

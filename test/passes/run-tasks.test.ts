@@ -1,4 +1,4 @@
-/** Tasks that are handed out a few at a time: what becomes of those that go on when one has failed. */
+/** Tasks that are handed out a few at a time, and the fate of the other tasks when one fails. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';

@@ -1,6 +1,6 @@
 /**
- * Temp data goes, stripe by stripe, while the output grows: that is why both together take little more
- * space than the data once. But a stripe stays until all of its piles were found right in the output.
+ * Temp data is deleted stripe by stripe while the output grows, so both together take little more space than the data
+ * once. A stripe stays until all of its piles are verified in the output.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The pool of threads, where a job ends before they have begun. */
+/** The pool of threads, when a job ends before they have started. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * A file of some bytes that claims a record of nearly --max-record costs no more memory than one that claims little:
- * nothing is allocated for what is not there.
+ * A file of a few bytes that claims a record of nearly --max-record costs no more memory than one that claims little:
+ * pileshuf does not allocate memory for bytes that do not exist.
  */
 import '../fixtures/tuning-under-test.js';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,10 +1,10 @@
 /**
- * Jobs with several temp disks, on loop devices, seen from outside by strace: piles are spread evenly, and no more
- * calls are under way on a device than its gate allows.
+ * Jobs with several temp disks, on loop devices, observed with strace: piles are spread evenly, and a device never has
+ * more concurrent calls than its gate allows.
  *
- * Gated are: each read and write of a data file of a pile set, of whatever size (on a rotating disk each read and each
+ * Gated are: each read and write of a data file of a pile set, of any size (on a rotating disk each read and each
  * sync); each read of records from an input; each write of records to an output. Not gated are small reads before the
- * passes, and indexes. So what is counted is every call on a data file, and on all other files what moves 32 KiB or
+ * passes, and indexes. So the test counts every call on a data file, and on all other files each call of 32 KiB or
  * more.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

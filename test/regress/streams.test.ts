@@ -1,6 +1,6 @@
 /**
- * Inputs that only go forward, and standard output: every kind of stream gives the bytes that a file with
- * the same content gives, and what a stream cannot do is said.
+ * Inputs that can be read only once, and standard output: every kind of stream gives the same bytes as a file with the
+ * same content, and an impossible request gets an error.
  */
 
 import '../fixtures/tuning-under-test.js';

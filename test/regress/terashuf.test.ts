@@ -1,7 +1,4 @@
-/**
- * The seven defects of terashuf, each of which was reproduced there: the same call must come out right
- * here.
- */
+/** The seven defects of terashuf, each reproduced there: the same call must give the right result here. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

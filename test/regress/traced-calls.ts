@@ -1,9 +1,10 @@
 /**
- * The reads, writes and syncs of a command as the kernel saw them, by strace: which file, how much, from when to when.
+ * The reads, writes and syncs of a command as the kernel saw them, by strace: which file, how many bytes, from when to
+ * when.
  *
- * A call that is gated takes its permit before strace sees it begin, and gives it back after strace saw it end, so
- * calls of two holders of one permit cannot seem to overlap. Each read and write is made to take some milliseconds,
- * so that those which may overlap do.
+ * A gated call takes its permit before strace sees it start, and returns the permit after strace saw it end, so calls
+ * of two holders of one permit cannot seem to overlap. Each read and write is slowed down by some milliseconds, so that
+ * calls that may overlap do.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
