@@ -179,7 +179,7 @@ describe('a job that goes on', () => {
     await expect(again).rejects.toThrow(UsageError);
     await expect(again).rejects.toMatchObject({ code: 'ERR_MEMORY_BUDGET' });
     await expect(again).rejects.toThrow(
-      /too small for the 60000 piles that are laid out already: expected at least 2\d\dM/,
+      /too small for the 60000 existing piles: expected at least 2\d\dM/,
     );
   });
 
