@@ -7,8 +7,22 @@
 import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
-import { dataFilePath, diskAt, diskOfPile, indexFilePath, type PileSetLayout, roleOf, stripeOfPile } from './pile-layout.js';
-import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES, writePileSetIndex } from './pile-set-index.js';
+import {
+  dataFilePath,
+  diskAt,
+  diskOfPile,
+  indexFilePath,
+  type PileSetLayout,
+  roleOf,
+  stripeOfPile,
+} from './pile-layout.js';
+import {
+  type DataFileSize,
+  encodePileSetIndex,
+  type IndexSource,
+  MOST_COMPRESSED_BYTES,
+  writePileSetIndex,
+} from './pile-set-index.js';
 import type { PileTotals } from './pile-totals.js';
 import type { RamPool } from './ram-pool.js';
 import type { SegmentCompressor, SegmentHasher } from './segments.js';

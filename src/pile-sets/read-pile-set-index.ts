@@ -8,7 +8,19 @@ import type { VerificationError } from '../errors.js';
 import { type OwnRole, readAt, versionOf, withFile } from '../io/files.js';
 import { stripeOfPile } from './pile-layout.js';
 import { damagedPileSet, openPileSetFile, readingPileSet } from './pile-set-file.js';
-import { DATA_FILE_ENTRY_BYTES, type DataFileSize, HEADER_BYTES, type IndexSource, MAGIC, MOST_COMPRESSED_BYTES, PILE_ENTRY_BYTES, PILE_SET_NAME, type PileEntry, type PileSetDescription, SEGMENT_ENTRY_BYTES } from './pile-set-index.js';
+import {
+  DATA_FILE_ENTRY_BYTES,
+  type DataFileSize,
+  HEADER_BYTES,
+  type IndexSource,
+  MAGIC,
+  MOST_COMPRESSED_BYTES,
+  PILE_ENTRY_BYTES,
+  PILE_SET_NAME,
+  type PileEntry,
+  type PileSetDescription,
+  SEGMENT_ENTRY_BYTES,
+} from './pile-set-index.js';
 import { addTotals, emptyTotals, type PileTotals, totalsOf } from './pile-totals.js';
 import type { Segment } from './segments.js';
 

@@ -19,7 +19,16 @@
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
-import { DISK_BUFFERS, divide, divideInMemory, MEMORY_BUFFERS, type PileDivision, ROTATING_DISK_BUFFERS, type Sizes, shareForLayout } from './pile-division.js';
+import {
+  DISK_BUFFERS,
+  divide,
+  divideInMemory,
+  MEMORY_BUFFERS,
+  type PileDivision,
+  ROTATING_DISK_BUFFERS,
+  type Sizes,
+  shareForLayout,
+} from './pile-division.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

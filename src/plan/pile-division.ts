@@ -2,7 +2,15 @@
  * Chooses the number of piles and the size of their buffers within one worker's share of the budget. Pure.
  */
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
-import { BOUNDARY_TABLE_BYTES, LARGEST_ARENA_BYTES, MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SLACK_BYTES, SUB_PILE_FILL, TALLY_BYTES } from './arena-sizes.js';
+import {
+  BOUNDARY_TABLE_BYTES,
+  LARGEST_ARENA_BYTES,
+  MOST_SUB_PILES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  SUB_PILE_FILL,
+  TALLY_BYTES,
+} from './arena-sizes.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -18,7 +18,15 @@ import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../sr
 import { type PileSetLayout, pileSetFiles, type RescatterTarget } from '../../src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/pile-sets/segments.js';
-import { ENTRY_BYTES, MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SLACK_BYTES, STORED_HEADER_BYTES, SUB_PILE_FILL, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import {
+  ENTRY_BYTES,
+  MOST_SUB_PILES,
+  OUTPUT_BUFFER_COUNT,
+  SLACK_BYTES,
+  STORED_HEADER_BYTES,
+  SUB_PILE_FILL,
+  TALLY_BYTES,
+} from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import { ScatterArena } from './scatter-arena.js';
