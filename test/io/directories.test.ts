@@ -189,12 +189,12 @@ describe('makeOwnDirectory', () => {
       [
         'job',
         'ERR_TEMP_DIR',
-        /^cannot make the job directory name in .*\/none: it does not exist; name a place .*`jobDir`$/,
+        /^cannot make the job directory name in .*\/none: it does not exist; name a writable place with `tempDirs` or `jobDir`$/,
       ],
     ] as const) {
       expect(make('none', purpose)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
     }
-    expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a place /);
+    expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a writable place /);
   });
 });
 
