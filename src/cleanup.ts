@@ -1,17 +1,17 @@
 /**
- * What must be done after work, whether it succeeded or failed: closing, unlocking, removing.
+ * Cleanup after work, whether the work succeeded or failed: closing, unlocking, removing.
  *
- * The error of the work is always the one that is thrown. A failure of the cleanup is added to its `cleanupErrors`;
- * it is thrown itself only when the work succeeded (`releasingAll` reports it instead).
+ * If the work fails, its error is always the one thrown, and a failure of the cleanup is added to its `cleanupErrors`.
+ * If the work succeeds, a failure of the cleanup is thrown itself (`releasingAll` reports it instead).
  */
 import { addCleanupErrors, PileshufError } from './errors.js';
 
-/** Gives back something that a job took. */
+/** Returns something that a job took. */
 export type Release = () => void | Promise<void>;
 
 /**
- * Runs `work`, which adds a release for everything that it takes to the list, then releases all of it, the last one
- * first. A release that fails neither stops the others nor changes the result of the work.
+ * Runs `work`, which adds a release to the list for everything that it takes. Then releases everything, the last one
+ * first. If a release fails, the others still follow and the result of the work stays the same.
  */
 export async function releasingAll<T>(
   work: (releases: Release[]) => Promise<T>,
@@ -73,7 +73,7 @@ export async function thenAlwaysAsync<T>(work: () => Promise<T>, after: () => vo
   return result;
 }
 
-/** Does `after` because work failed. @returns the error of the work, for the caller to throw. */
+/** Does `after` because the work failed. @returns the error of the work, for the caller to throw. */
 export function afterFailure(error: unknown, after: () => void): unknown {
   try {
     after();

@@ -1,11 +1,11 @@
 /**
- * The few words of shared memory that all threads of a job look at: the abort flag, whose turn it is
- * to write an ordered output, progress counters, spare memory, and the permits of the device gates.
+ * The few words of shared memory that all threads of a job use: the abort flag, the turn of an ordered output, progress
+ * counters, spare memory, and the permits of the device gates.
  *
- * A gate is a counting semaphore around one large read or write on one device. Rules: one gate a
- * call, never two at once, never held across anything but that call. A wait is bounded and looks at
- * the abort flag each time: a thread that dies may take its permit along, and then the coordinator
- * raises the flag and every waiter leaves.
+ * A gate is a counting semaphore around one large read or write on one device. The rules: a call takes one gate, a
+ * thread never holds two, and it holds a gate only during that call. A waiter sleeps for a bounded time and then checks
+ * the abort flag: a thread that dies may not return its permit, and then the coordinator raises the flag and every
+ * waiter leaves.
  */
 import { AbortedError } from './errors.js';
 import { inPhase, inPhaseAsync } from './phase-clock.js';
@@ -18,23 +18,23 @@ const COUNTER_COUNT = 4;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
-/** How long a waiter sleeps before it looks at the abort flag again. */
+/** How long a waiter sleeps before it checks the abort flag again. */
 const WAIT_MILLISECONDS = 50;
-/** How long one that must not sleep waits before it tries again. */
+/** How long a waiter that must not block its thread waits before it tries again. */
 const POLL_MILLISECONDS = 1;
 
-/** What the counters count: progress of the passes, and bytes of piles that were split again on disk. */
+/** The counters: progress of the passes, and bytes on disk of piles that were scattered again. */
 export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'rescatteredBytes';
 const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1, rescatteredBytes: 2 };
-/** The counter that keeps the part of the memory budget that no thread has been promised. */
+/** The counter of the part of the memory budget that is promised to no thread. */
 const SPARE_INDEX = 3;
 
-/** Number of a gate; `UNGATED` for a device without a limit. */
+/** The number of a gate; `UNGATED` for a device without a limit. */
 export type GateNumber = number;
 export const UNGATED: GateNumber = -1;
 
 export class JobControl {
-  /** What other threads attach to. */
+  /** Other threads attach to this. */
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array;
   readonly #counters: BigInt64Array;
@@ -47,8 +47,8 @@ export class JobControl {
   }
 
   /**
-   * @param permits for each gate, the calls that may be under way at one time.
-   * @param spareBytes the part of the memory budget that any thread may take when it needs more.
+   * @param permits the number of calls that may be under way at one time, for each gate.
+   * @param spareBytes the part of the memory budget that any thread may take if it needs more.
    */
   static create(permits: readonly number[], spareBytes: number): JobControl {
     const words = PERMITS_WORD + permits.length;
@@ -67,7 +67,7 @@ export class JobControl {
     return Atomics.load(this.#words, ABORT_WORD) !== 0;
   }
 
-  /** @throws AbortedError when the job was asked to stop. */
+  /** @throws AbortedError after a call of `abort`. */
   throwIfAborted(): void {
     if (this.isAborted) throw new AbortedError();
   }
@@ -81,7 +81,7 @@ export class JobControl {
     return Number(Atomics.load(this.#counters, COUNTER_INDEX[counter]));
   }
 
-  /** Sets the spare memory, while no task runs. */
+  /** Sets the spare memory; only while no task is running. */
   setSpare(byteLength: number): void {
     Atomics.store(this.#counters, SPARE_INDEX, BigInt(Math.floor(byteLength)));
   }
@@ -90,12 +90,12 @@ export class JobControl {
     return Number(Atomics.load(this.#counters, SPARE_INDEX));
   }
 
-  /** Gives back spare memory that was taken and not used. */
+  /** Returns spare memory that was taken and not used. */
   giveSpare(byteLength: number): void {
     Atomics.add(this.#counters, SPARE_INDEX, BigInt(byteLength));
   }
 
-  /** Takes `byteLength` of the spare memory for good; false, and nothing taken, when there is less. */
+  /** Takes `byteLength` of the spare memory for good; if there is less, takes nothing and returns false. */
   takeSpare(byteLength: number): boolean {
     for (;;) {
       const spare = Atomics.load(this.#counters, SPARE_INDEX);
@@ -118,14 +118,14 @@ export class JobControl {
   }
 
   /**
-   * The same for a thread that may have an asynchronous call of its own under way: while it waits for
-   * a permit its event loop goes on, so that the call can end and give its permit back.
+   * The same for a thread that may have an asynchronous call under way: the event loop keeps running while the thread
+   * waits for a permit, so that the other call can end and return its permit.
    */
   async duringAsync<T>(gate: GateNumber, call: () => T | Promise<T>): Promise<T> {
     return await this.#whilePermitted(gate, (acquire) => inPhaseAsync('gate', acquire), call);
   }
 
-  /** The same for a call that the thread goes on beside. */
+  /** The same for a call that the thread does not wait for: the wait does not count as a phase of its task. */
   async duringAlongside<T>(gate: GateNumber, call: () => Promise<T>): Promise<T> {
     return await this.#whilePermitted(gate, (acquire) => acquire(), call);
   }
@@ -184,12 +184,12 @@ export class JobControl {
     });
   }
 
-  /** Whether it would not block to wait for it. */
+  /** Whether `waitForTurn` would return at once. */
   hasTurn(turn: number): boolean {
     return Atomics.load(this.#words, TURN_WORD) === turn;
   }
 
-  /** Lets the next turn go. */
+  /** Passes the turn on to the next. */
   passTurn(): void {
     Atomics.add(this.#words, TURN_WORD, 1);
     Atomics.notify(this.#words, TURN_WORD);

@@ -1,6 +1,6 @@
 /**
- * From the seed, any string, to the generator's keys. The seed goes through SHA-256 because small
- * string-seeded generators map many strings to one state.
+ * Derives the generator's keys from the seed, which is any string. The seed goes through SHA-256, because small
+ * generators with string seeds map many strings to the same state.
  *
  *     input key = first 8 bytes, little-endian, of SHA-256(
  *                   u64 byte length of the seed | seed in UTF-8 | u64 byte length of the id | id in UTF-8)
@@ -22,14 +22,14 @@ export function deriveInputKey(seed: string, inputId: string): bigint {
 }
 
 /**
- * The 64-bit generator key of an epoch of a loader, with which it mixes the stored keys. Derived like that of an input,
- * from three texts and not two, so that it is that of no input.
+ * The 64-bit generator key of an epoch of a loader, with which the loader mixes the stored keys. It is derived like the
+ * key of an input, but from three texts instead of two, so that it differs from the key of every input.
  */
 export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
-/** What `seedrandom` is fed with to draw the order of the piles in an epoch. */
+/** The seed for `seedrandom` to draw the order of the piles in an epoch. */
 export function deriveEpochDraws(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
 }
@@ -39,12 +39,12 @@ function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffe
   return createHash('sha256').update(Buffer.concat(parts)).digest();
 }
 
-/** The seed as `seedrandom` is fed with it, for the coordinator's own small draws. */
+/** The seed for `seedrandom` in the coordinator's own small draws. */
 export function deriveDrawSeed(seed: string): string {
   return createHash('sha256').update(lengthPrefixed(seed)).digest('hex');
 }
 
-/** A seed for a job that was given none. */
+/** Draws a seed for a job without one. */
 export function drawSeed(): string {
   return randomBytes(8).toString('hex');
 }

@@ -1,8 +1,8 @@
 /**
- * Measures how a task spends the time of its thread, by phases; outside of `measured` nothing is measured.
+ * Measures the time that a task spends in each phase; only tasks inside `measured` are measured.
  *
- * Phases nest: the time of an inner one does not count for the one around it, so all of them together are the time of
- * the task. Work on other threads, such as writes under way, counts only while the task waits for it.
+ * Phases nest: the time of an inner phase does not count for the outer phase, so the phases add up to the time of the
+ * task. Work on other threads, such as writes under way, counts only while the task waits for it.
  */
 
 export const PHASES = [
@@ -10,16 +10,16 @@ export const PHASES = [
   'decompress', // decoding inputs, and expanding segments
   'scan', // finding where records end
   'scatter', // drawing keys, copying records to pile buffers
-  'hash', // checksums of segments and of what is written
-  'write', // writing segments and outputs, to disk or into the memory pool, and waiting for writes that are under way
+  'hash', // checksums of segments and outputs
+  'write', // writing segments and outputs, to disk or into the memory pool, and waiting for writes under way
   'load', // reading segments
-  'sort', // putting the records of a pile in order
-  'gather', // copying records in their order
+  'sort', // sorting the records of a pile
+  'gather', // copying records in the new order
   'encode', // compressing outputs and segments
   'sync', // making a disk write what the page cache holds
   'gate', // waiting for a permit of a device
-  'turn', // waiting for the tasks whose part of the output comes before
-  'other', // all else
+  'turn', // waiting for tasks whose part of the output comes first
+  'other', // everything else
 ] as const;
 
 export type Phase = (typeof PHASES)[number];
@@ -36,7 +36,7 @@ class PhaseClock {
     this.#milliseconds = Object.fromEntries(PHASES.map((phase) => [phase, 0])) as Record<Phase, number>;
   }
 
-  /** @returns the phase that ends with it. */
+  /** @returns the phase that ends here. */
   enter(phase: Phase): Phase {
     const now = performance.now();
     this.#milliseconds[this.#phase] += now - this.#since;
@@ -56,7 +56,7 @@ class PhaseClock {
 /** The clock of the task that this thread works on. */
 let clock: PhaseClock | undefined;
 
-/** Runs `call` as a part of `phase`. */
+/** Runs `call` as part of `phase`. */
 export function inPhase<T>(phase: Phase, call: () => T): T {
   if (clock === undefined) return call();
   const former = clock.enter(phase);
@@ -67,7 +67,7 @@ export function inPhase<T>(phase: Phase, call: () => T): T {
   }
 }
 
-/** The same for a call that the task waits for; never for one that runs beside the task. */
+/** The same for an asynchronous call that the task waits for; never for a call beside the task. */
 export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>): Promise<T> {
   if (clock === undefined) return call();
   const former = clock.enter(phase);
@@ -78,7 +78,7 @@ export async function inPhaseAsync<T>(phase: Phase, call: () => T | Promise<T>):
   }
 }
 
-/** The same pieces; waiting for the next one is a part of `phase`. */
+/** Yields the same pieces; waiting for the next piece is part of `phase`. */
 export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>): AsyncGenerator<T, void> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
@@ -92,7 +92,7 @@ export async function* piecesInPhase<T>(phase: Phase, pieces: AsyncIterable<T>):
   }
 }
 
-/** Runs and measures a task; the thread has no other one meanwhile. */
+/** Runs and measures a task; the thread must have no other task at the same time. */
 export async function measured<T>(task: () => Promise<T>): Promise<{ value: T; seconds: PhaseSeconds }> {
   const ofTask = new PhaseClock();
   clock = ofTask;

@@ -1,7 +1,7 @@
 /**
- * The linear memory of one thread, for one job, under the job's budget: it may grow to its allowance,
- * and beyond it only with spare memory that nobody else was promised. It never shrinks, so spare
- * memory once taken stays part of the allowance.
+ * The linear memory of one thread for one job, within the job's budget. It may grow to its allowance, and beyond it only
+ * with spare memory, which is promised to no other thread. It never shrinks, so spare memory becomes part of the
+ * allowance for good.
  */
 import type { JobControl } from '../src/job-control.js';
 import { ARENA_START, Kernel, MAX_ARENA_BYTES } from './kernel/kernel.js';
@@ -15,24 +15,24 @@ export class Arena {
     this.#control = control;
   }
 
-  /** What the job's plan allows each thread, beside which this one may have grown. */
+  /** The allowance of each thread in the job's plan; this thread may have grown beyond it. */
   allow(byteLength: number): void {
     this.#allowanceBytes = Math.max(this.#allowanceBytes, byteLength);
   }
 
-  /** What the arena may grow to without spare memory. */
+  /** The size that the arena may reach without more spare memory. */
   get allowanceBytes(): number {
     return this.#allowanceBytes;
   }
 
-  /** Whether addresses up to `end` are usable without growing. */
+  /** Whether addresses up to `end` can be used without growing. */
   holds(end: number): boolean {
     return end <= this.kernel.bytes.byteLength;
   }
 
   /**
-   * Makes addresses [ARENA_START, end) usable, contents kept.
-   * @returns false when the budget does not allow it; nothing changed then.
+   * Makes addresses [ARENA_START, end) usable and keeps their contents.
+   * @returns false, without a change, when the budget does not allow it.
    */
   reserve(end: number): boolean {
     const byteLength = end - ARENA_START;
@@ -46,7 +46,7 @@ export class Arena {
   }
 }
 
-/** Lays regions out one behind the other. */
+/** Lays out regions one behind the other. */
 export class ArenaLayout {
   #next: number;
 

@@ -1,7 +1,7 @@
 /**
- * A thread that keeps the slabs of a memory pool, for a job whose threads come and go, and hands them to those that
- * ask (`src/pile-sets/pool-memory.ts`). It reserves as many as the system gives: a page becomes memory when it is first
- * written. Its `workerData` is a `KeeperTask`; it answers with how many bytes there are.
+ * A thread that keeps the slabs of a memory pool for a job whose threads come and go, and hands them to threads that ask
+ * (`src/pile-sets/pool-memory.ts`). It reserves as many as the system gives: a page becomes memory when it is first
+ * written. Its `workerData` is a `KeeperTask`; it answers with the number of bytes reserved.
  */
 import type { KeeperTask } from '../src/pile-sets/pool-memory.js';
 
@@ -17,7 +17,7 @@ try {
     reservedBytes += byteLength;
   }
 } catch {
-  // What there is no room for goes to disk.
+  // Segments beyond the reserved slabs go to disk.
 }
 const channel = new BroadcastChannel(channelName);
 channel.onmessage = ({ data }: { data: unknown }) => {

@@ -1,13 +1,13 @@
 /**
- * The file that a worker thread starts with: it loads all tasks at once, so that a task finds its modules loaded, and
- * then says so. CommonJS with `import()`, because piscina would `require` an ES module: Node 20 aborts the whole process
- * when a thread is terminated while it does that.
+ * The file with which a worker thread starts. It loads all tasks at once, so that no task waits for a module, and then
+ * reports that the thread is ready. It is CommonJS with `import()`, because piscina would `require` an ES module, and
+ * Node 20 aborts the whole process when a thread is terminated during that.
  */
 import type { TaskName, TaskOf } from './tasks.js';
 
 const loading = import('./tasks.js');
 
-/** A promise, for which piscina waits before the thread is ready: a thread that is not ready stops its event loop. */
+/** Piscina waits for this promise before the thread is ready; the event loop of a thread that is not ready stands still. */
 const runTask = loading.then(
   (tasks) =>
     <Name extends TaskName>(named: { readonly name: Name; readonly task: TaskOf<Name> }) => {

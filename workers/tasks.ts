@@ -1,7 +1,7 @@
 /**
- * Every task that a worker thread can be told to do, by name. The names and what they stand for are written here and
- * nowhere else: threads dispatch by this table, the pool takes its types from it. A thread loads this file as it starts;
- * a job small enough for the calling thread imports it there, and forgets its state when it ends.
+ * All tasks of worker threads, by name. This is the only table of tasks: threads dispatch by it, and the pool takes its
+ * types from it. A thread loads this file when it starts. A job small enough for the calling thread imports it there,
+ * and forgets its state when it ends.
  */
 import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
@@ -30,22 +30,22 @@ export type TaskName = keyof typeof TASKS;
 export type TaskOf<Name extends TaskName> = Parameters<(typeof TASKS)[Name]>[0];
 export type ResultOf<Name extends TaskName> = Awaited<ReturnType<(typeof TASKS)[Name]>>;
 
-/** Where the time of one task went. */
+/** How one task spent its time. */
 export interface TaskProfile {
   readonly kind: TaskName;
-  /** Number of the thread that did it; 0 is the calling thread. */
+  /** The number of its thread; 0 is the calling thread. */
   readonly thread: number;
   /** Milliseconds since 1970. */
   readonly beganMilliseconds: number;
   readonly seconds: PhaseSeconds;
 }
 
-/** How a task comes back: errors cross threads as plain data. */
+/** The result of a task: errors cross threads as plain data. */
 export type Outcome<Result> =
   | { readonly result: Result; readonly profile: TaskProfile | undefined }
   | { readonly error: EncodedError };
 
-/** Does the task, and measures it if its job is profiled. */
+/** Does the task, and measures it if its job has a profile. */
 export async function runTask<Name extends TaskName>(kind: Name, task: TaskOf<Name>): Promise<Outcome<ResultOf<Name>>> {
   const perform = TASKS[kind] as (task: TaskOf<Name>) => Promise<ResultOf<Name>>;
   try {

@@ -1,6 +1,6 @@
 /**
- * What a thread makes once of what its tasks are told, and keeps from task to task of one job: the control words, the
- * arena, the view of the memory pool, the decoders' memory.
+ * The state that a thread makes from the first task of a job and keeps for the job's other tasks: the control words, the
+ * arena, the view of the memory pool and the decoders' memory.
  */
 import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
@@ -69,7 +69,7 @@ export function pileStateOf(job: PileShare): PileState {
   }));
 }
 
-/** Found by the job's name: a shared buffer arrives as another object with each task. */
+/** The state of each job, by its name: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskShare, make: () => State): State {
   const known = states.get(jobName);
   if (known !== undefined) return known;
@@ -78,14 +78,14 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskShare, ma
   return state;
 }
 
-/** Forgets a job's state in this thread; a thread that ends with its job need not. */
+/** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
   for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs]) states.delete(jobName);
 }
 
 /**
- * What the decoders of a thread take of the memory budget, for large windows. Counted for each job anew: a thread that
- * does several jobs keeps its decoders.
+ * The memory that a thread's decoders take from the budget for large windows. Each job counts it anew, since a thread
+ * that does several jobs keeps its decoders.
  */
 export function decoderMemory(control: JobControl, memoryNeed: MemoryNeed): DecoderMemory {
   let reservedBytes = 0;

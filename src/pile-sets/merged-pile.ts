@@ -1,7 +1,6 @@
 /**
- * The merged pile j: its segments over all pile sets, in slice order. Nothing was moved to merge
- * it; reading its segments one behind the other gives its stored records, and among records of equal
- * key the order of the inputs.
+ * The merged pile j: its segments over all pile sets, in slice order. Merging moves no bytes: reading the segments one
+ * behind the other gives the stored records of the pile, and records of equal key come in the order of the inputs.
  */
 
 import { thenAlwaysAsync } from '../cleanup.js';
@@ -17,12 +16,12 @@ import type { RamPool } from './ram-pool.js';
 import { readPileEntries } from './read-pile-set-index.js';
 import type { Segment, SegmentExpander, SegmentHasher } from './segments.js';
 
-/** The parts of one merged pile, one a pile set that holds something of it. */
+/** One merged pile: one part for each pile set that holds records of it. */
 export interface MergedPile {
   readonly pile: number;
   readonly parts: readonly { readonly pileSetName: string; readonly segments: readonly Segment[] }[];
   readonly records: number;
-  /** Bytes of all segments: what loading the pile takes. */
+  /** Bytes of all segments, once loaded. */
   readonly storedBytes: number;
 }
 
@@ -37,12 +36,12 @@ export function mergePiles(pileSets: readonly StoredPileSet[], first: number, en
   );
 }
 
-/** Segments of merged piles that are known at one time, unless a pile has more of its own: some 5 MB. */
+/** The most segments of merged piles in memory at one time, unless one pile has more: some 5 MB. */
 const SEGMENTS_TOGETHER = 2 ** 15;
 
 /**
- * The same one by one, a few read at a time: of many terabytes the segments of all piles of a task do not fit in
- * memory. How many are read is told by those before; first it is one.
+ * The same one by one, reading a few at a time: with many terabytes, the segments of all piles of a task do not fit in
+ * memory. The first read takes one pile; the segments found so far decide how many the next read takes.
  */
 export function* eachMergedPile(
   pileSets: readonly StoredPileSet[],
@@ -64,7 +63,7 @@ function segmentsOf(parts: MergedPile['parts']): number {
   return parts.reduce((sum, { segments }) => sum + segments.length, 0);
 }
 
-/** @param entries of the pile, one a pile set. */
+/** @param entries of the pile, one for each pile set. */
 export function mergeEntries(
   pile: number,
   entries: readonly { name: string; entry: PileEntry | undefined }[],
@@ -86,21 +85,21 @@ export interface ReadTarget {
   /** The hasher's memory. */
   readonly target: Uint8Array;
   readonly offset: number;
-  /** How many are taken now; at most as many as were offered. */
+  /** How many bytes the receiver takes now, at most as many as it was offered. */
   readonly byteLength: number;
 }
 
-/** Takes over the bytes of a pile, in pieces that it chooses. */
+/** Receives the bytes of a pile, in pieces that it chooses. */
 export interface PileReceiver {
-  /** Where the next piece goes, when there are `byteLength` bytes up to the end of the segment. */
+  /** Chooses the place of the next piece; the segment has `byteLength` more bytes. */
   place(byteLength: number): ReadTarget;
-  /** The piece is there. All of a segment was verified when its last piece is. */
+  /** The piece has been read. With the last piece of a segment, the whole segment has been verified. */
   receive(byteLength: number): void;
 }
 
-/** Where segments are read from. */
+/** A source of segments: a data file or the memory pool. */
 interface SegmentStore {
-  /** In words, for errors. */
+  /** Names the source in errors. */
   readonly name: string;
   /** Reads `byteLength` bytes at `place` to `target` at `offset`. */
   load(place: number, room: ReadTarget): Promise<void> | void;
@@ -115,7 +114,7 @@ export class MergedPileReader {
   readonly #control: JobControl;
   /** Compressed bytes of a segment. */
   #compressed = new Uint8Array();
-  /** A segment of which the receiver takes one part after the other. */
+  /** An expanded segment that the receiver takes in several parts. */
   #expanded = new Uint8Array();
 
   constructor(ramPool: RamPool | undefined, hasher: SegmentHasher, expander: SegmentExpander, control: JobControl) {
@@ -127,7 +126,7 @@ export class MergedPileReader {
 
   /**
    * Reads the pile from its first to its last byte.
-   * @throws VerificationError when a segment is not what was written, whatever the receiver said of it before.
+   * @throws VerificationError when a segment differs from the bytes written, even if the receiver accepted its pieces.
    */
   async read({ pile, parts }: MergedPile, layout: PileSetLayout, receiver: PileReceiver): Promise<void> {
     for (const { pileSetName, segments } of parts) {
@@ -176,7 +175,7 @@ export class MergedPileReader {
         receiver.receive(room.byteLength);
       }
     } catch (error) {
-      // What the receiver found wrong may be damage that the checksum tells as well, and that says where it is.
+      // The receiver may have met damage. If so, the checksum of the whole segment finds it too, and its error says where.
       if (room !== undefined && error instanceof VerificationError && error.pileSetName === undefined) {
         while (done < segment.byteLength) {
           await load({ ...room, byteLength: Math.min(room.byteLength, segment.byteLength - done) });
@@ -187,8 +186,8 @@ export class MergedPileReader {
   }
 
   /**
-   * Reads a segment as it lies on disk.
-   * @returns loads parts of what it was, as `SegmentStore.load` does.
+   * Reads a compressed segment.
+   * @returns a function that loads parts of the expanded segment, as `SegmentStore.load` does.
    */
   async #expand(
     { place, diskBytes, byteLength }: Segment,

@@ -1,36 +1,36 @@
 /**
- * Where the piles of a job lie: pile j on temp disk j mod D, consecutive piles in S stripes, and one
- * data file for each (pile set, stripe, disk). A stripe can be deleted as a whole as soon as the
- * output made from it is safe, and the number of files does not depend on the number of piles.
+ * The places of a job's piles: pile j lies on temp disk j mod D, consecutive piles form S stripes, and each (pile set,
+ * stripe, disk) has one data file. A stripe can be deleted as a whole as soon as the output made from it is safe, and
+ * the number of files does not depend on the number of piles.
  */
 import { join } from 'node:path';
 import type { OwnRole } from '../io/files.js';
 import type { GateNumber } from '../job-control.js';
 
-/** No job has more of them. */
+/** The most piles, and the most stripes, of a job or a store. */
 export const MOST_PILES = 65536;
 export const MOST_STRIPES = 16;
 
 export interface TempDisk {
-  /** Absolute or relative to the current directory; that of a job's layout belongs to the job alone. */
+  /** Absolute or relative to the current directory. The directories of a job's layout belong to the job alone. */
   readonly directory: string;
   readonly gate: GateNumber;
-  /** Whether the disk has to move a head between two places. */
+  /** Whether the disk moves a head between two places. */
   readonly rotates: boolean;
 }
 
 export interface PileSetLayout {
   readonly pileCount: number;
   readonly stripeCount: number;
-  /** One a temp disk. */
+  /** One entry for each temp disk. */
   readonly disks: readonly TempDisk[];
   /** Where the indexes go; absolute or relative to the current directory. */
   readonly indexDirectory: string;
-  /** What its files are; absent: temp files. */
+  /** The role of its files; absent: temp files. */
   readonly role?: OwnRole;
 }
 
-/** Where the records of a pile that does not fit in memory are scattered again; removed when the pile is done. */
+/** Where records of a pile that does not fit in memory are scattered again; the files are removed after the pile. */
 export type RescatterTarget = Pick<PileSetLayout, 'disks' | 'indexDirectory'>;
 
 export function roleOf({ role = 'temp' }: Pick<PileSetLayout, 'role'>): OwnRole {

@@ -1,6 +1,6 @@
 /**
- * The files of a complete pile set: opened, read, synced; and the errors for a file that is not what was written, or that
- * its disk no longer gives. Either way the pile set must be made again.
+ * Opens, reads and syncs the files of a complete pile set, and makes the errors for a damaged file and for a file that
+ * its disk cannot read. In both cases the pile set must be made again.
  */
 import { dirname } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
@@ -19,8 +19,9 @@ const ADVICE: Record<OwnRole, string> = {
 };
 
 /**
- * What a disk or its file system says of a part of it that it cannot read; the two without names are EBADMSG and
- * EUCLEAN. Not what another try may give: a lack of memory or descriptors, a permission, a server that is away.
+ * The errors with which a disk or its file system reports an unreadable part; the two without names are EBADMSG and
+ * EUCLEAN. Errors that a later attempt may not meet are not among them: no memory, no free descriptor, no permission,
+ * an absent server.
  */
 const UNREADABLE = new Set([
   'EIO',
@@ -41,8 +42,7 @@ export function damagedPileSet(
 }
 
 /**
- * Whether the disk says that it cannot read something, and not for a lack of the whole disk: its directories
- * still answer.
+ * Whether the disk reports an unreadable part although the disk as a whole is present: its directories still answer.
  */
 export function isUnreadable(error: unknown, directories: readonly string[]): error is SystemError {
   return (
@@ -60,7 +60,7 @@ function answers(directory: string): boolean {
 }
 
 /**
- * Reads of a file of a pile set; an error that making the pile set again would mend names it.
+ * Reads from a file of a pile set. If making the pile set again would help, the error names the pile set.
  * @throws SystemError
  */
 export function readingPileSet<T>(path: string, pileSetName: string | undefined, role: OwnRole, read: () => T): T {
@@ -73,8 +73,8 @@ export function readingPileSet<T>(path: string, pileSetName: string | undefined,
 }
 
 /**
- * @throws VerificationError when the file is gone or a symbolic link, and SystemError when it cannot be opened: so also when its
- *   directory is gone with it, as with a disk that was unmounted.
+ * @throws VerificationError when the file no longer exists or is a symbolic link.
+ * @throws SystemError when the file cannot be opened, also because its directory is gone, as with an unmounted disk.
  */
 export function openPileSetFile(path: string, pileSetName: string | undefined, role: OwnRole = 'temp'): OpenFile {
   try {
@@ -87,10 +87,10 @@ export function openPileSetFile(path: string, pileSetName: string | undefined, r
   }
 }
 
-/** Under way at one time; on many disks more, so that most of them have something to write. */
+/** Syncs under way at one time; more on many disks, so that most of them have something to write. */
 const FEWEST_SYNCS = 4;
 
-/** Syncs data files, indexes, which must be files, and the directories of the data files. */
+/** Syncs the data files, the indexes (which must be files) and the directories of the data files. */
 export async function syncPileSets(
   pileSets: readonly Pick<PileSet, 'name' | 'dataFiles'>[],
   layout: PileSetLayout,

@@ -1,24 +1,23 @@
 /**
- * The index of a pile set: for each pile how many records, bytes and segments it has and their
- * multiset checksum, then the segments, pile-major, in the order in which they were written. Any
- * range of piles is read with a few reads, and every byte is covered by a checksum that these reads
- * can verify: CRC-32, as of zlib.
+ * The index of a pile set: for each pile its number of records, bytes and segments and its multiset checksum; then the
+ * segments, pile-major, in the order in which they were written. A few reads give any range of piles, and checksums
+ * (CRC-32, as in zlib) cover every byte, so that these reads can be verified.
  *
  *     byte 0    magic "pileset3", the format's version in its last byte
  *          8    u64 segments       16   u32 piles            20   u32 stripes       24   u32 disks
  *         28    u32 byte length of the description
  *         32    u32 CRC of the data file table, 36 of the description, 40 of the 40 bytes before
  *         44    data file table, 8 bytes for each (stripe, disk), stripe-major:
- *               u64 byte length; 0: there is no such file
+ *               u64 byte length; 0: the file does not exist
  *               pile table, 48 bytes each:
  *               u64 first segment, u64 segments, u64 records, u64 record bytes, u64 checksum,
  *               u32 CRC of its segment entries, u32 CRC of the 44 bytes before, from the pile's number on
  *               segment table, 24 bytes each:
- *               u64 place, u32 byte length, u32 bytes in the pile's data file (fewer: they are compressed;
- *               0: it lies in the memory pool), u64 checksum of its bytes as they were before
+ *               u64 place, u32 byte length, u32 bytes in the pile's data file (fewer: it is compressed;
+ *               0: it lies in the memory pool), u64 checksum of its bytes before compression
  *               description, JSON: the pile set's name and the job's report
  *
- * All numbers little-endian.
+ * All numbers are little-endian.
  */
 import { crc32 } from 'node:zlib';
 import { createOwnFile, type OwnRole, withFile, writeAt } from '../io/files.js';
@@ -26,16 +25,16 @@ import { type PileTally, type PileTotals, tallyOf } from './pile-totals.js';
 import type { Segment, SegmentLog } from './segments.js';
 
 export const MAGIC = Buffer.from('pileset3', 'latin1');
-/** Of all versions. */
+/** The magic bytes that all versions share. */
 export const FIRST_BYTES_OF_INDEXES = MAGIC.subarray(0, -1);
 export const HEADER_BYTES = 44;
 export const DATA_FILE_ENTRY_BYTES = 8;
 export const PILE_ENTRY_BYTES = 48;
 export const SEGMENT_ENTRY_BYTES = 24;
-/** Longer segments are never compressed: whoever reads one has room for it twice. The largest pile buffer. */
+/** Longer segments are never compressed, so that a reader has room for both forms. Equal to the largest pile buffer. */
 export const MOST_COMPRESSED_BYTES = 4 * 2 ** 20;
 
-/** Names of pile sets: they become names of files. */
+/** Valid names of pile sets, which become names of files. */
 export const PILE_SET_NAME = /^[a-z0-9-]+$/;
 
 /** One pile of one pile set. */
@@ -43,25 +42,25 @@ export interface PileEntry extends PileTally {
   readonly segments: readonly Segment[];
 }
 
-/** A data file that has bytes. */
+/** A data file that is not empty. */
 export interface DataFileSize {
   readonly stripe: number;
   readonly disk: number;
   readonly byteLength: number;
 }
 
-/** What an index says of its pile set as a whole. */
+/** The description of a whole pile set in its index. */
 export interface PileSetDescription {
-  /** Begins the names of its data files. */
+  /** The beginning of the names of its data files. */
   readonly name: string;
   readonly stripeCount: number;
   readonly diskCount: number;
   readonly dataFiles: readonly DataFileSize[];
-  /** What the job wants to know of it later, any JSON value. */
+  /** Any JSON value that the job needs later. */
   readonly report: unknown;
 }
 
-/** Where an index lies: in a file, a temp file unless said otherwise, or in memory. */
+/** Where an index lies: in a file (a temp file unless `role` says otherwise) or in memory. */
 export type IndexSource = { readonly path: string; readonly role?: OwnRole } | { readonly bytes: Uint8Array };
 
 export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, description: PileSetDescription): Uint8Array {
@@ -109,7 +108,7 @@ export function encodePileSetIndex(totals: PileTotals, log: SegmentLog, descript
 
 /**
  * Writes the segment table, pile by pile.
- * @returns the first segment of each pile, and behind the last one their number.
+ * @returns the number of the first segment of each pile, then the number of all segments.
  */
 function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log: SegmentLog): Float64Array {
   const firstSegments = new Float64Array(pileCount + 1);

@@ -1,8 +1,8 @@
 /**
- * Writes one pile set: takes the full buffers of the piles in whatever order they come, puts each in
- * the memory pool while that has room and else, compressed if asked for, at the end of the data file of
- * its stripe and disk, and remembers where, and their checksum. `commit` writes the index, which makes the pile set
- * complete; a data file without an index is a leftover.
+ * Writes one pile set. It takes full pile buffers in any order. Each goes to the memory pool while the pool has room,
+ * and then, compressed if requested, to the end of the data file of its stripe and disk. The writer notes the place and
+ * checksum of each. `commit` writes the index, which makes the pile set complete; a data file without an index is a
+ * leftover.
  */
 import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
@@ -33,37 +33,37 @@ interface DataFile {
   readonly disk: number;
   readonly file: OpenFile;
   byteLength: number;
-  /** On a rotating disk: bytes that the page cache took and the disk was not made to write yet. */
+  /** On a rotating disk: bytes in the page cache since the last sync. */
   unsyncedBytes: number;
 }
 
-/** About what a rotating disk is made to write at one time: much longer than its head takes to get there. */
+/** About the bytes of one sync on a rotating disk: writing them takes much longer than moving the head. */
 const SYNC_BYTES = 8 * 2 ** 20;
 
-/** A complete pile set, as the coordinator keeps it and pass 2 reads it. */
+/** A complete pile set, which the coordinator keeps and pass 2 reads. */
 export interface PileSet {
   /** Name of its files, unique among all attempts of the job. */
   readonly name: string;
   readonly index: IndexSource;
-  /** Bytes that went to disk. */
+  /** Bytes written to disk. */
   readonly diskBytes: number;
-  /** The files that hold them. */
+  /** The files that hold these bytes. */
   readonly dataFiles: readonly DataFileSize[];
 }
 
-/** What pass 2 reads of a pile set. */
+/** The part of a pile set that pass 2 needs. */
 export type StoredPileSet = Pick<PileSet, 'name' | 'index'>;
 
 export interface PileSetParts {
-  /** One that no other attempt of the job uses: letters a to z, digits, hyphens. */
+  /** A name that no other attempt uses: letters a to z, digits, hyphens. */
   readonly name: string;
   readonly layout: PileSetLayout;
   /** Takes segments while it has room; undefined: all go to disk. */
   readonly ramPool: RamPool | undefined;
-  /** Whether the index is a file even when nothing else of the pile set is. */
+  /** Whether the index is a file even when the pile set has no data file. */
   readonly indexInFile: boolean;
   readonly hasher: SegmentHasher;
-  /** Of what goes to disk; undefined: it goes there as it is. */
+  /** Compresses segments that go to disk; undefined: they are not compressed. */
   readonly compressor: SegmentCompressor | undefined;
   readonly control: JobControl;
 }
@@ -73,9 +73,9 @@ export class PileSetWriter {
   readonly #log = new SegmentLog();
   readonly #openFiles = new Map<number, DataFile>();
   readonly #dataFiles: DataFile[] = [];
-  /** Those on rotating disks, each behind one of the same stripe on the disk before. */
+  /** Data files on rotating disks: those of one stripe disk by disk, then those of the next stripe. */
   readonly #rotatingFiles: DataFile[] = [];
-  /** Of `#rotatingFiles`, all together, and the one that is made durable next. */
+  /** Bytes of all `#rotatingFiles` since their last sync, and the file that is synced next. */
   #unsyncedBytes = 0;
   #turn = 0;
   #diskBytes = 0;
@@ -84,14 +84,14 @@ export class PileSetWriter {
     this.#parts = parts;
   }
 
-  /** Takes over the next bytes of a pile, in the hasher's memory; they may be overwritten afterwards. */
+  /** Writes the next bytes of a pile, which lie in the hasher's memory; the caller may then overwrite them. */
   append(pile: number, bytes: Uint8Array, offset: number, byteLength: number): void {
     const { ramPool } = this.#parts;
     const inRam = ramPool === undefined ? 0 : this.#keepInRam(ramPool, pile, bytes, offset, byteLength);
     if (inRam < byteLength) this.#write(pile, bytes, offset + inRam, byteLength - inRam);
   }
 
-  /** @returns how many of the bytes the pool took. */
+  /** @returns the number of bytes that the pool took. */
   #keepInRam(ramPool: RamPool, pile: number, bytes: Uint8Array, offset: number, byteLength: number): number {
     let kept = 0;
     while (kept < byteLength) {
@@ -123,7 +123,7 @@ export class PileSetWriter {
           : writeAt(data.file, compressed, 0, diskBytes, data.byteLength),
       );
     if (rotates) {
-      // Writing only copies into the page cache: what must not meet on the disk is what leaves it.
+      // A write only copies into the page cache. Only the syncs must not meet on the disk, and they have the gate.
       write();
       data.unsyncedBytes += diskBytes;
       this.#unsyncedBytes += diskBytes;
@@ -137,9 +137,10 @@ export class PileSetWriter {
   }
 
   /**
-   * Has the disks write one file after the other. The files grow alike: when they hold half of SYNC_BYTES on average,
-   * the one that waited longest holds all of it. Synced when each is full they would all come at one time, and in
-   * another order on each thread; in turn, threads follow one another from disk to disk and all disks are busy.
+   * Makes the disks write one file after the other. The files grow at the same rate: when they hold half of SYNC_BYTES
+   * on average, the one that waited longest holds all of it. Syncing each file when it is full would sync all at the
+   * same time, in a different order on each thread. In turn, the threads follow one another from disk to disk, and all
+   * disks are busy.
    */
   #syncInTurn(): void {
     const { layout, control } = this.#parts;
@@ -154,7 +155,7 @@ export class PileSetWriter {
     }
   }
 
-  /** @param report what the index keeps for the job, any JSON value. */
+  /** @param report any JSON value, which the index keeps for the job. */
   commit(totals: PileTotals, report: unknown): PileSet {
     this.close();
     const { name, layout, indexInFile } = this.#parts;
@@ -174,7 +175,7 @@ export class PileSetWriter {
     return { name, index: role === undefined ? { path } : { path, role }, diskBytes, dataFiles };
   }
 
-  /** Closes the data files; they stay as leftovers when `commit` was not reached. */
+  /** Closes the data files. Without a `commit` they stay as leftovers. */
   close(): void {
     const files = [...this.#openFiles.values()];
     this.#openFiles.clear();

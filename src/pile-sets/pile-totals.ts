@@ -1,19 +1,19 @@
 /**
- * What is known of the records of each pile: their number, their bytes and their multiset checksum. Taken when records
- * are scattered, kept in the index of a pile set, added up over pile sets, and compared with what the shuffle pass
- * gathers. One column each, as plain data: they cross threads, and a job has up to 65,536 piles.
+ * The totals of the records of each pile: number, bytes and multiset checksum. The scatter pass takes them, the index of
+ * a pile set keeps them, and the job adds them up over pile sets and compares them with the records that the shuffle
+ * pass gathers. Each is one column of plain data: they cross threads, and a job has up to 65,536 piles.
  */
 
 /** The totals of one pile. */
 export interface PileTally {
   readonly records: number;
-  /** Bytes of the records as they are written to the output, terminators included. */
+  /** Bytes of the records in the output, terminators included. */
   readonly recordBytes: number;
   /** Sum modulo 2^64 of the records' hashes. */
   readonly checksum: bigint;
 }
 
-/** The same of all piles. */
+/** The totals of each pile. */
 export interface PileTotals {
   readonly records: Float64Array;
   readonly recordBytes: Float64Array;
@@ -27,7 +27,7 @@ export interface TotalsSum {
   readonly checksum: bigint;
 }
 
-/** Totals of piles that hold nothing. */
+/** Totals of empty piles. */
 export function emptyTotals(pileCount: number): PileTotals {
   return {
     records: new Float64Array(pileCount),
@@ -36,7 +36,7 @@ export function emptyTotals(pileCount: number): PileTotals {
   };
 }
 
-/** @param tallies one for each pile. */
+/** @param tallies one entry for each pile. */
 export function totalsOf(tallies: readonly PileTally[]): PileTotals {
   return {
     records: Float64Array.from(tallies, ({ records }) => records),
@@ -69,7 +69,7 @@ export function isSameTally(a: PileTally, b: PileTally): boolean {
   return a.records === b.records && a.recordBytes === b.recordBytes && a.checksum === b.checksum;
 }
 
-/** A checksum as reports and files give it: 16 hex digits. */
+/** A checksum in the form of reports and files: 16 hex digits. */
 export function checksumTextOf(checksum: bigint): string {
   return checksum.toString(16).padStart(16, '0');
 }

@@ -1,34 +1,35 @@
 /**
  * The bytes of a memory pool, addressed by one number.
  *
- * All threads of a job share slabs. The coordinator holds none of them: memory that the main thread of a program has once
- * held is given back only when its collector runs, and shared memory does not make it run. So a thread of its own keeps
- * the slabs, hands them to the threads that ask, and they go with the last of these threads (`workers/memory-keeper.cts`).
- * A job on one thread has memory of that thread, which the collector does count.
+ * All threads of a job share slabs of memory. The coordinator holds none of them: the main thread of a program gives
+ * memory back only when its collector runs, and shared memory does not make the collector run. So a separate thread
+ * keeps the slabs and hands them to the threads that ask (`workers/memory-keeper.cts`); the slabs are freed with the last
+ * of these threads. A job on one thread uses that thread's own memory, which the collector does count.
  *
- * V8 copies shared memory by words only if both ends lie alike within a word, and else byte by byte, several times as
- * slowly. So bytes that do not lie alike go through a few KiB of this thread's own, which lie like the shared ones.
+ * V8 copies shared memory by words only if both ends have the same alignment within a word, and else byte by byte,
+ * several times as slowly. So bytes of different alignment go through a small buffer of this thread, which has the
+ * alignment of the shared bytes.
  */
 import { BroadcastChannel } from 'node:worker_threads';
 
-/** As it travels to other threads; what one thread has for itself does not. */
+/** The memory of a pool in the form that travels to other threads; the memory of a single thread does not travel. */
 export type PoolMemoryShare =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
-/** What the thread is told that keeps slabs. */
+/** The task of the thread that keeps the slabs. */
 export interface KeeperTask {
   readonly channelName: string;
-  /** It answers to this. */
+  /** The channel on which it answers. */
   readonly question: string;
   readonly wantedBytes: number;
   readonly slabBytes: number;
 }
 
-/** What is said on the channel of that name; the answer is the slabs, to whoever listens. */
+/** The request on that channel; the answer goes to every listener and holds the slabs. */
 export const ASK_FOR_SLABS = 'slabs?';
 
-/** One thread's view of it. No piece may cross the end of a slab. */
+/** One thread's view of the pool's memory. No piece may cross the end of a slab. */
 export interface PoolMemory {
   store(place: number, bytes: Uint8Array): void;
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void;
@@ -58,7 +59,7 @@ function askForSlabs(channelName: string): Promise<readonly SharedArrayBuffer[]>
   const channel = new BroadcastChannel(channelName);
   return new Promise((resolve) => {
     channel.onmessage = ({ data }: { readonly data: unknown }) => {
-      // Other threads ask there as well.
+      // Requests of other threads arrive here, too.
       if (!Array.isArray(data)) return;
       channel.close();
       resolve(data);
@@ -68,12 +69,12 @@ function askForSlabs(channelName: string): Promise<readonly SharedArrayBuffer[]>
 }
 
 const WORD_BYTES = 8;
-/** Small enough to stay in the cache of the core. */
+/** Small enough to stay in the core's cache. */
 const PIECE_BYTES = 64 * 1024;
 
 let scratch: Uint8Array | undefined;
 
-/** Copies all of `source` to `target` at `offset`; one of them is shared. */
+/** Copies all of `source` to `target` at `offset`; one of the two is shared memory. */
 export function copySharedBytes(source: Uint8Array, target: Uint8Array, offset: number): void {
   const isShared = source.buffer instanceof SharedArrayBuffer;
   const sharedStart = isShared ? source.byteOffset : target.byteOffset + offset;

@@ -1,20 +1,19 @@
 /**
- * The memory in which pile segments stay when a job fits its budget: threads take chunks of it, and lay segments out
- * inside a chunk. A chunk is paid for with the job's spare memory when it is taken, and never given back: the pool
- * lives as long as its job. When it is full, or the spare memory has gone to longer read windows, segments go to disk.
+ * The memory pool, in which segments stay when a job fits its budget. Threads take chunks of it and lay out segments
+ * inside a chunk. Taking a chunk uses up spare memory of the job, for good: the pool lives as long as its job. When
+ * the pool is full, or longer read windows have used up the spare memory, segments go to disk.
  *
  * A place in the pool is one number, its byte offset; a segment never crosses a chunk.
  */
-
 import type { JobControl } from '../job-control.js';
 import { openPoolMemory, type PoolMemory, type PoolMemoryShare } from './pool-memory.js';
 
-/** What a thread takes from the pool at one time. */
+/** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;
-/** Places are multiples of it, as the addresses of pile buffers are: what lies alike is copied fastest. */
+/** Places are multiples of this, like the addresses of pile buffers: equal alignment makes copies fastest. */
 const PLACE_BYTES = 8;
 
-/** The pool as it travels to other threads. */
+/** The pool in the form that travels to other threads. */
 export interface RamPoolShare {
   readonly memory: PoolMemoryShare;
   /** One u64: bytes taken so far. */
@@ -28,12 +27,12 @@ export function ramPoolIn(memory: PoolMemoryShare, capacityBytes: number): RamPo
   return { memory, taken: new SharedArrayBuffer(8), capacityBytes };
 }
 
-/** A pool of at least so much for the calling thread alone. A chunk becomes memory when it is taken. */
+/** A pool of at least `wantedBytes` for the calling thread alone. A chunk becomes memory when it is taken. */
 export function ownRamPool(wantedBytes: number): RamPoolShare {
   return ramPoolIn({ kind: 'own', slabs: [], slabBytes: CHUNK_BYTES }, wholeChunks(wantedBytes));
 }
 
-/** As many bytes, up to the end of a chunk. */
+/** The byte length, rounded up to whole chunks. */
 export function wholeChunks(byteLength: number): number {
   return Math.ceil(byteLength / CHUNK_BYTES) * CHUNK_BYTES;
 }

@@ -1,7 +1,7 @@
 /**
- * Reads indexes of pile sets (pile-set-index.ts), from files or from memory. Nothing is believed before
- * its checksum is: damage is a VerificationError that names the index. Every number is compared with
- * the size of the index, or of the data file that it points into, before it is used.
+ * Reads indexes of pile sets (pile-set-index.ts) from files or from memory. It uses bytes only after verifying their
+ * checksum; damage is a VerificationError that names the index. It compares every number with the size of the index, or
+ * of the data file that the number points into, before using it.
  */
 import { crc32 } from 'node:zlib';
 import type { VerificationError } from '../errors.js';
@@ -24,11 +24,11 @@ import {
 import { addTotals, emptyTotals, type PileTotals, totalsOf } from './pile-totals.js';
 import type { Segment } from './segments.js';
 
-/** Piles that are looked at together when all are. */
+/** Piles that are read together when all piles are read. */
 const PILES_TOGETHER = 4096;
 
 /**
- * Reads the entries of piles [first, end), and no more of the index than they need.
+ * Reads the entries of piles [first, end), and no other part of the index than they need.
  * @param pileSetName for errors.
  * @throws VerificationError
  */
@@ -72,7 +72,7 @@ function withIndex<T>(source: IndexSource, pileSetName: string | undefined, use:
   });
 }
 
-/** Reads bytes that lie in the index; fewer when it was cut off meanwhile. */
+/** Reads bytes of the index; fewer when the file has become shorter. */
 type Read = (offset: number, byteLength: number) => Buffer;
 
 class OpenIndex {
@@ -196,7 +196,7 @@ class OpenIndex {
       const value: unknown = JSON.parse(text);
       if (typeof value === 'object' && value !== null) return value;
     } catch {
-      // Told below, like any other text that is none.
+      // The error below covers this, like any other text that is not a JSON object.
     }
     throw this.#damaged('its description is no JSON object');
   }

@@ -1,6 +1,6 @@
 /**
- * Segments: contiguous bytes of one pile in one data file, or in the memory pool. A log of those that a pile set has, and
- * the contracts of what hashes and compresses them.
+ * Segments: contiguous bytes of one pile in one data file, or in the memory pool. The log of a pile set's segments, and
+ * the contracts of the hasher and the compressor of segments.
  */
 
 /** Contiguous bytes of one pile, at least one. */
@@ -8,9 +8,9 @@ export interface Segment {
   /** A byte offset in the data file or in the memory pool. */
   readonly place: number;
   readonly byteLength: number;
-  /** What it takes in the data file: less when it is compressed, 0 when it lies in the memory pool. */
+  /** Its bytes in the data file: fewer when it is compressed, 0 when it lies in the memory pool. */
   readonly diskBytes: number;
-  /** Of the bytes as they are in the end, so that it tells of all that may happen to them on the way. */
+  /** The checksum of the uncompressed bytes, so that it covers compression, writing and reading. */
   readonly checksum: bigint;
 }
 
@@ -34,7 +34,7 @@ export class SegmentLog {
     this.#count += 1;
   }
 
-  /** How many there are. */
+  /** The number of segments. */
   get count(): number {
     return this.#count;
   }
@@ -64,37 +64,34 @@ export class SegmentLog {
   }
 }
 
-/**
- * The checksum of a segment: computed when it is written, and again when it was read.
- */
+/** Computes the checksum of a segment: when it is written, and again when it has been read. */
 export interface SegmentHasher {
   /**
    * Checksum of a segment that lies in one piece.
-   * @param bytes for this and for `add`, the memory that the hasher works on.
+   * @param bytes here and in `add`: the memory that the hasher works on.
    */
   hash(bytes: Uint8Array, offset: number, byteLength: number): bigint;
-  /** Begins the checksum of a segment that comes in pieces; meanwhile only `hash` may be used for others. */
+  /** Begins the checksum of a segment that comes in pieces; until it ends, only `hash` may be used for others. */
   begin(): void;
   add(bytes: Uint8Array, offset: number, byteLength: number): void;
-  /** That of all bytes added since `begin`; the same as `hash` gives, however they were cut. */
+  /** The checksum of all bytes added since `begin`: equal to that of `hash`, whatever the pieces. */
   checksum(): bigint;
 }
 
-/**
- * The contracts of what makes segments smaller on their way to disk, and of what makes them what they were.
- */
+/** Makes segments smaller on their way to disk. */
 export interface SegmentCompressor {
   /**
    * @param bytes at most `MOST_COMPRESSED_BYTES`.
-   * @returns fewer bytes that stand for them, good until the next call; undefined when there are none.
+   * @returns the compressed bytes, valid until the next call; undefined when they would not be fewer.
    */
   compress(bytes: Uint8Array): Uint8Array | undefined;
 }
 
+/** Restores compressed segments. */
 export interface SegmentExpander {
   /**
-   * Fills all of `target` with what was compressed to `bytes`.
-   * @throws Error, of any kind, when that is another number of bytes, or `bytes` are damaged.
+   * Fills all of `target` with the expanded `bytes`.
+   * @throws Error, of any kind, when the length differs or `bytes` are damaged.
    */
   expand(bytes: Uint8Array, target: Uint8Array): void;
 }

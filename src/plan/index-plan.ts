@@ -1,7 +1,7 @@
 /**
- * Divides the memory of an index job, and says how large its parts should be. Pure.
+ * Divides the memory budget of an index job and chooses the size of its slices. Pure.
  *
- * A thread has a read window, the boundary table, the ends of one block of records and a piece of the index.
+ * A thread holds a read window, the boundary table, the ends of one block of records and a piece of the index.
  */
 import { pass1Arena } from './arena-sizes.js';
 import type { MemoryNeed, Tuning } from './memory-plan.js';
@@ -9,19 +9,19 @@ import type { MemoryNeed, Tuning } from './memory-plan.js';
 const MIB = 1024 * 1024;
 const LARGEST_READ_BYTES = 4 * MIB;
 const SMALLEST_READ_BYTES = 64 * 1024;
-/** Blocks that are not written yet, and what is noted of one. */
+/** Blocks that are not written yet, and the notes about one block. */
 const BLOCK_MEMORY_BYTES = 1.25 * MIB;
-/** Of its share, so that the rest is there for decoders and long records. */
+/** The part of a thread's share that its window takes; decoders and long records get the rest. */
 const WINDOW_SHARE = 1 / 8;
-/** A job of this much is done before two threads have started. */
+/** One thread finishes a job of this size before two threads have started. */
 const INLINE_BYTES = 8 * MIB;
-/** For each thread, so that all are busy to the end. */
+/** Slices for each thread, so that all threads stay busy to the end. */
 const SLICES_PER_WORKER = 8;
 const SMALLEST_SLICE_BYTES = MIB;
 
 export interface IndexPlan {
   readonly workers: number;
-  /** Whether one thread does it all, faster than others could be started. */
+  /** Whether the calling thread does all the work, because starting threads would take longer. */
   readonly inline: boolean;
   readonly readBytes: number;
   readonly arenaBytes: number;
@@ -29,7 +29,7 @@ export interface IndexPlan {
   readonly sliceBytes: number;
 }
 
-/** @param decodedBytes of the file, about. */
+/** @param decodedBytes of the file; an estimate will do. */
 export function planIndex(
   need: Pick<MemoryNeed, 'budgetBytes' | 'workers'>,
   decodedBytes: number,

@@ -1,20 +1,20 @@
 /**
- * Divides the memory budget: how many piles, how large a pile buffer, how many workers, how much
- * stays in memory. Pure.
+ * Divides the memory budget: the number of piles, the size of a pile buffer, the number of workers and the bytes that
+ * stay in memory. Pure.
  *
  * With a budget B, W workers, pile buffers of b bytes and N bytes to store, one level of piles needs
  *
  *     pass 1   M * (b + 96) + windows          <= B / W       (M pile buffers with slack and tally)
  *     pass 2   (N / M) * c + output buffers    <= B / W       (c: sort entries and skew on top)
  *
- * so N <= (B / W)^2 / (b * c), about. When the data is larger than that with the smallest buffers
- * worth having, fewer workers are tried down to half of them; beyond that piles are too large to
- * load and pass 2 splits each by the next part of its keys: two levels, or as many as it takes.
+ * so N is at most about (B / W)^2 / (b * c). When the data is larger than that even with the smallest useful
+ * buffers, the plan tries fewer workers, down to half of them. Beyond that, piles are too large to load, and pass 2
+ * scatters each of them again by the next part of its keys: in two levels, or as many as it takes.
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
  *
- * What the arenas do not take is spare: the pool and longer read windows draw from it as they grow, so
- * that a record longer than planned pushes segments out to disk rather than ending the job.
+ * Memory outside the arenas is spare: the pool and longer read windows draw from it as they grow. So a record longer
+ * than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
@@ -33,13 +33,13 @@ import {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** What a slice leaves at most on many disks, unless there would be fewer stripes than are wanted. */
+/** The most files that a slice creates on many disks; more only to reach the fewest stripes wanted. */
 const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
-/** The smallest budget that a worker can do anything useful with. */
+/** The smallest budget with which a worker can do useful work. */
 const SMALLEST_SHARE_BYTES = 4 * MIB;
 
-/** Sizes that tests shrink so that rare paths are common; no user needs to. */
+/** Sizes that tests shrink to make rare paths common. Users have no need to set them. */
 export interface Tuning {
   readonly pileCount?: number;
   readonly bufferBytes?: number;
@@ -47,11 +47,11 @@ export interface Tuning {
   readonly outputBytes?: number;
   readonly sliceBytes?: number;
   readonly stripeCount?: number;
-  /** What a worker's arena takes in pass 2, and no more; small ones force piles to be split again. */
+  /** The fixed size of a worker's arena in pass 2; a small arena forces piles to be scattered again. */
   readonly pass2ArenaBytes?: number;
   /** Whether segments may stay in memory. */
   readonly keepInRam?: boolean;
-  /** Whether a small job is done on the calling thread. */
+  /** Whether the calling thread does a small job itself. */
   readonly inline?: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface MemoryNeed {
   readonly budgetBytes: number;
   /** Threads wanted. */
   readonly workers: number;
-  /** Tasks that pass 1 can have at most: as many as inputs when none can be split. */
+  /** The most tasks that pass 1 can have: one for each input when no input can be cut. */
   readonly mostSlices: number;
   /** Estimated bytes of all records; a guess when `exact` is false. */
   readonly recordBytes: number;
@@ -68,14 +68,14 @@ export interface MemoryNeed {
   /** Whether `recordBytes` is the true size (plain regular files). */
   readonly exact: boolean;
   readonly tempDiskCount: number;
-  /** Whether a temp disk has to move a head between two reads. */
+  /** Whether a temp disk moves a head between two reads. */
   readonly tempDisksRotate: boolean;
   readonly openFileLimit: number;
-  /** Whether what the job did must outlive it: then memory is used only where all is sure to fit. */
+  /** Whether the work of the job must outlive its process: then segments stay in memory only if all are sure to fit. */
   readonly isResumable: boolean;
-  /** Whether what pass 2 has written may have to wait in memory: outputs that are compressed. */
+  /** Whether output of pass 2 may have to wait in memory, as compressed output does. */
   readonly holdsOutput: boolean;
-  /** What a job that goes on has laid out before. */
+  /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
 }
 
@@ -86,23 +86,23 @@ export interface MemoryPlan {
   readonly bufferBytes: number;
   readonly readBytes: number;
   readonly outputBytes: number;
-  /** What one worker's arena takes in pass 1, when no record is longer than the read window. */
+  /** The size of one worker's arena in pass 1 when no record is longer than the read window. */
   readonly pass1ArenaBytes: number;
   /** The part of the budget beside the arenas of pass 1: for the memory pool and longer windows. */
   readonly pass1SpareBytes: number;
-  /** What one worker's arena is planned to take in pass 2, at least what it took in pass 1. */
+  /** The planned size of one worker's arena in pass 2, at least its size in pass 1. */
   readonly pass2ArenaBytes: number;
   /** Whether arenas of pass 2 may take spare memory. */
   readonly pass2MayGrow: boolean;
-  /** The most that the pool that keeps segments in memory may draw; 0: all of them go to disk. */
+  /** The most bytes that the memory pool may take; 0: all segments go to disk. */
   readonly ramPoolBytes: number;
-  /** Whether some segment may have to go to disk, as far as is known. */
+  /** Whether some segment may have to go to disk, as far as the plan knows. */
   readonly maySpill: boolean;
-  /** Bytes that the pile sets will take, as far as is known. */
+  /** Bytes that the pile sets will take, as far as the plan knows. */
   readonly storedBytes: number;
 }
 
-/** Of the budget, for compressed output that waits for its turn: of each pile about a third, compressed. */
+/** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
 const HELD_SHARE = 1 / 8;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
@@ -127,7 +127,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
       'ERR_MEMORY_BUDGET',
     );
   }
-  // A thread has up to eight files of its own, and one data file a temp disk with a single stripe.
+  // A thread has up to eight files of its own and, with a single stripe, one data file on each temp disk.
   const openableWorkers = Math.floor((need.openFileLimit - 48) / (8 + need.tempDiskCount));
   const { layout } = need;
   const mostWorkers = Math.max(
@@ -143,12 +143,12 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const onDisk = { ...diskBuffers, diskCount: need.tempDiskCount, workers: mostWorkers };
   const inMemory = { ...MEMORY_BUFFERS, diskCount: 1, workers: mostWorkers };
 
-  // In memory: small piles that stay in the cache, and the pool takes what the arenas leave.
+  // In memory: small piles stay in the cache, and the pool takes the memory outside the arenas.
   const cached = divideInMemory(storedBytes, budgetBytes / mostWorkers, perStoredByte, inMemory);
   const cachedArena = Math.max(pass1Arena(cached), pass2Arena(cached, storedBytes, perStoredByte));
   const wantedPool = storedBytes * 1.02 + (mostWorkers + 1) * 2 * MIB;
   const fits = cached.oneLevel && wantedPool + mostWorkers * cachedArena <= budgetBytes;
-  // What begins in memory and spills could not be taken up again.
+  // A job that starts in memory and spills could not be resumed.
   const mayFit = layout === undefined && (need.exact ? fits : !need.isResumable);
 
   if (mayFit && tuning.keepInRam !== false) {
@@ -171,15 +171,15 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
 }
 
 /**
- * How many workers can go on with piles that are laid out already, at most.
- * @throws UsageError ERR_MEMORY_BUDGET when there is not enough for one.
+ * The most workers that the budget and the file limit allow for existing piles.
+ * @throws UsageError ERR_MEMORY_BUDGET when the budget is too small for one worker.
  */
 function workersForLayout(layout: PileDivision, need: MemoryNeed): number {
   const { pileCount, stripeCount } = layout;
   const shareBytes = shareForLayout(layout);
   if (need.budgetBytes < shareBytes) {
     throw new UsageError(
-      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} piles that are laid out already: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with \`memoryBytes\``,
+      `a memory budget of ${need.budgetBytes} bytes is too small for the ${pileCount} existing piles: expected at least ${Math.ceil(shareBytes / MIB)}M; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }
@@ -221,8 +221,8 @@ function finish(
 }
 
 /**
- * Stripes bound the disk space that temp data and output take together to (1 + 1/S) times the data;
- * each costs every worker one open file a disk, and every slice a file a disk, to be created, synced and removed.
+ * Stripes bound the disk space of temp data and output together to (1 + 1/S) times the data. Each stripe costs every
+ * worker one open file a disk, and every slice one file a disk to create, sync and remove.
  */
 function planStripes(need: MemoryNeed, workers: number): number {
   const diskCount = Math.max(1, need.tempDiskCount);

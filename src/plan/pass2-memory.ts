@@ -1,8 +1,9 @@
 /**
- * What pass 2 may take, when the longest record and the size of the memory pool are known: every thread must be able to
- * hold the longest record, so with long records there are fewer threads. And the budget that a long record or a decoder
- * needs, which a message promises: found by planning with larger and larger budgets, so that it is true by construction.
- * Pure.
+ * The memory of pass 2, once the longest record and the size of the memory pool are known. Every thread must be able to
+ * hold the longest record, so long records mean fewer threads.
+ *
+ * Also the budget that an error message recommends for a long record or a decoder. The search plans with larger and
+ * larger budgets until one suffices, so the advice is true by construction. Pure.
  */
 import { LARGEST_ARENA_BYTES, OUTPUT_BUFFER_COUNT } from './arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
@@ -11,16 +12,16 @@ const KIB = 1024;
 
 export interface Pass2Memory {
   readonly workers: number;
-  /** What each worker's arena may take. */
+  /** The size that each worker's arena may reach. */
   readonly arenaBytes: number;
-  /** What they may take beyond, together. */
+  /** Further bytes that all arenas together may take. */
   readonly spareBytes: number;
 }
 
 /**
  * @param poolBytes that the memory pool holds.
- * @returns the planned figures when the longest record allows them; undefined when not even one
- *   thread can hold it.
+ * @returns the planned figures if the longest record allows them, else figures for fewer threads; undefined when not
+ *   even one thread can hold it.
  */
 export function planPass2(
   plan: MemoryPlan,
@@ -42,31 +43,30 @@ export function planPass2(
   return { workers: affordable, arenaBytes, spareBytes: spareBeside(affordable * arenaBytes) };
 }
 
-/** Arena of pass 2 that can take in a record of this length, and split its pile if need be. */
+/** The arena of pass 2 that can hold a record of this length, and can scatter its pile again. */
 function arenaBytesForRecord(plan: Pick<MemoryPlan, 'outputBytes' | 'readBytes'>, recordBytes: number): number {
   return OUTPUT_BUFFER_COUNT * plan.outputBytes + plan.readBytes + recordBytes + 64 * KIB;
 }
 
 const MIB = 1024 * KIB;
-/** A window grows by a megabyte at least, and needs one more beyond the record. */
+/** A window grows by at least 1 MiB, and needs 1 MiB more than the record. */
 const WINDOW_GROWTH_BYTES = 2 * MIB;
 
 /**
- * The least budget above `need.budgetBytes`, in whole MiB, or close to it, with which a record of
- * this length fits, also when every worker meets one at the same time if it is such a meeting that
- * made the present budget too small.
- * @returns a size as --memory takes it.
+ * About the least budget above `need.budgetBytes`, in whole MiB, with which a record of this length fits. If one such
+ * record fits the present budget, several workers met one at the same time: then each worker must have room for one.
+ * @returns a size in the form that `memoryBytes` takes, such as 512M.
  */
 export function memoryForRecord(need: MemoryNeed, recordBytes: number): string {
   return leastBudget(need, (roomier, plan, count) => holds(roomier, plan, recordBytes, count));
 }
 
-/** The same for a decoder that needs so much in pass 1. */
+/** The same for a decoder that needs `byteLength` bytes in pass 1. */
 export function memoryForDecoder(need: MemoryNeed, byteLength: number): string {
   return leastBudget(need, (_, plan, count) => plan.pass1SpareBytes - plan.ramPoolBytes >= count * byteLength);
 }
 
-/** @param suffices whether a plan has room for so many of what is to be held, at one time. */
+/** @param suffices whether a plan has room for `count` of the records or decoders at one time. */
 function leastBudget(
   need: MemoryNeed,
   suffices: (need: MemoryNeed, plan: MemoryPlan, count: number) => boolean,
@@ -84,7 +84,7 @@ function leastBudget(
 /** Whether both passes are sure to hold `count` records of this length at one time. */
 function holds(need: MemoryNeed, plan: MemoryPlan, recordBytes: number, count: number): boolean {
   const { budgetBytes, exact } = need;
-  // When all bytes were counted, those of these records are not in the pool yet.
+  // An exact pool size counts the bytes of these records, which are not in the pool yet.
   const poolBytes = exact ? Math.max(0, plan.ramPoolBytes - count * recordBytes) : plan.ramPoolBytes;
   const fitsPass1 = plan.pass1SpareBytes - poolBytes >= count * (recordBytes + WINDOW_GROWTH_BYTES);
   return fitsPass1 && planPass2(plan, budgetBytes, plan.ramPoolBytes, recordBytes) !== undefined;

@@ -1,5 +1,5 @@
 /**
- * Chooses how many piles there are, and how large their buffers, within one worker's share of the budget. Pure.
+ * Chooses the number of piles and the size of their buffers within one worker's share of the budget. Pure.
  */
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import {
@@ -19,37 +19,41 @@ interface BufferLimits {
   readonly smallestBytes: number;
   readonly largestBytes: number;
 }
-/** Below the smallest a write is too small to be sequential on any disk; above the largest nothing is gained. */
+/** A write below the smallest size is not sequential on any disk; a write above the largest is no faster. */
 export const DISK_BUFFERS: BufferLimits = { smallestBytes: 32 * KIB, largestBytes: 512 * KIB };
 /**
- * A segment is what is read at one time, after 8 ms in which the head could have read 1.6 MB. Reading 0.5 MB so takes
- * four times as long as the bytes alone; from there on another level, all read and written once more in large
- * segments, takes less.
+ * A segment is one read. The head needs 8 ms to reach it, in which it could have read 1.6 MB, so reading segments of
+ * 0.5 MB takes four times as long as the bytes alone. With smaller segments another level is faster: it reads and
+ * writes everything once more, in large segments.
  */
 export const ROTATING_DISK_BUFFERS: BufferLimits = { smallestBytes: 512 * KIB, largestBytes: 4 * MIB };
 export const MEMORY_BUFFERS: BufferLimits = { smallestBytes: 64 * KIB, largestBytes: 256 * KIB };
-/** Of piles that are given, when there is no memory for larger ones. */
+/** The smallest buffer of existing piles, when there is no memory for larger buffers. */
 const SMALLEST_BUFFER_BYTES = 4 * KIB;
-/** Larger piles cost cache misses in pass 2, and leave the output waiting while the next one is loaded. */
+/** Larger piles cost cache misses in pass 2, and the output waits while the next pile is loaded. */
 const PREFERRED_PILE_BYTES = 12 * MIB;
-/** More piles than this cost pass 1 what smaller ones save pass 2: each is written to at a page of its own. */
+/** With more piles, pass 1 loses what pass 2 gains: it writes to a separate page for each pile. */
 const MOST_PREFERRED_PILES = 1024;
-/** Where piles are split again, each thread splits one at a time: together they take an eighth more temp data so. */
+/**
+ * Each thread scatters one pile again at a time. With this many piles a worker, all threads together take at most an
+ * eighth more temp data.
+ */
 const RESCATTERED_PILES_A_WORKER = 8;
-/** Leaves the other half of a thread's addresses to a long record. */
+/** Half of a thread's addresses; the other half is for a long record. */
 const MOST_FOR_BUFFERS_BYTES = 2 * 1024 * MIB;
-/** What a thread takes at least of what is left beside a job in memory. */
+/** The first share that a thread of a job in memory tries. */
 const CACHED_SHARE_BYTES = 64 * MIB;
-/** How many piles and stripes there are; fixed once the first pile set is written. */
+
+/** The number of piles and stripes, fixed once the first pile set is written. */
 export interface PileDivision {
   readonly pileCount: number;
   readonly stripeCount: number;
 }
 
-/** Where pile buffers go when they are full. */
+/** The place that full pile buffers go to. */
 export interface PilePlace extends BufferLimits {
   readonly diskCount: number;
-  /** So many threads may each split a pile again at one time. */
+  /** Threads, each of which may scatter a pile again at the same time. */
   readonly workers: number;
 }
 
@@ -58,7 +62,7 @@ export interface Sizes {
   readonly outputBytes: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
-  /** Whether each pile is expected to fit when it is loaded. */
+  /** Whether each pile is expected to fit in memory when it is loaded. */
   readonly oneLevel: boolean;
 }
 
@@ -77,7 +81,7 @@ export function divide(
   const mostPiles = Math.max(2, Math.floor(forBuffers / (place.smallestBytes + SLACK_BYTES + TALLY_BYTES)));
   const largestPileBytes = (usable - OUTPUT_BUFFER_COUNT * outputBytes - 64 * KIB) / perStoredByte;
   const fewestPiles = Math.ceil(storedBytes / largestPileBytes);
-  // More piles than necessary keep a pile in the cache, as long as the buffers stay large.
+  // More piles than necessary keep each pile in the cache, as long as the buffers stay large.
   const pleasantPiles = Math.min(
     Math.ceil(storedBytes / PREFERRED_PILE_BYTES),
     MOST_PREFERRED_PILES,
@@ -96,8 +100,9 @@ export function divide(
 }
 
 /**
- * Piles that are split again, into as few levels as it takes: about as many on each, so that all have large buffers.
- * @param fewestPiles that fit when they are loaded.
+ * The number of piles when they are scattered again, in as few levels as it takes. Each level divides by about the
+ * same number, so that buffers are large on all levels.
+ * @param fewestPiles the least number of piles that would fit when they are loaded.
  */
 function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: number): number {
   const largestFanOut = MOST_SUB_PILES * SUB_PILE_FILL;
@@ -107,7 +112,7 @@ function pilesOfSeveralLevels(fewestPiles: number, mostPiles: number, workers: n
   return Math.ceil(Math.max(evenly, fewestPiles / largestFanOut ** subLevels, workers * RESCATTERED_PILES_A_WORKER));
 }
 
-/** Sizes for a job in memory: no more of the share than it takes to load every pile whole, where that can be had. */
+/** Sizes for a job in memory: the smallest part of the share with which every pile can be loaded whole. */
 export function divideInMemory(storedBytes: number, share: number, perStoredByte: number, place: PilePlace): Sizes {
   for (let bytes = CACHED_SHARE_BYTES; ; bytes *= 2) {
     const sizes = divide(storedBytes, Math.min(share, bytes), perStoredByte, place);
@@ -116,8 +121,8 @@ export function divideInMemory(storedBytes: number, share: number, perStoredByte
 }
 
 /**
- * As many piles on each disk, where there may be so many: all wait for the disk that has the most to do.
- * @param fewestPiles that fit when they are loaded; where there are fewer, any number is split again.
+ * Gives each disk the same number of piles where possible, since all disks wait for the one with the most work.
+ * @param fewestPiles the least number of piles that fit when they are loaded; fewer piles are scattered again anyway.
  */
 function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number, fewestPiles: number): number {
   const roundedUp = Math.ceil(pileCount / diskCount) * diskCount;
@@ -126,7 +131,7 @@ function spreadEvenly(pileCount: number, diskCount: number, mostPiles: number, f
   return roundedDown > 0 && pileCount < fewestPiles ? roundedDown : pileCount;
 }
 
-/** The least that a worker can go on with. */
+/** The smallest share with which a worker can use existing piles. */
 export function shareForLayout({ pileCount }: PileDivision): number {
   const buffersBytes = pileCount * (SMALLEST_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES);
   // The two halves of the read window take an eighth of a share.

@@ -1,11 +1,11 @@
 /**
- * Groups the merged piles into the tasks of pass 2: runs of neighbouring piles, each at a known
- * place of the global order. Pure.
+ * Groups the merged piles into the tasks of pass 2: ranges of neighbouring piles, each at a known position of the global
+ * order. Pure.
  */
 
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 
-/** Piles [first, end), whose output begins at this rank and byte of the whole. */
+/** Piles [first, end), whose output begins at this rank and byte of the whole output. */
 export interface PileRange {
   readonly first: number;
   readonly end: number;
@@ -14,8 +14,8 @@ export interface PileRange {
 }
 
 /**
- * Runs end where they hold `rangeBytes` or more, and at the last pile of each stripe.
- * @param isDone whether a pile needs no run any more.
+ * A range ends when it holds `rangeBytes` or more, and at the last pile of each stripe.
+ * @param isDone whether the output of a pile is written already, so that no range needs the pile.
  */
 export function planPileRanges(
   totals: PileTotals,
@@ -23,7 +23,7 @@ export function planPileRanges(
   isStripeEnd: (pile: number) => boolean,
   isDone: (pile: number) => boolean,
 ): PileRange[] {
-  const runs: PileRange[] = [];
+  const ranges: PileRange[] = [];
   let first = 0;
   let firstRank = 0;
   let firstByte = 0;
@@ -37,14 +37,14 @@ export function planPileRanges(
   };
   for (let pile = 0; pile < pileCount; pile++) {
     const done = isDone(pile);
-    if (done && first < pile) runs.push({ first, end: pile, firstRank, firstByte });
+    if (done && first < pile) ranges.push({ first, end: pile, firstRank, firstByte });
     rank += totals.records[pile] ?? 0;
     byte += totals.recordBytes[pile] ?? 0;
     if (done) begin(pile + 1);
     else if (byte - firstByte >= rangeBytes || isStripeEnd(pile) || pile + 1 === pileCount) {
-      runs.push({ first, end: pile + 1, firstRank, firstByte });
+      ranges.push({ first, end: pile + 1, firstRank, firstByte });
       begin(pile + 1);
     }
   }
-  return runs;
+  return ranges;
 }

@@ -1,7 +1,7 @@
 /**
- * Where the global order is cut into shards. Pure. Shard i begins at the record of rank `rank(i)`,
- * or at the first record that starts at byte `byte(i)` of the whole output or later. All cuts are
- * arithmetic, so a task needs no list of them, however many shards there are.
+ * Cuts the global order into shards. Pure. Shard i begins at the record of rank `cutAt(i)`, or at the first record that
+ * starts at byte `cutAt(i)` of the whole output or later. All cuts are arithmetic, so a task needs no list of them,
+ * however many shards there are.
  */
 import { InputError, UsageError } from '../errors.js';
 
@@ -20,12 +20,12 @@ export type ShardRequest =
   | { readonly by: 'records'; readonly recordsPerShard: number }
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
-/** More files than that are a mistake, and more than most file systems bear. */
+/** A request for more files is a mistake, and most file systems cannot cope with more. */
 export const MOST_SHARDS = 1_000_000;
 
 /**
- * @throws UsageError when there would be more than `MOST_SHARDS`.
- * @throws InputError ERR_RECORD_TOO_LONG when a record alone is longer than a shard may be.
+ * @throws UsageError for more than `MOST_SHARDS`.
+ * @throws InputError ERR_RECORD_TOO_LONG when one record is longer than a shard may be.
  */
 export function planShardCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
   const cuts = chooseCuts(request, totals);
@@ -37,12 +37,12 @@ export function planShardCuts(request: ShardRequest, totals: OutputTotals): Shar
   throw new UsageError(`the output would have ${cuts.shardCount} shards, more than ${MOST_SHARDS}; ${advice}`);
 }
 
-/** What pass 1 knows of the output. */
+/** What pass 1 has found out about the output. */
 export interface OutputTotals {
   readonly records: number;
   readonly bytes: number;
   readonly longestRecordBytes: number;
-  /** That each shard has besides its records. */
+  /** Bytes that each shard has besides its records. */
   readonly bytesAround: number;
 }
 
@@ -58,13 +58,13 @@ function chooseCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
         recordsPerShard: request.recordsPerShard,
       };
     case 'bytes': {
-      // Cuts at i * total / N are moved on to the next record start, by at most longest - 1 bytes;
-      // N is the smallest number for which total / N plus that still fits.
+      // A cut at i * total / N moves forward to the next record start, by at most longest - 1 bytes;
+      // N is the smallest number for which total / N plus that move still fits.
       const { longestRecordBytes, bytesAround } = totals;
       const fewestBytes = Math.max(1, longestRecordBytes) + bytesAround;
       const room = request.maxShardBytes - fewestBytes + 1;
       if (room < 1) {
-        const around = bytesAround === 0 ? '' : `, what stands around the records of a shard ${bytesAround},`;
+        const around = bytesAround === 0 ? '' : `, a shard has ${bytesAround} bytes besides its records,`;
         throw new InputError(
           'ERR_RECORD_TOO_LONG',
           `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${request.maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes}B`,
@@ -80,7 +80,7 @@ function proportion(index: number, total: number, count: number): number {
   return Number((BigInt(index) * BigInt(total)) / BigInt(count));
 }
 
-/** The limit at which shard `shard` begins: a rank or a byte, as `cuts.by` says. */
+/** The limit at which shard `shard` begins: a rank or a byte, according to `cuts.by`. */
 export function cutAt(cuts: ShardCuts, shard: number): number {
   if (shard >= cuts.shardCount) return Number.POSITIVE_INFINITY;
   if (cuts.by === 'byte') return proportion(shard, cuts.totalBytes, cuts.shardCount);

@@ -1,42 +1,42 @@
 /**
- * Cuts the inputs into slices, what one task of pass 1 reads: ranges of large plain files and of large compressed
- * ones whose members are known, other compressed files and streams whole, groups of small files. Pure. How the
- * slices are cut changes nothing of the output.
+ * Cuts the inputs into slices; a slice is what one task of pass 1 reads. A large plain file, or a large compressed file
+ * whose members are known, gives several ranges. Any other compressed file and a stream are one slice each. Small files
+ * are grouped. Pure. The cuts do not affect the output.
  */
 
-/** One input as far as planning is concerned. */
+/** What planning needs to know about one input. */
 export interface PlannedInput {
-  /** A slice may begin inside it at multiples of this behind `start`; undefined: nowhere. */
+  /** A slice may begin at any multiple of this behind `start`; undefined: only at `start`. */
   readonly cutBytes: number | undefined;
-  /** Where the first slice begins: behind a header; in decoded bytes where there are cut points. */
+  /** Where the first slice begins, behind any header; a decoded position if there are cut points. */
   readonly start: number;
   /** Stored bytes; undefined for a stream. */
   readonly byteLength: number | undefined;
-  /** Bytes once decoded, estimated for compressed inputs of which no cut points are known. */
+  /** Decoded bytes; an estimate for a compressed input without cut points. */
   readonly decodedBytes: number;
-  /** Where a compressed input may be cut, in order, none at its beginning or its end. */
+  /** Where a compressed input may be cut, in order; not at its beginning or end. */
   readonly cutPoints?: readonly CutPoint[];
 }
 
-/** A place of a compressed input where a range may begin. */
+/** A position of a compressed input where a range may begin. */
 export interface CutPoint {
-  /** Decoded position: records that begin there or later belong to the range behind. */
+  /** Decoded position: records that begin here or later belong to the range behind. */
   readonly start: number;
-  /** Where decoding begins to get them: the beginning of a member, in stored and in decoded bytes. */
+  /** Where decoding must begin to reach them: the start of a member, as a stored and as a decoded position. */
   readonly storedStart: number;
   readonly decodedStart: number;
 }
 
-/** Records that begin in stored bytes [start, end) of one input; `end` undefined: all there is. */
+/** Records that begin in stored bytes [start, end) of one input; `end` undefined: up to its end. */
 export interface SlicePart {
   readonly inputOrdinal: number;
   readonly start: number;
   readonly end: number | undefined;
-  /** In a part of a compressed input, whose `start` and `end` count decoded bytes. */
+  /** Only in a part of a compressed input; its `start` and `end` are decoded positions. */
   readonly members?: MemberRange;
 }
 
-/** Whole members of a compressed input: stored bytes [storedStart, storedEnd) and what they decode to. */
+/** Whole members of a compressed input: stored bytes [storedStart, storedEnd) and the range that they decode to. */
 export interface MemberRange {
   readonly storedStart: number;
   readonly storedEnd: number;
@@ -49,18 +49,18 @@ export type Slice = readonly SlicePart[];
 
 const MIB = 1024 * 1024;
 
-/** A slice leaves each pile a segment of at least this much, so that pass 2 reads large pieces. */
+/** A slice gives each pile a segment of at least this size, so that pass 2 reads large pieces. */
 const SEGMENT_BYTES = 256 * 1024;
 const LARGEST_SLICE_BYTES = 65536 * MIB;
-/** What a thread notes of each, and then the index of the pile set, takes some 64 bytes: 8 MB. */
+/** A thread, and then the index of the pile set, keeps some 64 bytes for each segment: 8 MB. */
 const MOST_SEGMENTS = 2 ** 17;
-/** A task and what is known of each of its inputs are in memory twice while it is sent to a thread. */
+/** A task and its inputs' descriptions are in memory twice while the task is sent to a thread. */
 const MOST_PARTS = 4096;
 
 /**
- * Decoded bytes that a slice should hold: small enough that all workers are busy to the end and that its segments can
- * be noted, large enough that they stay large.
- * @param bufferBytes of a pile: as long are its segments, but for the last one.
+ * Decoded bytes that a slice should hold: small enough to keep all workers busy to the end and to limit the number of
+ * segments, large enough for large segments.
+ * @param bufferBytes the size of a pile's buffer, and so of all its segments except the last.
  */
 export function planSliceBytes(totalBytes: number, workers: number, pileCount: number, bufferBytes: number): number {
   const forBalance = totalBytes / (8 * workers);
@@ -70,12 +70,12 @@ export function planSliceBytes(totalBytes: number, workers: number, pileCount: n
   return Math.ceil(Math.min(Math.max(forBalance, forSegments, MIB), most));
 }
 
-/** Whether an input of about so many decoded bytes would be cut, if it could. */
+/** Whether an input of about this many decoded bytes would be cut if it could be. */
 export function isWorthCutting(decodedBytes: number, sliceBytes: number): boolean {
   return rangeCount(decodedBytes, sliceBytes) > 1;
 }
 
-/** One by one, so that whoever takes them can stop at any. */
+/** Gives the slices one by one, so that the caller can stop at any of them. */
 export function* planSlices(inputs: readonly PlannedInput[], sliceBytes: number): Generator<Slice, void> {
   let group: SlicePart[] = [];
   let groupBytes = 0;
@@ -96,7 +96,7 @@ export function* planSlices(inputs: readonly PlannedInput[], sliceBytes: number)
   if (group.length > 0) yield group;
 }
 
-/** Ranges of one input of its own, as equal as can be. */
+/** Cuts one large input into ranges of about equal size. */
 function* cut(inputOrdinal: number, input: PlannedInput, sliceBytes: number): Generator<Slice, void> {
   const { byteLength, cutBytes, cutPoints } = input;
   if (byteLength !== undefined && cutBytes !== undefined)

@@ -1,8 +1,7 @@
 /**
- * How many piles a store gets, which it keeps for good, and how large the buffers of a program are that writes piles
- * itself. Pure.
+ * The number of piles of a new store, which never changes, and the memory of a pile writer: its buffers, its window and
+ * room for a long record. Pure.
  */
-
 import { UsageError } from '../errors.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { pass1Arena, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
@@ -10,23 +9,23 @@ import { pass1Arena, SLACK_BYTES, TALLY_BYTES } from './arena-sizes.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 /**
- * Piles are of this size while there are few of them, and more and larger beyond. Whoever consumes them waits a little at
- * the beginning of each, a fifth of a millisecond, and epochs are the less alike the more records a pile has.
+ * The size of a pile as long as there are few piles; a larger store has both more and larger piles. A reader waits a
+ * fifth of a millisecond at the beginning of each pile. The more records a pile has, the more two epochs differ.
  */
 const PILE_BYTES = 64 * MIB;
 const FEW_PILES = 1024;
-/** Of a store that may grow by as much as nobody knows. */
+/** For a store that may grow by an unknown amount. */
 const FEWEST_GROWING_PILES = 64;
 /** Most stores are appended to. */
 const EXPECTED_GROWTH = 4;
 
-/** Of a store of which nobody says how large it will be. */
+/** The number of piles of a store of unknown size. */
 export const DEFAULT_STORE_PILES = 256;
 
 /**
- * Up to 64 GiB piles of 64 MiB; of sixteen times as much both are four times as many and as large: who writes needs a
- * buffer for each pile, and who reads has to hold some.
- * @param expectedBytes of all records that the store will have at one time.
+ * A store of up to 64 GiB has piles of 64 MiB. A store sixteen times as large has four times as many piles, each four
+ * times as large: a writer needs a buffer for each pile, and a reader holds several piles.
+ * @param expectedBytes of all records that the store will hold at one time.
  */
 export function pilesForBytes(expectedBytes: number): number {
   const piles = expectedBytes / PILE_BYTES;
@@ -34,20 +33,20 @@ export function pilesForBytes(expectedBytes: number): number {
   return Math.max(1, Math.min(Math.ceil(count), MOST_PILES));
 }
 
-/** @param recordBytes of the inputs that a store begins with. */
+/** @param recordBytes of the first inputs of a store. */
 export function pilesForFirstInputs(recordBytes: number): number {
   return Math.max(FEWEST_GROWING_PILES, pilesForBytes(EXPECTED_GROWTH * recordBytes));
 }
 
-/** Records go through it in small groups; it grows for a long one. */
+/** Records pass through the window in small groups; it grows for a long record. */
 const WINDOW_BYTES = MIB;
 const SMALLEST_WINDOW_BYTES = 64 * KIB;
 const SMALLEST_BUFFER_BYTES = 4 * KIB;
-/** Smaller writes cost more than they should; what is given without being asked. */
+/** Smaller writes are slower. A writer without a memory option gets buffers of this size. */
 const GOOD_BUFFER_BYTES = 32 * KIB;
 const LARGEST_BUFFER_BYTES = 256 * KIB;
 const DEFAULT_BYTES = 64 * MIB;
-/** The rest is for a long record. */
+/** The part of the memory for buffers; the rest is for a long record. */
 const BUFFERS_SHARE = 3 / 4;
 
 export interface WriterMemory {
@@ -57,7 +56,7 @@ export interface WriterMemory {
 }
 
 /**
- * @param memoryBytes undefined: as much as good buffers take.
+ * @param memoryBytes undefined: enough for good buffers.
  * @throws UsageError ERR_MEMORY_BUDGET
  */
 export function planWriterMemory(pileCount: number, memoryBytes: number | undefined): WriterMemory {

@@ -29,7 +29,7 @@ export async function commitManifest(
   for (;;) {
     const state = readNewestManifest(storeDirectory);
     if (state.storeId !== settings.id) {
-      throw storeError(`the pile store ${storeDirectory} was replaced by another one meanwhile; begin again`);
+      throw storeError(`the pile store ${storeDirectory} was replaced by another one meanwhile; start anew`);
     }
     const changed = change(state);
     if (changed === undefined) {

@@ -99,7 +99,7 @@ function requireThere({ pileSets }: NewCommit, state: StoreManifest, layout: Pil
     }
     throw new SystemError(
       'ERR_IO',
-      `pileshuf gc gave ${data} up before it was committed; begin again, and give later garbage collections a longer \`graceMilliseconds\``,
+      `pileshuf gc gave ${data} up before it was committed; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
     );
   }
 }

@@ -138,7 +138,7 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       directory.path(),
       () => runUnprivileged(argv, directory.path()),
       1,
-      /^pileshuf: cannot make a directory in the temp directory .*locked: permission denied; name one that can be written/,
+      /^pileshuf: cannot make a directory in the temp directory .*locked: permission denied; name a writable directory with --temp-dir$/,
     );
   });
 

@@ -152,7 +152,7 @@ describe('a file of input ids', () => {
     const { exitCode, stderr } = await runCommand(argv, { cwd: directory.path() });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: 'pileshuf: 1 input ids are given for 2 inputs; expected one for each, in their order\n',
+      stderr: 'pileshuf: 1 input ids are given for 2 inputs; expected one for each input, in order\n',
     });
   });
 });

@@ -1,10 +1,10 @@
-/** The command around a job that is played: what it makes of an error that left the job unfinished. */
+/** The command around a simulated job: its message for an error that leaves the job unfinished. */
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runCommand } from '#src/cli/run-command.js';
 import { setUnfinishedJob } from '#src/errors.js';
 import { SystemError } from '#src/index.js';
 
-vi.mock('#src/jobs/shuffle-function.js', () => ({
+vi.mock('#src/jobs/shuffle.js', () => ({
   shuffle: async () => {
     const full = new SystemError('ERR_NO_SPACE', 'the disk is full');
     setUnfinishedJob(full, { directory: '/tmp/job' });

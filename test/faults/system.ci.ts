@@ -27,7 +27,7 @@ describe('few addresses', () => {
       exitCode: 1,
       lines: [
         expect.stringMatching(
-          /^pileshuf: the system does not give a thread its memory; .* --workers, and where `ulimit -v` is set allow 10 GiB of addresses a worker$/,
+          /^pileshuf: the system does not give a thread its memory; .* --workers; where `ulimit -v` is set, allow 10 GiB of addresses a worker$/,
         ),
       ],
     });

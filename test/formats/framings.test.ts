@@ -78,7 +78,7 @@ describe('what is malformed', () => {
       { kind: 'lines', value: 4 },
       Buffer.from('a\nb\nc\nd\ne\nf'),
       8,
-      /^begins a record of 2 lines, .*expected 4 lines a record$/,
+      /^begins a record of 2 lines at the end of the input; expected 4 lines a record$/,
     ],
     [
       'a quote that is not closed',
@@ -92,7 +92,7 @@ describe('what is malformed', () => {
       { kind: 'fixed', value: 4 },
       Buffer.from('0123456'),
       4,
-      /^begins a record of 3 bytes, .*expected 4 bytes a record$/,
+      /^begins a record of 3 bytes at the end of the input; expected 4 bytes a record$/,
     ],
     [
       'a TFRecord whose length is damaged',
@@ -141,7 +141,7 @@ describe('what is malformed', () => {
       { kind: 'length-prefixed', value: 'u32le' },
       Buffer.from('05000000616263', 'hex'),
       0,
-      /after 7 bytes: it is truncated$/,
+      /^begins a truncated record: the input ends after 7 of its bytes$/,
     ],
     [
       'a tar file without its end',
@@ -194,14 +194,14 @@ describe('what is malformed', () => {
       TAR,
       Buffer.concat([tarHeader({ name: '0.a', byteLength: 2 ** 40, type: '0', isBase256: true }), Buffer.alloc(1024)]),
       0,
-      /^begins a member of 1099511628288 bytes, with which its sample is longer than `maxRecordBytes`/,
+      /^begins a member of 1099511628288 bytes, which makes its sample longer than `maxRecordBytes` allows; raise it$/,
     ],
     [
       'a name of an absurd size',
       TAR,
       Buffer.concat([tarHeader({ name: 'x', byteLength: 2 ** 21, type: 'x' }), Buffer.alloc(1024)]),
       0,
-      /^is a tar header that claims 2097152 bytes for what it says/,
+      /^is a tar header that claims 2097152 bytes of notes on a member; expected some KiB$/,
     ],
     [
       'a pax header without lengths',

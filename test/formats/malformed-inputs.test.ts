@@ -41,7 +41,7 @@ const MALFORMED: readonly Malformed[] = [
     'a line too few',
     ['--lines-per-record', '4'],
     Buffer.from('@1\nA\n+\nI\n@2\nA\n+\n'),
-    'byte 9 begins a record of 3 lines, ',
+    'byte 9 begins a record of 3 lines at the end of the input; expected 4 lines a record',
   ],
   [
     'an open quote',
@@ -49,7 +49,12 @@ const MALFORMED: readonly Malformed[] = [
     Buffer.from('a,b\n"a\n'),
     'byte 4 begins a record with a double quote that is not closed',
   ],
-  ['a rest', ['--record-size', '16'], Buffer.alloc(100), 'byte 96 begins a record of 4 bytes, '],
+  [
+    'a rest',
+    ['--record-size', '16'],
+    Buffer.alloc(100),
+    'byte 96 begins a record of 4 bytes at the end of the input; expected 16 bytes a record',
+  ],
   [
     'a flipped byte',
     ['--tfrecord'],
@@ -128,7 +133,12 @@ const MALFORMED: readonly Malformed[] = [
     Buffer.from('a\nb\n'),
     'byte 4 is the end of the input, inside its header; expected a header of 3 lines',
   ],
-  ['nothing where a header ought to be', ['--header', '1'], Buffer.alloc(0), 'byte 0 is the end of the input, and of'],
+  [
+    'nothing where a header ought to be',
+    ['--header', '1'],
+    Buffer.alloc(0),
+    'byte 0 is the end of the input, inside its header; expected a header of 1 line',
+  ],
   [
     'an open quote in a header',
     ['--csv', '--header', '1'],
@@ -145,14 +155,14 @@ const MALFORMED: readonly Malformed[] = [
     'a rest behind a header',
     ['--record-size', '16', '--skip-bytes', '4'],
     Buffer.alloc(104),
-    'byte 100 begins a record of 4 bytes, ',
+    'byte 100 begins a record of 4 bytes at the end of the input; expected 16 bytes a record',
   ],
   ['no .npy file', ['--npy'], Buffer.from('{"text": "a line"}\n'), 'byte 0 begins an input without the magic bytes'],
   [
     'a cut .npy header',
     ['--npy'],
     npyHeaderOf('<f4', 9, [3]).subarray(0, 70),
-    'byte 70 is the end of the input, and of',
+    'byte 70 is the end of the input, inside its .npy header: it is truncated',
   ],
   [
     'an absurd .npy header',

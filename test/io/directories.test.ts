@@ -180,17 +180,21 @@ describe('makeOwnDirectory', () => {
       makeOwnDirectory(directory.path(parent, 'name'), purpose);
     expect(make('none', 'job')).toThrow(SystemError);
     for (const [purpose, code, message] of [
-      ['temp', 'ERR_TEMP_DIR', /^cannot make a directory in the temp directory .*\/none: it does not exist; name one /],
-      ['output', 'ERR_IO', /^cannot make the output in .*\/none: it does not exist; expected a directory that can be /],
+      [
+        'temp',
+        'ERR_TEMP_DIR',
+        /^cannot make a directory in the temp directory .*\/none: it does not exist; name a writable directory with `tempDirs`$/,
+      ],
+      ['output', 'ERR_IO', /^cannot make the output in .*\/none: it does not exist; expected a writable directory$/],
       [
         'job',
         'ERR_TEMP_DIR',
-        /^cannot make the job directory name in .*\/none: it does not exist; name a place .*`jobDir`$/,
+        /^cannot make the job directory name in .*\/none: it does not exist; name a writable place with `tempDirs` or `jobDir`$/,
       ],
     ] as const) {
       expect(make('none', purpose)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }));
     }
-    expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a place /);
+    expect(make('file', 'job')).toThrow(/ in .*\/file: a part of the path is not a directory; name a writable place /);
   });
 });
 

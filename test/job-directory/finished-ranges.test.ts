@@ -64,7 +64,9 @@ describe('finished ranges', () => {
     rmSync(path(`done-00000${missing}`));
     expect(read).toThrow(VerificationError);
     expect(read).toThrow(
-      new RegExp(`/done-00000${missing} is damaged: it is missing, expected 2 records; give --force`),
+      new RegExp(
+        `/done-00000${missing} is damaged: it is missing, expected 2 records; give \`force\` to discard the job$`,
+      ),
     );
   });
 
@@ -113,7 +115,7 @@ describe('finished ranges', () => {
     const region = { shard: 1, start: 5, end: 9, recordBytes: 4, checksum: '00000000000000ab' };
     const runWith = (...regions: object[]) => ({ first: 0, end: 1, regions });
     for (const [ranges, problem] of [
-      [[range(0, 3e8)], /expected a range of the 10 piles, got 0 to 300000000; give --force/],
+      [[range(0, 3e8)], /expected a range of the 10 piles, got 0 to 300000000; give `force` to discard the job$/],
       [[range(2 ** 53 - 2, 2 ** 53 - 1)], /expected a range of the 10 piles, got /],
       [[range(4, 4)], /expected a range of the 10 piles, got 4 to 4;/],
       [[runWith({ ...region, shard: 10 })], /expected one of at most 10 shards, got 10;/],

@@ -1,14 +1,22 @@
 /**
- * The manifest of a job: it comes back as it was written, is there as a whole or not at all, and any change of
- * it is told.
+ * The manifest of a job is read as it was written, is whole or missing, and any change of it is reported. The note in the
+ * staging directory gives a job directory, nothing, or a PileshufError, whatever its bytes.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { seal } from '#src/io/sealed-file.js';
-import { type JobManifest, readJobManifest, writeJobManifest } from '#src/job-directory/job-manifest.js';
+import {
+  type JobManifest,
+  noteStagingOwner,
+  readJobManifest,
+  readStagingOwner,
+  STAGING_OWNER_NAME,
+  type StagingOwner,
+  writeJobManifest,
+} from '#src/job-directory/job-manifest.js';
 import { interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { atScale } from '../fixtures/scale.js';
@@ -178,5 +186,47 @@ describe('a manifest', () => {
       }),
       { numRuns: atScale(200, 1000) },
     );
+  });
+});
+
+const OWNER: StagingOwner = { jobDirectory: '/temp/a job', isResumable: true };
+const staging = () => directory.path('staging');
+const write = (bytes: Uint8Array) => writeFileSync(directory.path('staging', STAGING_OWNER_NAME), bytes);
+
+function readOrRefused(): StagingOwner | undefined {
+  try {
+    return readStagingOwner(staging());
+  } catch (error) {
+    expect(error).toBeInstanceOf(PileshufError);
+    return undefined;
+  }
+}
+
+describe('the note of whose outputs are staged', () => {
+  beforeEach(() => mkdirSync(staging()));
+
+  it('gives what was noted', () => {
+    noteStagingOwner(staging(), OWNER);
+    expect(readStagingOwner(staging())).toEqual(OWNER);
+  });
+
+  it('gives what it says or nothing, whatever is in it', () => {
+    const sealed = fc
+      .tuple(fc.constantFrom('owner', 'job', 'ranges'), fc.constantFrom(1, 2), mutationOf(OWNER))
+      .map(([kind, version, value]) => seal(kind, version, value));
+    const cut = sealed.chain((bytes) => fc.nat(bytes.byteLength).map((end) => bytes.subarray(0, end)));
+    fc.assert(
+      fc.property(fc.oneof(sealed, cut, fc.uint8Array({ maxLength: 300 })), (bytes) => {
+        write(bytes);
+        const owner = readOrRefused();
+        expect(owner === undefined || owner.jobDirectory.length <= bytes.byteLength).toBe(true);
+      }),
+      { numRuns: atScale(200, 1000) },
+    );
+  });
+
+  it('is not read when it is larger than any note', () => {
+    write(Buffer.alloc(2 ** 17 + 1, 'x'));
+    expect(() => readStagingOwner(staging())).toThrow(/expected at most 131072/);
   });
 });

@@ -226,7 +226,7 @@ describe('state and resume', () => {
       }
     };
     expect(refused({})).toBeUndefined();
-    for (const change of [{ record: -1 }, { rank: 2 }, { version: 2 }, { share: 'x' }, { more: 1 }, { store: 'y' }]) {
+    for (const change of [{ record: -1 }, { rank: 2 }, { version: 3 }, { share: 'x' }, { more: 1 }, { store: 'y' }]) {
       expect(refused(change)).toMatchObject({ code: 'ERR_OPTION', kind: 'usage' });
     }
     expect(refused({ record: '1' })).toMatchObject({

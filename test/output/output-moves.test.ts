@@ -1,7 +1,6 @@
 /**
- * Outputs get their names in several steps, and the job may end between any two of them. Whoever comes next
- * finishes the moves, or takes them back; what is there is never a mixture that says it is complete, and
- * nothing that was there before is lost.
+ * Outputs get their names in several steps, and the job may end between any two of them. The next attempt finishes the
+ * moves or takes them back; a mixture never has a completion marker, and no former file is lost.
  */
 import {
   existsSync,
@@ -22,7 +21,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/output/commit-journal.js';
-import { moveOutputs, takeBack } from '#src/output/output-moves.js';
+import { moveOutputs, takeBack, writeCompletionMarker } from '#src/output/output-moves.js';
 import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
@@ -294,7 +293,7 @@ describe.each(KINDS)('moving outputs: $name', (kind) => {
       const moved = move(kind);
       await expect(moved).rejects.toThrow(VerificationError);
       await expect(moved).rejects.toThrow(
-        / had its final name already, and is gone or no longer has \d+ bytes; .*--force$/,
+        / had its final name already, and is gone or no longer has \d+ bytes; make it again with `force`$/,
       );
     }
   });
@@ -450,5 +449,83 @@ describe('former shards that were put aside', () => {
     rmSync(out(FORMER[0] ?? ''));
     await move(replacing);
     expectComplete(replacing);
+  });
+});
+
+/** The marker of shards in a directory that existed before them: its text, its mode, and that it appears whole. */
+describe('writeCompletionMarker', () => {
+  const journal: CommitJournal = {
+    outputIdentity: 'out',
+    phase: 'move-in',
+    intoExisting: true,
+    names: ['part-00000-of-00002', 'part-00001-of-00002'],
+    byteLengths: [3, 4],
+    replaced: [],
+    records: 12,
+    bytes: 2 ** 41,
+    checksum: '0123456789abcdef',
+  };
+  const MARKER_OF_TWO = '{"shards":2,"records":12,"bytes":2199023255552,"checksum":"0123456789abcdef"}\n';
+
+  const write = () => {
+    const naming = { prefix: 'part', extension: '.txt' };
+    const place = { kind: 'shards', path: out(), exists: true, naming, mayReplace: false } as const;
+    return writeCompletionMarker(place, directory.path('staging'), journal);
+  };
+
+  beforeEach(() => {
+    for (const name of ['out', 'staging']) mkdirSync(directory.path(name));
+  });
+
+  it('says how many shards and records there are, how many bytes, and their checksum', async () => {
+    await write();
+    expect(readdirSync(out())).toEqual(['part.complete.json']);
+    expect(readFileSync(out('part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
+    expect(readdirSync(directory.path('staging'))).toEqual([]);
+  });
+
+  it('gives it the mode that the umask gives', async () => {
+    const umask = process.umask(0o027);
+    try {
+      await write();
+    } finally {
+      process.umask(umask);
+    }
+    expect(statSync(out('part.complete.json')).mode & 0o777).toBe(0o640);
+  });
+
+  it('gives it its name when its bytes are durable, and makes that durable in turn', async () => {
+    const steps: string[] = [];
+    await withCallsSeen((name, call) => {
+      if (name === 'write' || name === 'rename') steps.push(name);
+      if (name === 'syncAsync') {
+        const isDirectory = statSync(`/proc/self/fd/${String(call[0])}`).isDirectory();
+        steps.push(isDirectory ? 'sync directory' : 'sync file');
+      }
+    }, write);
+    expect(steps).toEqual(['write', 'sync file', 'rename', 'sync directory']);
+  });
+
+  it('appears whole, whenever the process ends, and the next one writes it anew', async () => {
+    for (let number = 1, isReached = true; isReached; number++) {
+      ({ isReached } = await interrupted('ends', number, write));
+      for (const name of readdirSync(out())) expect(readFileSync(out(name), 'utf8')).toBe(MARKER_OF_TWO);
+      await write();
+      expect(readFileSync(out('part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
+    }
+  });
+
+  it('replaces one that is there, and a link, but not what that leads to', async () => {
+    writeFileSync(directory.path('mine'), 'mine');
+    symlinkSync(directory.path('mine'), out('part.complete.json'));
+    await write();
+    expect(readFileSync(out('part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
+    expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
+  });
+
+  it('says what it could not write', async () => {
+    mkdirSync(out('part.complete.json'));
+    await expect(write()).rejects.toThrow(SystemError);
+    await expect(write()).rejects.toThrow(/^cannot give its name to output .*part\.complete\.json: it is a directory$/);
   });
 });

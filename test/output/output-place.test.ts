@@ -57,7 +57,7 @@ describe('resolveOutput for one output', () => {
     symlinkSync('nowhere', directory.path('dangling'));
     for (const force of [false, true]) {
       expect(() => one('folder', force)).toThrow(
-        refusal('ERR_OUTPUT_PLACE', /is a directory; expected a file, or --sh/),
+        refusal('ERR_OUTPUT_PLACE', /is a directory; expected a file, or `shards` to write/),
       );
       expect(() => one('none/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/none of the output does not exist/));
       expect(() => one('file/new', force)).toThrow(refusal('ERR_OUTPUT_PLACE', /\/file of the output does not exist/));
@@ -68,7 +68,9 @@ describe('resolveOutput for one output', () => {
   });
 
   it('refuses a new name that is written as a directory, and a socket', async () => {
-    expect(() => one('new/')).toThrow(refusal('ERR_OUTPUT_PLACE', /is named as a directory; expected a file, or --sh/));
+    expect(() => one('new/')).toThrow(
+      refusal('ERR_OUTPUT_PLACE', /is named as a directory; expected a file, or `shards` to write/),
+    );
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(directory.path('socket'), resolve));
     try {
@@ -103,7 +105,7 @@ describe('resolveOutput for shards', () => {
     const named = (prefix: string) => resolveOutput(directory.path('new'), { prefix, extension: '.txt' }, false);
     expect(() => named('x'.repeat(255 - '-999999-of-1000000.txt'.length))).not.toThrow();
     expect(() => named('ä'.repeat(128))).toThrow(
-      refusal('ERR_OPTION', /names of 278 bytes, and file systems allow 255; give a shorter --prefix$/),
+      refusal('ERR_OPTION', /names of 278 bytes, and file systems allow 255; give a shorter `shardPrefix`$/),
     );
   });
 
@@ -130,7 +132,7 @@ describe('requireReplaceable for one output', () => {
     writeFileSync(directory.path('old'), '');
     expect(check('new')).not.toThrow();
     expect(check('old')).toThrow(
-      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED exists already; give --force to replace it$/),
+      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED exists already; give `force` to replace it$/),
     );
     expect(check('old', true)).not.toThrow();
   });
@@ -140,7 +142,7 @@ describe('requireReplaceable for one output', () => {
     symlinkSync('old', directory.path('link'));
     const inputs = [directory.path('none'), directory.path('other'), directory.path('link')];
     expect(check('old', false, inputs)).toThrow(
-      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED is one of the inputs; give --force/),
+      refusal('ERR_OUTPUT_EXISTS', /^the output NAMED is one of the inputs; give `force` to replace it at the end$/),
     );
     expect(check('old', false, [directory.path('other')])).toThrow(refusal('ERR_OUTPUT_EXISTS', /exists already/));
     expect(check('old', true, inputs)).not.toThrow();
@@ -172,7 +174,7 @@ describe('requireReplaceable for shards', () => {
       ['EROFS', 'the file system is read-only'],
     ] as const) {
       fileCalls.replace({ access: failWith(errno) });
-      const message = new RegExp(`^cannot make the output in .*/old: ${reason}; expected a directory that can be`);
+      const message = new RegExp(`^cannot make the output in .*/old: ${reason}; expected a writable directory$`);
       expect(check()).toThrow(refusal('ERR_IO', message));
     }
     fileCalls.replace({ access: failWith('EIO') });
@@ -185,7 +187,9 @@ describe('requireReplaceable for shards', () => {
     expect(check()).toThrow(
       refusal(
         'ERR_OUTPUT_EXISTS',
-        new RegExp(`^the output directory NAMED holds shards already \\(${name}\\); give --force .*--prefix$`),
+        new RegExp(
+          `^the output directory NAMED holds shards already \\(${name}\\); give \`force\` .* another \`shardPrefix\`$`,
+        ),
       ),
     );
     expect(check(true)).not.toThrow();

@@ -236,7 +236,7 @@ describe('mergePiles and MergedPileReader', () => {
           const segment = `${diskBytes / 2} bytes at byte ${at < diskBytes / 2 ? 0 : diskBytes / 2}`;
           expect(outcome).toMatchObject({
             code: 'ERR_VERIFICATION',
-            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with \`resume\``,
+            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; if the job can be resumed, give \`resume\``,
             pileSetName: 'set',
           });
         }
@@ -293,7 +293,7 @@ describe('mergePiles and MergedPileReader', () => {
         const segment = at < 100 ? '100 bytes at byte 0' : '33 bytes at byte 100';
         await expect(read(pileSets, layout, 4, most)).rejects.toThrow(
           expect.objectContaining({
-            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; a job that can be resumed goes on with \`resume\``,
+            message: `verification failed: ${segment} of ${path} (pile 4) are not what was written there; check the disk; if the job can be resumed, give \`resume\``,
             pileSetName: 'set-0',
           }),
         );
@@ -392,7 +392,7 @@ describe('mergePiles and MergedPileReader', () => {
           await expect(read(pileSets, layout, 4)).rejects.toMatchObject({
             code: 'ERR_IO',
             message: expect.stringMatching(
-              /^cannot read at byte \d+ of temp file .*; check the disk; a job that can be/,
+              /^cannot read at byte \d+ of temp file .*; check the disk; if the job can be resumed, give `resume`$/,
             ),
             pileSetName: 'set-0',
           });

@@ -221,7 +221,7 @@ describe('damage to the index of a pile set', () => {
     writeFileSync(path, bytes);
     expect(() => readPileEntries({ path }, 0, 3, 'set-7')).toThrow(
       expect.objectContaining({
-        message: `verification failed: the index ${path} of a pile set is damaged: its magic bytes are wrong; check the disk; a job that can be resumed goes on with \`resume\``,
+        message: `verification failed: the index ${path} of a pile set is damaged: its magic bytes are wrong; check the disk; if the job can be resumed, give \`resume\``,
         pileSetName: 'set-7',
       }),
     );

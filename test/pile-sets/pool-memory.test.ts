@@ -1,17 +1,19 @@
 /**
- * The memory behind the pool: slabs that a thread keeps and hands to whoever asks, and those that one thread makes for
- * itself when it needs them.
+ * The memory behind the pool: slabs that a thread keeps and hands to other threads on request, slabs that a single
+ * thread makes for itself when it needs them, and copies between shared memory and memory of one thread.
  */
 import { execFileSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { JobControl } from '#src/job-control.js';
 import { keepRamPool } from '#src/passes/threads.js';
+import { copySharedBytes } from '#src/pile-sets/pool-memory.js';
 import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 
 const MIB = 2 ** 20;
-const keeperModule = new URL('../../dist/src/passes/keep-pool-memory.js', import.meta.url).href;
+const keeperModule = new URL('../../dist/src/passes/threads.js', import.meta.url).href;
 const TEBIBYTE = 2 ** 40;
 const plenty = JobControl.create([], TEBIBYTE);
 
@@ -89,5 +91,42 @@ describe('ownRamPool', () => {
     expect(memory.slabs).toHaveLength(0);
     pool.store(Buffer.alloc(CHUNK_BYTES, 'a'), 0, CHUNK_BYTES);
     expect(memory.slabs.map((slab) => slab.byteLength)).toEqual([CHUNK_BYTES]);
+  });
+});
+
+const ROOM = 300_000;
+const GUARD = 0xee;
+
+const own = new Uint8Array(ROOM);
+const shared = new Uint8Array(new SharedArrayBuffer(ROOM));
+const pattern = Uint8Array.from({ length: ROOM }, (_, i) => (i * 31 + (i >> 8)) & 0xff);
+
+const anyLength = fc.oneof(
+  fc.nat({ max: 40 }),
+  fc.integer({ min: 65_530, max: 65_545 }),
+  fc.integer({ min: 131_060, max: 131_080 }),
+  fc.nat({ max: 200_000 }),
+);
+const anyPlace = fc.nat({ max: 40 });
+
+/** All bytes arrive at their place, whatever the alignment of both ends, and no other byte changes. */
+describe('copySharedBytes', () => {
+  it.each([
+    ['from shared memory', shared, own],
+    ['to shared memory', own, shared],
+    ['between memory of one thread', pattern.slice(), own],
+  ])('copies %s', (_, from, to) => {
+    fc.assert(
+      fc.property(anyPlace, anyPlace, anyPlace, anyLength, (start, viewStart, offset, byteLength) => {
+        from.set(pattern);
+        to.fill(GUARD);
+        copySharedBytes(from.subarray(start, start + byteLength), to.subarray(viewStart), offset);
+        const at = viewStart + offset;
+        expect(Buffer.compare(to.slice(at, at + byteLength), pattern.subarray(start, start + byteLength))).toBe(0);
+        expect(to.slice(0, at).every((byte) => byte === GUARD)).toBe(true);
+        expect(to.slice(at + byteLength, at + byteLength + 100).every((byte) => byte === GUARD)).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
   });
 });

@@ -321,7 +321,7 @@ describe('planMemory with a layout that is given', () => {
     const plan = () => planMemory({ ...large, budgetBytes: 256 * MIB, layout });
     expect(plan).toThrow(UsageError);
     expect(plan).toThrow(
-      /^a memory budget of 268435456 bytes is too small for the 65536 piles that are laid out already: expected at least 30\dM; give more with `memoryBytes`$/,
+      /^a memory budget of 268435456 bytes is too small for the 65536 existing piles: expected at least 30\dM; give more with `memoryBytes`$/,
     );
   });
 

@@ -82,7 +82,7 @@ describe('planShardCuts', () => {
     const withHeader = { ...totals, bytesAround: 5 };
     expect(planShardCuts({ by: 'bytes', maxShardBytes: 15 }, withHeader)).toMatchObject({ shardCount: 30 });
     expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 14 }, withHeader)).toThrow(
-      'the longest record has 10 bytes, what stands around the records of a shard 5, and no shard may have more than 14; expected `shards.maxShardBytes` of at least 15B',
+      'the longest record has 10 bytes, a shard has 5 bytes besides its records, and no shard may have more than 14; expected `shards.maxShardBytes` of at least 15B',
     );
   });
 

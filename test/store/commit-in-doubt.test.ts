@@ -19,7 +19,7 @@ const fileCalls = useFileCalls();
 const store = () => directory.path('store');
 const files = () => readdirSync(directory.path('store', 'pile-sets')).sort();
 const IN_DOUBT =
-  /^the commit is state \d+ of the pile store \/[^\n]*, but it may not survive a power failure: cannot [^\n]*; check the disk, then run the same command again, with --replace if it adds inputs$/;
+  /^the commit is state \d+ of the pile store \/[^\n]*, but it may not survive a power failure: cannot [^\n]*; check the disk, then run the same command again, with `replace` if it adds inputs$/;
 
 /** As when the device of the manifests fails in the moment after one of them was given its name. */
 function failAfterLink(): void {

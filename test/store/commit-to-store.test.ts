@@ -161,7 +161,8 @@ describe('commitToStore', () => {
     const givenUp = withFiles('0'.repeat(16), ['a']);
     const [pileSet] = givenUp.pileSets;
     await commitManifest(snapshot, (state) => ({ ...state, removed: [{ time: 0, pileSets: [pileSet?.name ?? ''] }] }));
-    const message = /0\.pile up before it was committed; begin again, and give gc a longer/;
+    const message =
+      /0\.pile up before it was committed; start anew, and give later garbage collections a longer `graceMilliseconds`$/;
     await expect(commitToStore(snapshot, givenUp, { replace: false, control })).rejects.toEqual(
       refusal('ERR_IO', message),
     );
@@ -182,7 +183,7 @@ describe('commitToStore', () => {
     await create();
     const commit = withFiles('0'.repeat(16), ['a']);
     await expect(commitToStore(snapshot, commit, { replace: false, control })).rejects.toEqual(
-      refusal('ERR_STORE', /was replaced by another one meanwhile; begin again/),
+      refusal('ERR_STORE', /was replaced by another one meanwhile; start anew/),
     );
     expect(readNewestManifest(store()).number).toBe(1);
   });

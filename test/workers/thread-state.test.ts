@@ -1,9 +1,12 @@
-/** What a thread keeps from task to task of one job, whichever of its tasks comes first. */
+/**
+ * The state that a thread keeps from task to task of one job, whichever task comes first; and the memory that its
+ * decoders reserve of the job's budget: once, for the largest of them.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
 import type { ReadShare, ScatterShare, TaskShare } from '#workers/shares.js';
-import { forgetJob, pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
+import { decoderMemory, forgetJob, pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
 import { usualNeed } from '../plan/memory-needs.js';
 
 const control = JobControl.create([], 0).buffer;
@@ -42,5 +45,22 @@ describe('a thread', () => {
     forgetJob('one');
     expect(pileStateOf(jobShareOf('one')).arena === first.arena).toBe(false);
     expect(readStateOf(readShareOf('one')) === read).toBe(false);
+  });
+});
+
+describe('decoderMemory', () => {
+  it('takes what is missing to what is kept, and nothing when there is less', () => {
+    const control = JobControl.create([], 100);
+    const memory = decoderMemory(control, usualNeed);
+    expect([memory.reserve(40), control.spareBytes]).toEqual([true, 60]);
+    expect([memory.reserve(30), control.spareBytes]).toEqual([true, 60]);
+    expect([memory.reserve(101), control.spareBytes]).toEqual([false, 60]);
+    expect([memory.reserve(100), control.spareBytes]).toEqual([true, 0]);
+  });
+
+  it('is that of one thread: others take of what is left', () => {
+    const control = JobControl.create([], 100);
+    const [one, other] = [decoderMemory(control, usualNeed), decoderMemory(control, usualNeed)];
+    expect([one.reserve(60), other.reserve(60), other.reserve(40), one.reserve(60)]).toEqual([true, false, true, true]);
   });
 });

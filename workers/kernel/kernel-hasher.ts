@@ -1,19 +1,19 @@
 /**
- * The checksum of segments and of what is written, computed by the kernel on its own memory.
+ * Checksums of segments and of written output, computed by the kernel on its own memory.
  */
 
 import { inPhase } from '../../src/phase-clock.js';
 import type { SegmentHasher } from '../../src/pile-sets/segments.js';
 import type { Kernel } from './kernel.js';
 
-/** Checksums of bytes in pieces that are under way at one time; each needs a lane of the kernel for itself. */
+/** The checksums in pieces that may be under way at the same time; each needs its own lane of the kernel. */
 const LANES = { segments: 0, output: 1 } as const;
 
 export class KernelHasher implements SegmentHasher {
   readonly #kernel: Kernel;
   readonly #lane: number;
 
-  /** @param of what the bytes are that come in pieces. */
+  /** @param of the kind of bytes that come in pieces. */
   constructor(kernel: Kernel, of: keyof typeof LANES) {
     this.#kernel = kernel;
     this.#lane = LANES[of];

@@ -1,9 +1,9 @@
 /**
  * One kernel instance: the compiled loops, and the linear memory they work on.
  *
- * A thread keeps one instance for a job and lays its arena out anew for each task: memory once touched
- * is reused, since the first touch of a page can cost more than the work done on it.
- * `bytes` is the memory as `fs` calls take it, so data goes between disk and kernel without a copy.
+ * A thread keeps one instance for a job and lays out its arena anew for each task. This reuses memory, since the first
+ * touch of a page can cost more than the work on it. `fs` calls read and write `bytes` directly, so data moves between
+ * disk and kernel without a copy.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,16 +11,16 @@ import { SystemError } from '../../src/errors.js';
 import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 
-/** Bytes of one linear memory page. */
+/** The bytes of one page of linear memory. */
 const PAGE_BYTES = 65536;
 
-/** First address that belongs to the arena; the kernel's own few bytes lie below. */
+/** The first address of the arena; the kernel's own few bytes lie below. */
 export const ARENA_START = PAGE_BYTES;
 
-/** One linear memory holds at most this much (32-bit addresses; the last page is left out so that an end fits). */
+/** The most bytes of one linear memory: 32-bit addresses, without the last page, so that an end address fits. */
 export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 
-/** Called when the buffer of `pile` is full: its first `byteLength` bytes must be taken away. */
+/** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
 export type FlushFunction = (pile: number, byteLength: number) => void;
 
 /** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
@@ -115,7 +115,7 @@ function givenMemory<T>(ask: () => T): T {
   } catch (error) {
     throw new SystemError(
       'ERR_OUT_OF_MEMORY',
-      'the system does not give a thread its memory; give less to `memoryBytes` or use fewer `workers`, and where `ulimit -v` is set allow 10 GiB of addresses a worker',
+      'the system does not give a thread its memory; lower `memoryBytes` or use fewer `workers`; where `ulimit -v` is set, allow 10 GiB of addresses a worker',
       { cause: error },
     );
   }
@@ -123,11 +123,11 @@ function givenMemory<T>(ask: () => T): T {
 
 export class Kernel {
   readonly wasm: KernelFunctions;
-  /** The whole linear memory. Replaced when the memory grows: never keep it across `ensureArena`. */
+  /** The whole linear memory, a new object after it grows: never keep it across `ensureArena`. */
   bytes: Uint8Array<ArrayBuffer>;
-  /** Same memory, for tables and tallies. */
+  /** The same memory, for tables and tallies. */
   view: DataView;
-  /** Takes away the full buffers of `scatterRecords` and `rescatterStored`. */
+  /** Writes the full buffers of `scatterRecords` and `rescatterStored`. */
   flush: FlushFunction = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };

@@ -1,4 +1,4 @@
-/** The part of the WebAssembly JavaScript interface that the kernel uses; TypeScript declares it only with the DOM. */
+/** The part of the WebAssembly JavaScript interface that the kernel uses. TypeScript declares it only with the DOM. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

@@ -1,9 +1,9 @@
 /**
- * Loads one merged pile and puts its records in the order of their keys.
+ * Loads one merged pile and sorts its records by key.
  *
- * When the pile does not fit the arena, its records are scattered once more, on sub-piles by the next
- * part of their keys, and these are ordered one after the other; and so on. Since a sub-pile is a
- * range of keys inside the pile, the order comes out the same.
+ * If the pile does not fit the arena, its records are scattered again, on sub-piles by the next part of their keys, and
+ * the sub-piles are sorted one after the other; and so on. A sub-pile is a range of keys inside the pile, so the order
+ * is the same.
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
@@ -35,16 +35,16 @@ import { ScatterArena } from './scatter-arena.js';
 export interface LevelPile {
   readonly merged: MergedPile;
   readonly layout: PileSetLayout;
-  /** Product modulo 2^64 of the pile counts of the levels above this one. */
+  /** The product modulo 2^64 of the pile counts of the levels above this one. */
   readonly parentScale: bigint;
 }
 
-/** A pile as pass 1 left it. */
+/** A pile of pass 1, which no level has scattered again. */
 export function wholePile(merged: MergedPile, layout: PileSetLayout): LevelPile {
   return { merged, layout, parentScale: 1n };
 }
 
-/** Takes over the records in order; called with their number. */
+/** Receives the ordered records; called with their number. */
 export type Emit = (recordCount: number) => Promise<void>;
 
 export interface OrdererParts {
@@ -60,16 +60,16 @@ export interface OrdererParts {
   readonly tiesByBytes: boolean;
   readonly rescatterTo: RescatterTarget;
   readonly attemptName: string;
-  /** Waits for the writes that are under way. */
+  /** Waits for the writes under way. */
   readonly settle: () => Promise<void>;
 }
 
-/** Buffers of a pile that is split again may shrink to this, so that a long record still fits beside them. */
+/** The buffers for scattering a pile again may shrink to this, so that a long record still fits beside them. */
 const SMALLEST_SUB_BUFFER_BYTES = 4096;
 
 export class PileOrderer {
   readonly wasm: KernelFunctions;
-  /** Stays as it is while piles come and go. */
+  /** The region that stays the same for all piles. */
   readonly sinkBuffer: SinkBuffer;
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
@@ -93,7 +93,7 @@ export class PileOrderer {
     return this.#parts.arena.kernel.bytes;
   }
 
-  /** Calls `emit` with the number of ordered records, once for each part of the pile that fits. */
+  /** Calls `emit` with the number of ordered records, once for each part of the pile that fits the arena. */
   async order(pile: LevelPile, emit: Emit): Promise<void> {
     this.#parts.control.throwIfAborted();
     if (pile.merged.records === 0) return;
@@ -101,7 +101,7 @@ export class PileOrderer {
     else await this.#rescatter(pile, emit);
   }
 
-  /** @returns false, and nothing done, when the pile does not fit. */
+  /** @returns false, without any work, when the pile does not fit. */
   async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
     const { arena, reader, settle, tiesByBytes } = this.#parts;
     const { records, storedBytes } = merged;
@@ -110,7 +110,7 @@ export class PileOrderer {
     const counts = behindStored.take(4 * 2 ** bits);
     const arrived = behindStored.take(8 * records);
     const sorted = behindStored.take(8 * records);
-    // Growing replaces the memory that a write may still be reading from.
+    // Growing replaces the memory, and a write may still be reading from it.
     if (!arena.holds(behindStored.end)) await settle();
     if (!arena.reserve(behindStored.end)) return false;
 
@@ -141,10 +141,10 @@ export class PileOrderer {
       this.#parts;
     const { merged, layout } = pile;
     const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(layout.pileCount));
-    // Pass 2 was planned so that every record fits; all of its records having one key is impossible.
+    // The plan of pass 2 has room for every record. It cannot be that all records of a pile have the same key.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
 
-    // Buffers are flushed synchronously, behind a gate: no permit may be held meanwhile.
+    // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
     const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
@@ -194,7 +194,7 @@ export class PileOrderer {
     });
   }
 
-  /** As many sub-piles as it takes, in buffers as large as the arena allows beside the window. */
+  /** As many sub-piles as necessary, with buffers as large as the arena allows beside the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
     const { arena, bufferBytes, outputBytes } = this.#parts;
     const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
@@ -208,7 +208,7 @@ export class PileOrderer {
   }
 }
 
-/** log2 of the number of ranges in the counting step: about two records each. */
+/** log2 of the number of ranges in the counting step, for about two records a range. */
 export function bucketBits(records: number): number {
   return Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
 }

@@ -1,6 +1,6 @@
 /**
- * Puts the records of one pile of a store in the order of an epoch, or of a pile that is too large to be held at once
- * those of one range of keys. Nothing is written: what is left out of a range is read once more for another one.
+ * Puts the records of one pile of a store in the order of an epoch. If the pile is too large for memory, it takes the
+ * records of one range of keys at a time. It writes nothing: each further range reads the pile once more.
  *
  *     arena    copied records | slack | ends u32 | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
@@ -15,18 +15,18 @@ import { bucketBits, foreignRecord } from './pile-orderer.js';
 
 /** A part of a pile. */
 export interface Portion {
-  /** Of `rangeCount` equal ranges of keys, this one. */
+  /** This one of `rangeCount` equal ranges of keys. */
   readonly range: number;
   /** 1: the portion is the whole pile. */
   readonly rangeCount: number;
 }
 
-/** Records in their order, in the arena. */
+/** Ordered records in the arena. */
 export interface OrderedPortion {
   readonly records: number;
-  /** Records of the pile that come before them. */
+  /** The number of records of the pile that come before them. */
   readonly recordsBefore: number;
-  /** Bytes of all of them as they are stored. */
+  /** The bytes of all of them, as stored. */
   readonly storedBytes: number;
 }
 
@@ -35,24 +35,24 @@ export interface PortionOrdererParts {
   readonly control: JobControl;
   readonly reader: MergedPileReader;
   readonly layout: PileSetLayout;
-  /** With which the stored keys are mixed; undefined: they are taken as they are. */
+  /** The key of the epoch, mixed with the stored keys; undefined: the stored keys give the order. */
   readonly epochKey: bigint | undefined;
 }
 
-/** Copied at one time: what stays in the processor's cache until it is copied on. */
+/** Bytes copied at one time: they stay in the processor's cache until the second copy. */
 const COPY_BYTES = 2 ** 18;
-/** Ends of records copied at one time. */
+/** Records copied at one time. */
 const COPY_RECORDS = 2 ** 14;
 /**
- * What is copied lies at the same place in a word as where it is going: into shared memory V8 copies whole words then,
- * and single bytes otherwise, at a fourth of the speed.
+ * Copies have the alignment of their destination within a word: then V8 copies whole words into shared memory, and
+ * else single bytes, at a quarter of the speed.
  */
 const WORD_BYTES = 8;
 const END_BYTES = 4;
-/** Read at one time where a range of keys is picked out. */
+/** Bytes read at one time to pick a range of keys. */
 const PIECE_BYTES = 2 ** 20;
 
-/** The ranges of keys that a walk takes records of: `pile` of `pileCount` of what keys times `scale` come to. */
+/** The range of keys that a walk accepts: pile `pile` of `pileCount`, by the product of key and `scale`. */
 interface KeyPlace {
   readonly pile: number;
   readonly pileCount: number;
@@ -75,13 +75,13 @@ export class PortionOrderer {
     this.#stored = layout.take(0, 4096);
   }
 
-  /** @throws VerificationError when the pile is not what was written. */
+  /** @throws VerificationError when the pile differs from the bytes written. */
   async order(merged: MergedPile, portion: Portion): Promise<OrderedPortion> {
     this.#parts.control.throwIfAborted();
     return portion.rangeCount === 1 ? this.#orderWhole(merged) : this.#orderRange(merged, portion);
   }
 
-  /** Records enter the order piece by piece, while they are in the processor's cache. */
+  /** Adds the records to the order piece by piece, while they are in the processor's cache. */
   async #orderWhole(merged: MergedPile): Promise<OrderedPortion> {
     const { arena, reader, layout, epochKey } = this.#parts;
     const { records, storedBytes } = merged;
@@ -103,11 +103,11 @@ export class PortionOrderer {
     return { records, recordsBefore: 0, storedBytes };
   }
 
-  /** Records of other ranges are dropped as they come, so that those of this one lie together in the end. */
+  /** Drops records of other ranges at once, so that the records of this range lie together. */
   async #orderRange(merged: MergedPile, portion: Portion): Promise<OrderedPortion> {
     const { arena, reader, layout, epochKey } = this.#parts;
     const wasm = this.#wasm;
-    // Of mixed keys each pile has all; of stored ones the range that the pile is.
+    // Mixed keys of a pile spread over all keys; its stored keys lie in the range of the pile.
     const scale = epochKey === undefined ? BigInt(layout.pileCount) : 1n;
     let filled = this.#stored;
     let seen = this.#stored;
@@ -176,8 +176,8 @@ export class PortionOrderer {
   }
 
   /**
-   * Copies records that were ordered: `count` of them, every `step`th from `index` on.
-   * @param copyTo takes over some of them at a time: their bytes, and where each ends, the first beginning at 0.
+   * Copies ordered records: `count` of them, every `step`th from `index` on.
+   * @param copyTo receives some of them at a time: their bytes, and the end of each; the first begins at 0.
    */
   copy(
     index: number,
@@ -202,7 +202,7 @@ export class PortionOrderer {
         done += copied;
         continue;
       }
-      // One that is longer than what is copied at one time.
+      // This record is longer than the bytes copied at one time.
       const address = wasm.recordAddress(next) >>> 0;
       const recordBytes = wasm.recordByteLength(next) >>> 0;
       wasm.hashInPlace(next);
@@ -214,7 +214,7 @@ export class PortionOrderer {
     return byteLength;
   }
 
-  /** Multiset checksum of all records that were copied. */
+  /** The multiset checksum of all copied records. */
   get checksum(): bigint {
     return BigInt.asUintN(64, this.#wasm.orderChecksum());
   }

@@ -1,7 +1,6 @@
 /**
- * Takes records one by one from a program, and scatters them as the records of one input that hold its bytes one behind
- * the other. A record is copied into the read window, and its ends noted in the boundary table; when either is full the
- * kernel scatters what is there.
+ * Takes records one by one from a program, and scatters them as adjacent records of one input. It copies each record to
+ * the read window and notes its ends in the boundary table. When either is full, the kernel scatters the records.
  */
 import { UsageError } from '../../src/errors.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
@@ -9,7 +8,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { ReadWindow } from '../read/read-window.js';
 import type { ScatterArena } from './scatter-arena.js';
 
-/** Of a character of a JavaScript string, in UTF-8. */
+/** The most UTF-8 bytes for one code unit of a JavaScript string. */
 const MOST_BYTES_A_CHARACTER = 3;
 
 export class RecordScatterer {
@@ -18,15 +17,15 @@ export class RecordScatterer {
   readonly #tableAddress: number;
   readonly #inputKey: bigint;
   readonly #maxRecordBytes: number;
-  /** Where the window begins. */
+  /** The address of the window. */
   readonly #start: number;
-  /** The kernel's memory, which is another one when it has grown. */
+  /** The kernel's memory, a new object after it grows. */
   #memory: Buffer;
   #table: Uint32Array;
   #count = 0;
   #filledEnd: number;
   #windowEnd: number;
-  /** Of the byte at the window's start. */
+  /** The position of the byte at the window's start. */
   #startPosition = 0;
 
   constructor(
@@ -45,7 +44,7 @@ export class RecordScatterer {
     [this.#memory, this.#table] = this.#viewMemory();
   }
 
-  /** Bytes of all records so far. */
+  /** The bytes of all records so far. */
   get byteLength(): number {
     return this.#startPosition + this.#filledEnd - this.#start;
   }
@@ -54,14 +53,14 @@ export class RecordScatterer {
     return this.#kernel.wasm.longestRecord() >>> 0;
   }
 
-  /** @throws UsageError also for what only programs without types can give. */
+  /** @throws UsageError also for values that only programs without types can pass. */
   add(record: Uint8Array | string): void {
     if (typeof record === 'string') this.#addText(record);
     else if (record instanceof Uint8Array) this.#addBytes(record);
     else throw new UsageError(`cannot write a record that is ${kindOf(record)}; expected a Uint8Array or a string`);
   }
 
-  /** Scatters what is still in the window. */
+  /** Scatters the records that are still in the window. */
   flush(): void {
     if (this.#count > 0) {
       const position = BigInt(this.#startPosition);
@@ -90,9 +89,9 @@ export class RecordScatterer {
     this.#mark(byteLength);
   }
 
-  /** Takes the bytes behind the last record for another one. */
+  /** Adds the bytes behind the last record as the next record. */
   #mark(byteLength: number): void {
-    // It would have the position of the next one, and its key.
+    // An empty record would have the position of the next record, and so its key.
     if (byteLength === 0) throw new UsageError('cannot write a record of no bytes; expected one or more');
     const entry = 2 * this.#count;
     this.#table[entry] = this.#filledEnd;
@@ -102,7 +101,7 @@ export class RecordScatterer {
     if (this.#count === BOUNDARY_COUNT) this.flush();
   }
 
-  /** One that is longer than the window, which is empty, and grows. */
+  /** Adds a record longer than the window; the window is empty, and grows. */
   #addLong(bytes: Uint8Array): void {
     const { byteLength } = bytes;
     if (byteLength > this.#maxRecordBytes) throw tooLong(byteLength, `longer than ${this.#maxRecordBytes}`);

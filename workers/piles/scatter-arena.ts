@@ -1,6 +1,6 @@
 /**
- * The arena of pass 1, and of the second scatter of an oversized pile: tallies, boundary table, one buffer a
- * pile, and the read window at the end. Wires the kernel's full buffers to a pile set writer.
+ * The arena of pass 1, and of the second scatter of an oversized pile: tallies, boundary table, one buffer for each
+ * pile, and the read window at the end. It passes the kernel's full buffers to a pile set writer.
  */
 
 import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
@@ -11,17 +11,17 @@ import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 
 export interface ScatterSizes {
-  /** What lies below is left alone; absent: the whole arena. */
+  /** The first address to use; absent: the beginning of the arena. */
   readonly startAddress?: number;
   readonly pileCount: number;
   readonly bufferBytes: number;
   readonly windowBytes: number;
   readonly maxRecordBytes: number;
-  /** Product modulo 2^64 of the pile counts of the levels above. */
+  /** The product modulo 2^64 of the pile counts of the levels above. */
   readonly keyScale: bigint;
 }
 
-/** Where full buffers go. */
+/** Receives full buffers. */
 export type PileSetSink = Pick<PileSetWriter, 'append' | 'commit'>;
 
 export class ScatterArena implements RecordTaker {
@@ -54,7 +54,7 @@ export class ScatterArena implements RecordTaker {
     };
   }
 
-  /** What was scattered on each pile so far. */
+  /** The totals of each pile so far. */
   totals(): PileTotals {
     const { view } = this.#arena.kernel;
     const totals = emptyTotals(this.#pileCount);
@@ -67,7 +67,7 @@ export class ScatterArena implements RecordTaker {
     return totals;
   }
 
-  /** As `RecordTaker` says: each record goes to its pile. */
+  /** Scatters the records, as a `RecordTaker`. */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number {
     const { wasm } = this.#arena.kernel;
     wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
@@ -75,8 +75,8 @@ export class ScatterArena implements RecordTaker {
   }
 
   /**
-   * Writes what is left in the buffers, and completes the pile set.
-   * @param report what its index is to keep for the job, any JSON value.
+   * Writes the rest of the buffers, and completes the pile set.
+   * @param report any JSON value, which the index keeps for the job.
    */
   commit(report: unknown): { readonly pileSet: PileSet; readonly totals: PileTotals } {
     const { kernel } = this.#arena;

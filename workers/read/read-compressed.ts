@@ -1,10 +1,10 @@
 /**
- * Reads a compressed input, whole or some of its members, and hands its records to a taker.
+ * Reads a compressed input, whole or some of its members, and passes its records to a taker.
  *
- * Members are decoded from the first to the last of the part, and nothing else is: each byte of the input belongs to one
- * part, and the members must decode to as many bytes as they said when the input was cut. So nothing is lost or read
- * twice, whatever the members say. Only then, when the last record continues in the members behind, those are decoded
- * too, as far as the record goes.
+ * The reader decodes the members of the part from first to last. Each byte of the input belongs to one part, and the
+ * members must decode to as many bytes as they declared when the input was cut. So no byte is lost or read twice,
+ * whatever the members declare. If the last record continues behind the part, the reader then decodes the following
+ * members up to the end of that record.
  */
 import { InputError } from '../../src/errors.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
@@ -19,7 +19,7 @@ import type { ReadShare } from '../shares.js';
 import type { ReadState } from '../thread-state.js';
 import type { RecordReader } from './record-reader.js';
 
-/** Read at a time. */
+/** Bytes read at a time. */
 const PIECE_BYTES = 256 * 1024;
 
 export async function readWholeFile(
@@ -61,7 +61,7 @@ export async function readMembers(
     const source = compressedBytes(input, from, to, control, onRead);
     return piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory));
   };
-  // The first bytes may be the end of a record that the previous part owns.
+  // The first bytes may be the end of a record of the previous part.
   const begin = readerStart(framing, start, headerBytes);
   reader.begin(begin, begin < start);
   let position = decodedStart;
@@ -95,8 +95,8 @@ function otherLength(path: string, members: MemberRange, decodedBytes: number | 
 }
 
 /**
- * Stored bytes [start, end) of an input, fewer if the input ends before, as a codec asks for them.
- * @param onRead called with the number of bytes after each read.
+ * Stored bytes [start, end) of an input for a codec, fewer if the input ends earlier.
+ * @param onRead called after each read with the number of bytes.
  */
 function compressedBytes(
   input: RegularInput,

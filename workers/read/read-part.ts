@@ -1,13 +1,13 @@
 /**
- * Reads one part of a slice and hands its records to a taker: a range of a plain file, a compressed file or members of
- * it, or a stream.
+ * Reads one part of a slice and passes its records to a taker. A part is a range of a plain file, a compressed file or
+ * some of its members, or a stream.
  *
  * A range owns the records that begin in it. Its reader starts before the range, as far back as the framing must look
- * to see whether a record begins with the range; the last record may end behind the range. The report says what was
+ * to see whether a record begins with the range; the last record may end behind the range. The report gives the bytes
  * covered, [first record start, end of last record), so that the coordinator can check that the parts of an input join
  * without a gap or an overlap.
  *
- * Headers are left out: the header of a file is known, the header of a stream is found here and reported.
+ * Headers are skipped: the header of a file is known already; the header of a stream is found here and reported.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -22,10 +22,10 @@ import { readMembers, readWholeFile } from './read-compressed.js';
 import { readStream } from './read-stream.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
-/** Read at a time behind a range, to complete its last record. */
+/** Bytes read at a time behind a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 
-/** @param framing undefined: the part is a stream whose header says how its records lie. */
+/** @param framing undefined: the part is a stream whose header gives the framing. */
 export async function readPart(
   part: InputPart,
   framing: Framing | undefined,
@@ -96,6 +96,6 @@ function endsEarly(input: RegularInput, position: number, end: number): InputErr
   input.requireUnchanged();
   return new InputError(
     'ERR_INPUT_UNREADABLE',
-    `${input.path} ends at byte ${position}, expected ${end} by its size; if it is no ordinary file, give it through a pipe`,
+    `${input.path} ends at byte ${position}, expected ${end} by its size; if it is not an ordinary file, pass it through a pipe`,
   );
 }

@@ -1,7 +1,7 @@
 /**
- * Reads a stream (standard input, a named pipe, a device) and hands its records to a taker. The first bytes say which
- * codec it has; its header, if one is asked for, is measured before the first record. A stream may be silent for ever,
- * so the abort flag is watched while the reader waits.
+ * Reads a stream (standard input, a named pipe, a device) and passes its records to a taker. The first bytes give its
+ * codec; a header, if requested, is measured before the first record. A stream may be silent for ever, so the reader
+ * watches the abort flag while it waits.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -28,7 +28,7 @@ export async function readStream(
   job: ReadShare,
 ): Promise<PartReport> {
   const stream = openStreamInput(part.path);
-  // A closed stream wakes the reader that waits for it.
+  // Closing the stream wakes a reader that waits for it.
   const watch = setInterval(() => {
     if (control.isAborted) stream.close();
   }, ABORT_WATCH_MILLISECONDS);
@@ -43,7 +43,7 @@ export async function readStream(
         control.throwIfAborted();
       }
     };
-    // A slow pipe may hand over its first bytes one by one.
+    // A slow pipe may deliver its first bytes one by one.
     let first: Uint8Array = new Uint8Array();
     for (let piece = await next(); piece.byteLength > 0; piece = await next()) {
       first = first.byteLength === 0 ? piece : joined(first, piece);
@@ -89,7 +89,7 @@ async function* piecesOf(source: CompressedSource): AsyncGenerator<Uint8Array, v
   for (let piece = await source.next(); piece.byteLength > 0; piece = await source.next()) yield piece;
 }
 
-/** @throws InputError ERR_INPUT_CORRUPT when the header is not the header of the other inputs. */
+/** @throws InputError ERR_INPUT_CORRUPT when the header differs from that of the other inputs. */
 async function takeHeader(
   pieces: AsyncIterator<Uint8Array>,
   path: string,
@@ -103,7 +103,7 @@ async function takeHeader(
   return { header, rest };
 }
 
-/** Both in a buffer of their own; `Buffer.concat` may take one from a shared pool. */
+/** Joins both in a new buffer; `Buffer.concat` may use a shared pool. */
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(a.byteLength + b.byteLength);
   bytes.set(a);

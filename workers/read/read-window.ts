@@ -1,22 +1,22 @@
 /**
- * The window of decoded input in linear memory: bytes are read behind what is there, complete records
- * leave at the front, and the beginning of a record that is not complete yet is moved to the front
- * before the next read. A record longer than the window makes it grow.
+ * The window of decoded input in linear memory. New bytes arrive at the back, complete records leave at the front, and
+ * the beginning of an incomplete record moves to the front before the next read. A record longer than the window makes
+ * the window grow.
  *
  *     start                recordStart      scannedEnd        filledEnd       start + capacity
  *     | records scattered  | begin of the next record         | room          | slack
  *
- * The window is the last region of the arena, so that growing moves nothing.
+ * The window is the last region of the arena, so that it can grow without moving other regions.
  */
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Arena } from '../arena.js';
 
-/** How much the window grows at least. */
+/** The least growth of the window. */
 const LEAST_GROWTH_BYTES = 1024 * 1024;
 
-/** `makeRoom` could not hold the record that begins at `recordStart`. */
+/** The record that begins at `recordStart` does not fit the window. */
 export interface RecordTooLong {
-  /** Bytes of the record that were read so far. */
+  /** The bytes of the record read so far. */
   readonly byteLength: number;
   readonly limit: 'record' | 'memory';
 }
@@ -54,14 +54,14 @@ export class ReadWindow {
     return this.#capacityBytes;
   }
 
-  /** Bytes of the incomplete record at the end of the window. */
+  /** The bytes of the incomplete record at the end of the window. */
   get pendingBytes(): number {
     return this.filledEnd - this.recordStart;
   }
 
   /**
-   * Makes room behind `filledEnd`; returns how much there is, or why there cannot be any.
-   * @param lookAheadBytes that may lie behind the longest record before it is known that it ends.
+   * Makes room behind `filledEnd`; returns its size, or the reason why there is none.
+   * @param lookAheadBytes behind the longest record that the framing may need to find its end.
    */
   makeRoom(lookAheadBytes = 0): number | RecordTooLong {
     const { bytes } = this.#arena.kernel;
@@ -81,7 +81,7 @@ export class ReadWindow {
   }
 
   #grow(): boolean {
-    // By a quarter, and when the budget does not allow that, by the least that is worth it.
+    // Grows by a quarter or, if the budget does not allow that, by the least growth.
     for (const growth of [Math.max(LEAST_GROWTH_BYTES, Math.ceil(this.#capacityBytes / 4)), LEAST_GROWTH_BYTES]) {
       if (!this.#arena.reserve(this.#start + this.#capacityBytes + growth + SLACK_BYTES)) continue;
       this.#capacityBytes += growth;

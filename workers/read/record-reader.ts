@@ -1,7 +1,7 @@
 /**
- * Turns the decoded bytes of one part of a slice into records: fills the read window, has the framing mark the records,
- * hands them to a taker, and keeps account of what was covered. What becomes of the records is the taker's business: one
- * scatters them on piles, another notes where they lie.
+ * Turns the decoded bytes of one part of a slice into records: fills the read window, lets the framing mark the records,
+ * passes them to a taker, and keeps account of the bytes covered. The taker decides what to do with the records: one
+ * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
 import { BadRecord, type Framing, type RecordScanner } from '../../src/formats/framing.js';
@@ -16,27 +16,27 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { ReadShare } from '../shares.js';
 import type { ReadWindow } from './read-window.js';
 
-/** What one part of a slice was found to hold. */
+/** The report about one part of a slice. */
 export interface PartReport {
   readonly coverage: Coverage;
   /** The header of a stream; undefined for files, and for streams without one. */
   readonly header: Header | undefined;
 }
 
-/** Takes the records of parts: the memory that they are read into, and what becomes of them. */
+/** Takes the records of parts: provides the memory that they are read into, and receives them. */
 export interface RecordTaker {
   readonly window: ReadWindow;
-  /** Address of the boundary table. */
+  /** The address of the boundary table. */
   readonly table: number;
   /**
    * Takes the first `count` records of the boundary table.
    * @param base an address in the window, and `basePosition` its decoded position.
-   * @returns bytes of the longest record taken so far.
+   * @returns the bytes of the longest record taken so far.
    */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number;
 }
 
-/** A record that the window could not hold, as far as it was read before the window was emptied. */
+/** A record that does not fit the window: the state of its search when the window was emptied. */
 interface UnheldRecord {
   readonly position: number;
   readonly byteLength: number;
@@ -51,13 +51,13 @@ export class RecordReader {
   readonly #taker: RecordTaker;
   readonly #table: number;
   readonly #job: ReadShare;
-  /** Decoded position of the byte at the window's `filledEnd`. */
+  /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
-  /** Whether the first boundary is still to be found: the bytes before it belong to another part. */
+  /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
   #skipping = false;
   #firstStart: number | undefined;
   #lastEnd = 0;
-  /** Of what belongs to no record, at the end of the input. */
+  /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
   #finished = false;
   #unheld: UnheldRecord | undefined;
@@ -74,8 +74,8 @@ export class RecordReader {
   }
 
   /**
-   * @param skipping whether `position` lies before the part, in what belongs to another one.
-   * @param countBefore how often the byte that the framing counts occurs before `position`.
+   * @param skipping whether `position` lies before the part, in bytes of another part.
+   * @param countBefore the number of the bytes that the framing counts before `position`.
    */
   begin(position: number, skipping: boolean, countBefore = 0): void {
     this.window.clear();
@@ -86,7 +86,7 @@ export class RecordReader {
     this.#finished = false;
   }
 
-  /** Whether bytes before `end` are still to come, the end of a record that begins before it, or that of the input. */
+  /** Whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the input's end. */
   wantsMore(end: number): boolean {
     if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
@@ -95,10 +95,9 @@ export class RecordReader {
   }
 
   /**
-   * Room for more bytes behind the window's `filledEnd`. For a record that does not fit the memory
-   * budget the window is emptied: its end is still looked for, so that the error can tell how much it
-   * needs.
-   * @throws InputError ERR_RECORD_TOO_LONG for one that is over the limit.
+   * Makes room for more bytes behind the window's `filledEnd`. If a record does not fit the memory budget, empties the
+   * window and keeps looking for the record's end, so that the error can name the memory it needs.
+   * @throws InputError ERR_RECORD_TOO_LONG for a record over the limit.
    */
   makeRoom(): number {
     const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
@@ -123,7 +122,7 @@ export class RecordReader {
     );
   }
 
-  /** @param neededBytes that the record has, or may have. */
+  /** @param neededBytes of the record; a guess if its end is unknown. */
   #overMemory(position: number, byteLength: string, neededBytes: number): InputError {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
@@ -131,7 +130,7 @@ export class RecordReader {
     );
   }
 
-  /** Takes in `count` bytes that were read to the window's end; records that begin at `end` or later are left. */
+  /** Takes `count` bytes that were read to the window's end; leaves records that begin at `end` or later. */
   take(count: number, end = Number.POSITIVE_INFINITY): void {
     const { window } = this;
     window.filledEnd += count;
@@ -140,7 +139,7 @@ export class RecordReader {
     else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
   }
 
-  /** Takes in as much of `piece` as is wanted. */
+  /** Takes as much of `piece` as the part needs. */
   takeCopy(piece: Uint8Array, control: JobControl, end = Number.POSITIVE_INFINITY): void {
     for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
       control.throwIfAborted();
@@ -151,7 +150,7 @@ export class RecordReader {
     }
   }
 
-  /** The input ended: a last record that lacks its end gets one. */
+  /** The input has ended: completes a last record without a terminator. */
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
@@ -161,7 +160,7 @@ export class RecordReader {
     this.makeRoom();
     const { recordStart, filledEnd } = window;
     const missing = this.#onBadRecord(() => this.#scanner.complete(recordStart, filledEnd));
-    // It is not part of the input.
+    // The added end is not part of the input.
     this.kernel.bytes.set(missing, filledEnd);
     window.filledEnd += missing.byteLength;
     this.#filledPosition += missing.byteLength;
@@ -169,7 +168,7 @@ export class RecordReader {
     return this.#coverage(inputBytes, 0, missing.byteLength);
   }
 
-  /** All that is left is one record. */
+  /** The rest of the window is one record. */
   #takeRest(): void {
     const { recordStart, filledEnd } = this.window;
     if (this.#unheld !== undefined) this.#refuseUnheld(this.#unheld, filledEnd);
@@ -179,7 +178,7 @@ export class RecordReader {
     this.#takeMarked(1, recordStart, this.#position(recordStart));
   }
 
-  /** The range ended with or before a boundary. */
+  /** The range has ended at or before a boundary. */
   endOfRange(position: number): Coverage {
     return this.#coverage(undefined, position);
   }
@@ -193,7 +192,7 @@ export class RecordReader {
     return { ...rest, start: this.#firstStart, end };
   }
 
-  /** Decoded position of an address in the window. */
+  /** The decoded position of an address in the window. */
   #position(address: number): number {
     return this.#filledPosition - (this.window.filledEnd - address);
   }
@@ -206,7 +205,7 @@ export class RecordReader {
       this.#skipping = false;
       return true;
     }
-    // A part of what ends a record may be there.
+    // The kept bytes may hold the first part of a terminator.
     const { cut } = this.#framing;
     const keptBytes = 'lookBehindBytes' in cut ? cut.lookBehindBytes : 0;
     window.recordStart = Math.max(window.recordStart, window.filledEnd - keptBytes);
@@ -214,14 +213,14 @@ export class RecordReader {
     return false;
   }
 
-  /** Has records marked from where the last scan ended. */
+  /** Lets the framing mark records, from where the last scan ended. */
   #scan(maxCount: number): number {
     const { scannedEnd, filledEnd, recordStart } = this.window;
     const scan = () => this.#scanner.scan(scannedEnd, filledEnd, recordStart, this.#table, maxCount);
     return this.#onBadRecord(() => inPhase('scan', scan));
   }
 
-  /** @throws InputError ERR_INPUT_CORRUPT in place of BadRecord, with the position in the decoded input. */
+  /** @throws InputError ERR_INPUT_CORRUPT instead of BadRecord, with the position in the decoded input. */
   #onBadRecord<T>(look: () => T): T {
     try {
       return look();
@@ -238,7 +237,7 @@ export class RecordReader {
     this.window.scannedEnd = this.window.filledEnd;
   }
 
-  /** @param end address of the record's end. */
+  /** @param end the address of the record's end. */
   #refuseUnheld({ position, byteLength }: UnheldRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
     if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
@@ -250,7 +249,7 @@ export class RecordReader {
     const base = window.recordStart;
     const basePosition = this.#position(base);
     while (!this.#finished) {
-      // Behind the range only the one record that began inside it is still taken.
+      // Behind the range, takes only the one record that began inside it.
       const inRange = this.#position(window.filledEnd) <= end;
       const maxCount = inRange ? BOUNDARY_COUNT : 1;
       if (this.#position(window.recordStart) >= end) {
@@ -267,14 +266,14 @@ export class RecordReader {
     }
   }
 
-  /** However long it is, it needs no more room. */
+  /** Drops the bytes of a trailer at the end of the input, so that a long trailer needs no more room. */
   #leaveTrailerOut(): void {
     const { window } = this;
     this.#trailerBytes += window.pendingBytes;
     window.recordStart = window.filledEnd;
   }
 
-  /** Scatters the first `count` records of the boundary table; positions are counted from `base`. */
+  /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
     const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, this.#part.inputKey));
@@ -285,7 +284,7 @@ export class RecordReader {
     this.#lastEnd = this.#position(window.recordStart);
   }
 
-  /** Position of the first record over the limit among the `count` of the boundary table. */
+  /** The position of the first record over the limit among the `count` of the boundary table. */
   #longestPosition(count: number): number {
     let address = this.window.recordStart;
     for (let i = 0; i < count && this.#tableEnd(i) - address <= this.#job.maxRecordBytes; i++)

@@ -1,6 +1,6 @@
 /**
- * Counts a byte in a range of a plain file, before the scatter pass: some framings must know how often a byte occurs
- * before a place to tell whether a record begins there.
+ * A task before the scatter pass: counts a byte in a range of a plain file. For some framings, the number of such bytes
+ * before a position decides whether a record begins there.
  */
 
 import { thenAlways } from '../../src/cleanup.js';
@@ -25,7 +25,7 @@ export async function countByte({ job, path, version, gate, byte, start, end }: 
   const { control, arena } = threadStateOf(job);
   const layout = new ArenaLayout();
   const address = layout.take(job.readBytes);
-  // Every arena has room for a read window, and this is a part of one.
+  // Every arena has room for a read window, and this buffer is part of one.
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${job.readBytes} bytes of a read`);
   const input = new RegularInput(path, version, control, gate);
   const count = (): number => {

@@ -1,6 +1,6 @@
 /**
- * For a loader: reads a pile of a store, or the records of one range of its keys, puts them in the order of an epoch,
- * and copies those that are wanted to memory that the loader shares with the threads.
+ * A task of a loader: reads a pile of a store, or the records of one range of its keys, puts them in the order of an
+ * epoch, and copies the selected ones to memory that the loader shares with its threads.
  *
  *     shared    ends of records u32 | their bytes, one behind the other
  */
@@ -14,7 +14,7 @@ import { type Portion, PortionOrderer } from '../piles/portion-orderer.js';
 import type { LoadShare } from '../shares.js';
 import { threadStateOf } from '../thread-state.js';
 
-/** Of the records of a pile in their order, `count`: every `step`th from `first` on. */
+/** A selection of a pile's ordered records: `count` of them, every `step`th from `first` on. */
 export interface Selection {
   readonly first: number;
   readonly step: number;
@@ -24,25 +24,25 @@ export interface Selection {
 export interface LoadTask extends Portion, Selection {
   readonly job: LoadShare;
   readonly pile: number;
-  /** Where its segments are; undefined: the indexes of `pileSets` say it. */
+  /** The pile's segments; undefined: the task reads them from the indexes of `pileSets`. */
   readonly merged?: MergedPile | undefined;
   readonly pileSets?: readonly StoredPileSet[];
-  /** Multiset checksum of all records of the pile. */
+  /** The multiset checksum of all records of the pile. */
   readonly checksum: bigint;
-  /** With which the stored keys are mixed; undefined: they are taken as they are. */
+  /** The key of the epoch, mixed with the stored keys; undefined: the stored keys give the order. */
   readonly epochKey: bigint | undefined;
-  /** Where the records go if they have room there; its contents are of no use any more. */
+  /** A used buffer for the records, if it is large enough; its old contents are no longer needed. */
   readonly buffer: SharedArrayBuffer | undefined;
 }
 
 export interface LoadResult {
-  /** The one that was given, or a larger one. */
+  /** The given buffer, or a larger one. */
   readonly buffer: SharedArrayBuffer;
-  /** How many of the wanted ones are in this portion. */
+  /** The number of selected records in this portion. */
   readonly records: number;
   /** The byte of the buffer at which the records begin. */
   readonly bytesAt: number;
-  /** Of all of them. */
+  /** The byte length of all of them. */
   readonly byteLength: number;
 }
 
@@ -73,7 +73,7 @@ export async function loadPortion(task: LoadTask): Promise<LoadResult> {
   return { buffer, records: selected.count, bytesAt, byteLength };
 }
 
-/** Those of the selection that lie in [from, end) of the pile's order. */
+/** The part of the selection that lies in [from, end) of the pile's order. */
 export function within({ first, step, count }: Selection, from: number, end: number): Selection {
   const before = Math.min(count, Math.max(0, Math.ceil((from - first) / step)));
   const upTo = Math.min(count, Math.max(0, Math.ceil((end - first) / step)));
@@ -84,7 +84,7 @@ function alignedBytes(byteLength: number): number {
   return Math.ceil(byteLength / 16) * 16;
 }
 
-/** Piles differ a little: a buffer for one should do for the others. Pages that are not written to are no memory yet. */
+/** Piles differ a little: a buffer for one should suffice for the others. Pages that are never written take no memory. */
 const SPARE_SHARE = 1 / 8;
 
 function roomyBuffer(buffer: SharedArrayBuffer | undefined, byteLength: number): SharedArrayBuffer {

@@ -1,6 +1,6 @@
 /**
- * Finds how many bytes of a pile come before a shard that begins inside it, before the shuffle pass. Puts the pile in
- * order as that pass does, and writes nothing.
+ * A task before the shuffle pass: finds how many bytes of a pile come before a shard that begins inside the pile. It
+ * orders the pile like that pass, and writes nothing.
  */
 
 import { inPhase } from '../../src/phase-clock.js';
@@ -8,7 +8,7 @@ import { mergePiles } from '../../src/pile-sets/merged-pile.js';
 import { wholePile } from '../piles/pile-orderer.js';
 import { openOrderer, type PilesTask } from './open-orderer.js';
 
-/** Find the first record of `pile` whose rank, or whose first byte, is `limit` or more, counted from the pile's beginning. */
+/** Finds the first record of `pile` whose rank or first byte, counted from the pile's beginning, is `limit` or more. */
 export interface MeasureTask extends PilesTask {
   readonly pile: number;
   readonly by: 'rank' | 'byte';
@@ -17,7 +17,7 @@ export interface MeasureTask extends PilesTask {
 
 const NO_RECORD = (1n << 63n) - 1n;
 
-/** @returns bytes of the pile before that record. */
+/** @returns the bytes of the pile before that record. */
 export async function measureCut(task: MeasureTask): Promise<number> {
   const { job, by } = task;
   const orderer = await openOrderer(task, async () => {});

@@ -1,6 +1,6 @@
 /**
- * Reads one part of a file for `pileshuf index`, and writes into the index where the records lie that begin in it. It
- * also reports the bytes that the last record of the file lacks at its end.
+ * A task of `pileshuf index`: reads one part of a file, and writes the positions of the records that begin in it to the
+ * index. It also reports the bytes that are missing at the end of the file's last record.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -19,14 +19,14 @@ import { readStateOf } from '../thread-state.js';
 export interface NoteTask {
   readonly job: ReadShare;
   readonly part: Exclude<InputPart, { kind: 'stream' }>;
-  /** The index, which is there, and where in it there is room. */
+  /** The existing index file, and the room in it for this part. */
   readonly indexPath: string;
   readonly places: SharedArrayBuffer;
 }
 
 export interface NoteResult extends WrittenBlocks {
   readonly coverage: Coverage;
-  /** What the last record of the file lacks, if anything. */
+  /** The missing end of the file's last record, if any. */
   readonly missing: Uint8Array;
 }
 
@@ -39,7 +39,7 @@ export async function noteRecords({ job, part, indexPath, places }: NoteTask): P
     const notes = new RecordNotes(arena, writer, job);
     const framing = job.framing === undefined ? undefined : framingOf(job.framing);
     const { coverage } = await readPart(part, framing, notes, thread, job);
-    // What was added lies where the last record ends.
+    // The added bytes lie at the end of the last record.
     const { filledEnd } = notes.window;
     const missing = arena.kernel.bytes.slice(filledEnd - coverage.addedBytes, filledEnd);
     return { ...writer.finish(), coverage, missing };
@@ -47,7 +47,7 @@ export async function noteRecords({ job, part, indexPath, places }: NoteTask): P
   return thenAlwaysAsync(note, () => closeFile(index));
 }
 
-/** Takes records by noting where they lie. */
+/** A taker of records that notes their positions. */
 class RecordNotes implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;

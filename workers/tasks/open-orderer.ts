@@ -1,4 +1,4 @@
-/** What every task that puts merged piles in order is told, and the orderer that a thread does it with. */
+/** The parameters of every task that orders merged piles, and the orderer that a thread uses for it. */
 import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
@@ -9,12 +9,12 @@ import { pileStateOf } from '../thread-state.js';
 export interface PilesTask {
   readonly job: ShuffleShare;
   readonly pileSets: readonly StoredPileSet[];
-  /** Begins the names of temp files; no other attempt may use it. */
+  /** The beginning of the names of temp files; no other attempt may use it. */
   readonly attemptName: string;
   readonly longestRecordBytes: number;
 }
 
-/** @param settle waits for the writes that are under way. */
+/** @param settle waits for the writes under way. */
 export async function openOrderer(task: PilesTask, settle: () => Promise<void>): Promise<PileOrderer> {
   const { job, attemptName, longestRecordBytes } = task;
   const { control, ramPool, arena, hasher, compressor } = pileStateOf(job);

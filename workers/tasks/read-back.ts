@@ -1,6 +1,6 @@
 /**
- * Reads regions of the staged output back that an earlier attempt at the job wrote, and gives the checksums that they
- * have now, before the shuffle pass relies on them.
+ * A task before the shuffle pass: reads regions of the staged output that an earlier attempt wrote, and returns their
+ * present checksums, so that the pass can rely on them.
  */
 import { type OpenFile, openForRead, readAt, withFile } from '../../src/io/files.js';
 import type { GateNumber } from '../../src/job-control.js';
@@ -14,13 +14,13 @@ import { type ThreadState, threadStateOf } from '../thread-state.js';
 export interface ReadBackTask {
   readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
   readonly stagingDirectory: string;
-  /** Of each shard; regions are counted from there. */
+  /** The header bytes of each shard; regions are counted from there. */
   readonly headerBytes: number;
   readonly gate: GateNumber;
   readonly regions: readonly WrittenRegion[];
 }
 
-/** Checksums of the regions, as `WrittenRegion` gives them. */
+/** The checksums of the regions, in the form of `WrittenRegion`. */
 export type ReadBackResult = readonly string[];
 
 export async function readBack({
@@ -38,7 +38,7 @@ export async function readBack({
   });
 }
 
-/** If the file ends inside the range, the checksum is of the bytes before that. */
+/** If the file ends inside the range, the checksum covers only the bytes up to its end. */
 function hashRange(
   file: OpenFile,
   { start, end }: { readonly start: number; readonly end: number },
@@ -48,7 +48,7 @@ function hashRange(
 ): string {
   const layout = new ArenaLayout();
   const address = layout.take(pieceBytes);
-  // Every arena has room for a read window, and this is one.
+  // Every arena has room for a read window, and this buffer is one.
   if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${pieceBytes} bytes of a read`);
   outputHasher.begin();
   for (let position = start; position < end; ) {

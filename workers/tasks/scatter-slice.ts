@@ -1,6 +1,6 @@
 /**
- * A task of the scatter pass: one slice becomes one pile set. Reads the parts of the slice one after the other; the
- * kernel throws each record on its pile.
+ * A task of the scatter pass: makes one pile set from one slice. It reads the parts of the slice one after the other,
+ * and the kernel puts each record on its pile.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -16,13 +16,13 @@ import { pileStateOf, readStateOf } from '../thread-state.js';
 
 export interface ScatterTask {
   readonly job: ScatterShare;
-  /** Name of the pile set; no other attempt may use it. */
+  /** The name of the pile set; no other attempt may use it. */
   readonly pileSetName: string;
   readonly parts: readonly InputPart[];
 }
 
 export interface ScatterResult extends SliceReport {
-  /** The header of the stream, if the slice is one. No later attempt needs it: streams cannot be resumed. */
+  /** The header of the stream, if the slice is a stream. No later attempt needs it: streams cannot be resumed. */
   readonly streamHeader: Header | undefined;
   readonly pileSet: PileSet;
   readonly totals: PileTotals;

@@ -1,7 +1,6 @@
 /**
- * A task of the shuffle pass: a range of merged piles becomes its part of the output. Loads each pile, puts its records
- * in the order of their keys and writes them; a pile too large to load is first scattered again by the next part of its
- * keys.
+ * A task of the shuffle pass: writes a range of merged piles as one part of the output. It loads each pile, sorts its
+ * records by key and writes them. A pile too large to load is first scattered again by the next part of its keys.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
@@ -22,12 +21,12 @@ export interface WriteTask extends PilesTask {
 }
 
 export interface WriteResult {
-  /** Of each pile of the range, as gathered. */
+  /** The totals of the gathered records, for each pile of the range. */
   readonly totals: PileTotals;
   readonly regions: readonly WrittenRegion[];
 }
 
-/** The position in the whole output that a stream of records has come to. */
+/** A position in the whole output. */
 interface OutputPosition {
   rank: number;
   byte: number;
@@ -60,7 +59,7 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
 /** For records that may begin anywhere. */
 const NO_LIMIT = (1n << 63n) - 1n;
 
-/** Puts the ordered records into the sink, cutting shards where it says. */
+/** Writes the ordered records to the sink, and cuts shards where the sink says. */
 async function emit(
   orderer: PileOrderer,
   recordCount: number,
@@ -93,7 +92,7 @@ async function emit(
   }
 }
 
-/** Passes a record that is longer than the sink's buffer through it in pieces. */
+/** Writes a record that is longer than the sink's buffer, in pieces. */
 async function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): Promise<number> {
   const { wasm } = orderer;
   const address = wasm.recordAddress(index) >>> 0;

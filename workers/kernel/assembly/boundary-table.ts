@@ -1,4 +1,4 @@
-// The boundary table: what every scan fills and scatter reads.
+// The boundary table: every scan fills it, and scatter reads it.
 
 /** Writes entry `index`: one record, from `start` to `end`, as u32 addresses. */
 // @ts-ignore: decorator
@@ -9,14 +9,14 @@ export function mark(table: usize, index: u32, start: usize, end: usize): void {
   store<u32>(entry, end as u32, 4);
 }
 
-/** Begins a table of records that follow one another, the first one at `start`. */
+/** Begins a table of adjacent records, the first one at `start`. */
 // @ts-ignore: decorator
 @inline
 export function beginMarks(table: usize, start: usize): void {
   store<u32>(table, start as u32, 0);
 }
 
-/** Ends record `index` there, and begins the one behind it. */
+/** Ends record `index` at this address, where the next record begins. */
 // @ts-ignore: decorator
 @inline
 export function markEnd(table: usize, index: u32, end: usize): void {

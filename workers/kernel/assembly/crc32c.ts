@@ -1,4 +1,4 @@
-// CRC-32C (Castagnoli), as of RFC 3720 appendix B.4, eight bytes a step (slicing-by-8; Kounavis and Berry,
+// CRC-32C (Castagnoli), as in RFC 3720 appendix B.4, eight bytes a step (slicing-by-8; Kounavis and Berry,
 // "A Systematic Approach to Building High Performance Software-Based CRC Generators", ISCC 2005).
 
 const POLYNOMIAL: u32 = 0x82f63b78;
@@ -28,7 +28,7 @@ function entry(table: u32, byte: u32): u32 {
   return load<u32>(TABLES + ((((table << 8) | byte) as usize) << 2));
 }
 
-/** Of the bytes in [from, to). */
+/** The checksum of the bytes in [from, to). */
 export function crc32c(from: usize, to: usize): u32 {
   if (!isFilled) fillTables();
   let crc: u32 = 0xffffffff;

@@ -1,22 +1,22 @@
-// Later epochs of a loader: the records of a pile in a fresh order, and of a pile too large to be read at once the
-// records of one range of keys.
+// Later epochs of a loader: gives the records of a pile a fresh order, and picks the records of one range of keys from a
+// pile too large to be read at once.
 //
 //     key of the epoch = philox(epoch key; position = stored key, copy 0, purpose 0)
 //
-// It takes the place of the stored key where the record lies in memory, so that whatever orders records by their keys
-// orders them for the epoch. Such keys are spread over the whole key space, whatever pile a record is in.
+// It replaces the stored key of the record in memory, so that sorting by key gives the order of the epoch. These keys
+// spread over the whole key space, whatever the pile.
 
 import { philoxLanes } from './philox';
 import { scaleToIndex } from './scatter';
 import { HEADER_BYTES } from './stored-record';
 
-/** Four keys, then the addresses of the records that they belong to. */
+/** Four keys, then the addresses of their records. */
 const KEYS: usize = memory.data(32, 16);
 const ADDRESSES: usize = memory.data(16, 16);
 
 /**
- * Gives the complete stored records in [from, to), all of pile `pile` of `pileCount`, their keys of the epoch. Returns
- * the address of the first incomplete one, or 0 when a record belongs to another pile.
+ * Gives the complete stored records in [from, to) their keys of the epoch; all belong to pile `pile` of `pileCount`.
+ * Returns the address of the first incomplete record, or 0 when a record belongs to another pile.
  */
 export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epochKey: u64): usize {
   let p = from;
@@ -47,7 +47,7 @@ let keptCount: u32 = 0;
 let countBefore: u32 = 0;
 let countSeen: u32 = 0;
 
-/** Begins to keep the records of one range of keys, from address `target` on. */
+/** Prepares to keep the records of one range of keys, from address `target` on. */
 export function beginKeeping(target: usize): void {
   keptEnd = target;
   keptCount = 0;
@@ -56,9 +56,9 @@ export function beginKeeping(target: usize): void {
 }
 
 /**
- * Of the complete stored records in [from, to) those stay whose place, `key * keyScale` as a fraction of 2^64, lies in
- * range `range` of `rangeCount`: they move down behind those that were kept before. Returns the address of the first
- * incomplete record.
+ * Keeps the complete stored records in [from, to) whose place, `key * keyScale` as a fraction of 2^64, lies in range
+ * `range` of `rangeCount`: moves them down behind the records kept before. Returns the address of the first incomplete
+ * record.
  */
 export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, rangeCount: u32): usize {
   let p = from;
@@ -80,22 +80,22 @@ export function keepRange(from: usize, to: usize, keyScale: u64, range: u32, ran
   return p;
 }
 
-/** Address behind the records that were kept. */
+/** The address behind the kept records. */
 export function endOfKept(): usize {
   return keptEnd;
 }
 
-/** How many records were kept. */
+/** The number of kept records. */
 export function keptRecords(): u32 {
   return keptCount;
 }
 
-/** How many records of the ranges before were seen. */
+/** The number of seen records that belong to earlier ranges. */
 export function recordsBefore(): u32 {
   return countBefore;
 }
 
-/** How many records were seen, kept or not. */
+/** The number of seen records, kept or not. */
 export function recordsSeen(): u32 {
   return countSeen;
 }

@@ -1,5 +1,5 @@
-// The kernel's exports: the loops that touch every byte or every record. Memory comes from the host;
-// nothing here allocates. Addresses are u32, so one memory holds at most 4 GiB.
+// The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
+// allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {

@@ -1,11 +1,10 @@
-// Pass 2: the records of one loaded pile, put in the order of their keys and gathered.
+// Pass 2: sorts the records of one loaded pile by key, and gathers them.
 //
-// Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the
-// stored record. One counting step puts each entry into one of 2^bits ranges (about two records
-// each), one insertion sort over the nearly sorted whole does the rest. Equal upper bits are told
-// apart by the whole key. Equal keys by address: piles are loaded in slice order, so that is the
-// order of (input ordinal, position). Or by their bytes, where the order must not depend on how the
-// pile was loaded. Cost: two sequential passes over the entries, one random.
+// Sort entries are u64: the upper 32 bits of the key's place in the pile, then the address of the stored record. One
+// counting step puts each entry into one of 2^bits ranges (about two records each), then one insertion sort finishes
+// the nearly sorted whole. If upper bits are equal, the whole keys decide. If keys are equal, the addresses decide: piles
+// are loaded in slice order, so this is the order of (input ordinal, position). Where the order must not depend on how
+// the pile was loaded, the bytes of the records decide instead. Cost: two sequential passes over the entries, one random.
 
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
@@ -29,8 +28,8 @@ let gatheredChecksum: u64 = 0;
 /**
  * Prepares for a pile of at most `capacity` records: `countsAt` holds 2^bits u32, `arrivedAt` and
  * `sortedAt` hold `capacity` u64 each. Keys must belong to pile `pile` of `pileCount` under
- * `scaleOfParent`; bits is 1 to 31. Records of equal keys come in the order of their bytes, a record before those
- * that it begins, when `tiesByBytes`; else in that of their addresses.
+ * `scaleOfParent`; bits is 1 to 31. With `tiesByBytes`, records of equal keys come in the order of their bytes, a prefix
+ * first; else in the order of their addresses.
  */
 export function prepareOrder(
   countsAt: usize,
@@ -59,9 +58,9 @@ export function prepareOrder(
 }
 
 /**
- * Takes in the complete stored records in [from, to), right after they were read, while they are in
- * the cache. Returns the address of the first incomplete one, or 0 when a record does not belong to
- * this pile or there are more of them than announced.
+ * Takes the complete stored records in [from, to), right after they were read, while they are in the cache. Returns the
+ * address of the first incomplete record, or 0 when a record does not belong to this pile or the records are more than
+ * announced.
  */
 export function walkStored(from: usize, to: usize): usize {
   const shift = 64 - bucketBits;
@@ -83,7 +82,7 @@ export function walkStored(from: usize, to: usize): usize {
   return p;
 }
 
-/** Number of records walked since `prepareOrder`. */
+/** The number of records walked since `prepareOrder`. */
 export function walkedCount(): u32 {
   return entryCount;
 }
@@ -100,7 +99,7 @@ function comesAfter(a: u64, b: u64): bool {
   return (a as u32) > (b as u32);
 }
 
-/** Below, above or 0, as the bytes of the record stored at `a` come before, behind those at `b`, or are the same. */
+/** Compares the bytes of the records stored at `a` and `b`: below 0, above 0, or 0 if they are equal. */
 function compareBytes(a: usize, b: usize): i32 {
   const lengthA = load<u32>(a, 8);
   const lengthB = load<u32>(b, 8);
@@ -147,13 +146,13 @@ function storedAt(index: u32): usize {
 
 let touched: u32 = 0;
 
-/** Records looked at together before they are copied. */
+/** The number of records touched together before they are copied. */
 const TOUCHED_TOGETHER: u32 = 24;
 
 /**
- * Records lie at random in the pile, so that the first look at each line of one is a cache miss. WebAssembly has
- * no prefetch instruction; plain loads of several records at once let their misses overlap. Behind the fourth line
- * the processor sees a sequence. Short records are looked beyond; behind the last one lie the tables.
+ * Records lie at random in the pile, so the first load of each cache line of a record is a miss. WebAssembly has no
+ * prefetch instruction; plain loads of several records at once let their misses overlap. From the fifth line on, the
+ * processor recognises the sequence. The loads go past the end of a short record; the tables lie behind the last one.
  */
 function touchAhead(index: u32, endIndex: u32): void {
   const end = min<u32>(index + TOUCHED_TOGETHER, endIndex);
@@ -166,10 +165,9 @@ function touchAhead(index: u32, endIndex: u32): void {
 }
 
 /**
- * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16
- * more. Stops before a record that does not fit, and before the first one that would start at
- * `startLimit` or later (bytes from the beginning of this call). Returns the index it stopped at;
- * `gatheredByteLength` tells the bytes copied.
+ * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16 more. Stops before
+ * a record that does not fit, and before the first record that would start at `startLimit` or later (bytes from the
+ * beginning of this call). Returns the index where it stopped; `gatheredByteLength` gives the bytes copied.
  */
 export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
   let fill: u32 = 0;
@@ -192,9 +190,7 @@ export function gather(index: u32, endIndex: u32, out: usize, capacity: u32, sta
   return index;
 }
 
-/**
- * The same look at every `step`th record: they lie just as far apart.
- */
+/** The same loads for every `step`th record. */
 function touchEvery(index: u32, step: u32, count: u32): void {
   let seen: u32 = 0;
   for (let k: u32 = 0; k < count; k++) {
@@ -206,8 +202,8 @@ function touchEvery(index: u32, step: u32, count: u32): void {
 
 /**
  * Copies `count` records of the order, every `step`th from `index` on, to `out`, which has room for `capacity` bytes
- * and 16 more. Stops before one that does not fit. Puts at `ends` where each ends, as u32, the first one beginning at
- * `base`. Returns how many were copied; `gatheredByteLength` tells their bytes.
+ * and 16 more. Stops before a record that does not fit. Writes the end of each record to `ends`, as u32; the first
+ * record begins at `base`. Returns the number of copied records; `gatheredByteLength` gives their bytes.
  */
 export function gatherEvery(
   index: u32,
@@ -239,34 +235,34 @@ export function gatherEvery(
   return k;
 }
 
-/** Bytes copied by the last `gather` or `gatherEvery`. */
+/** The bytes copied by the last `gather` or `gatherEvery`. */
 export function gatheredByteLength(): u32 {
   return gatheredBytes;
 }
 
-/** Multiset checksum of all records gathered or hashed since `prepareOrder`. */
+/** The multiset checksum of all records gathered or hashed since `prepareOrder`. */
 export function orderChecksum(): u64 {
   return gatheredChecksum;
 }
 
-/** Address of the bytes of the record at `index`, for one too long to be gathered. */
+/** The address of the bytes of the record at `index`, for a record too long to be gathered. */
 export function recordAddress(index: u32): usize {
   return storedAt(index) + HEADER_BYTES;
 }
 
-/** Byte length of the record at `index`. */
+/** The byte length of the record at `index`. */
 export function recordByteLength(index: u32): u32 {
   return load<u32>(storedAt(index), 8);
 }
 
-/** Adds the record at `index`, written from where it lies, to the checksum. */
+/** Adds the record at `index`, which is written from its place in the pile, to the checksum. */
 export function hashInPlace(index: u32): void {
   gatheredChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
 /**
- * Bytes of the records before the first one, in order, whose index is `rankLimit` or that starts at
- * byte `startLimit` or later: where a shard is cut inside this pile.
+ * The bytes before the first ordered record whose index is `rankLimit`, or that starts at byte `startLimit` or later:
+ * where a shard is cut inside this pile.
  */
 export function measureUpTo(rankLimit: u32, startLimit: u64): u64 {
   let bytes: u64 = 0;

@@ -29,7 +29,7 @@ export function philoxBlock(c0: u32, c1: u32, c2: u32, c3: u32, k0: u32, k1: u32
 }
 
 /**
- * Keys of four records at once, one a lane: record i has position `basePosition` + `offset`i.
+ * The keys of four records at once, one in each lane: record i has position `basePosition` + `offset`i.
  * Stores four u64 keys at `out` (32 bytes).
  */
 export function philoxKeys4(
@@ -55,7 +55,7 @@ export function philoxKeys4(
   );
 }
 
-/** Keys for any four positions, as `philoxKeys4` gives them. */
+/** The keys for any four positions, in the form of `philoxKeys4`. */
 // @ts-ignore: decorator
 @inline
 export function philoxLanes(

@@ -1,14 +1,13 @@
-// The hash of one record, alone or in one go with the copy of its bytes, and the same hash of bytes that
-// come in pieces.
+// The hash of one record, alone or together with the copy of its bytes, and the same hash of bytes that come in
+// pieces.
 //
-// The multiset checksum of a set of records is the sum of their hashes modulo 2^64, which does not
-// depend on their order. Every byte is hashed twice and copied twice, so hash and copy share the
-// loads. The mixing step is that of NH (Black et al., "UMAC", CRYPTO '99) with the input added, its
-// halves exchanged, as XXH3 does: where a factor is zero, and where the product changes by as much as
-// the input, the sum of the other half still tells. It was taken because WebAssembly has
-// 32 x 32 -> 64 bit products of vectors and no 64 x 64 -> 128 bit ones.
+// The multiset checksum of a set of records is the sum of their hashes modulo 2^64, which does not depend on their
+// order. Every byte is hashed twice and copied twice, so hash and copy share the loads. The mixing step is that of NH
+// (Black et al., "UMAC", CRYPTO '99), plus the input with its halves exchanged, as in XXH3: where a factor is zero, or
+// where the product changes by as much as the input, the sum of the other half still changes. WebAssembly has vector
+// products of 32 x 32 -> 64 bits and none of 64 x 64 -> 128 bits, which decided for NH.
 //
-//     block i    16 bytes, the last one filled up with zeros, as words w0 w1 w2 w3
+//     block i    16 bytes, the last one padded with zeros, as words w0 w1 w2 w3
 //     key i      (KEY_0, KEY_1) + i * (STEP_0, STEP_1), as words k0 k1 k2 k3
 //     x = w ^ k
 //     sum_0 += x0 * x2 + (w2 + 2^32 w3)        sum_1 += x1 * x3 + (w0 + 2^32 w1)
@@ -33,7 +32,7 @@ function addBlock(sum: v128, block: v128, key: v128): v128 {
   return i64x2.add(sum, i64x2.add(product, v128.shuffle<u64>(block, block, 1, 0)));
 }
 
-/** Key of a block. */
+/** The key of a block. */
 // @ts-ignore: decorator
 @inline
 function keyOf(blockIndex: u64): v128 {
@@ -50,7 +49,7 @@ function addLast(sum: v128, block: v128, byteLength: usize, key: v128): v128 {
 // @ts-ignore: decorator
 @inline
 function finish(sum: v128, byteLength: u64): u64 {
-  // The lanes come as signed numbers, whose shifts would be arithmetic.
+  // The lanes arrive as signed numbers, whose shifts would be arithmetic.
   const sum0 = i64x2.extract_lane(sum, 0) as u64;
   const sum1 = i64x2.extract_lane(sum, 1) as u64;
   let hash: u64 = (sum0 * PRIME_1) ^ (rotl<u64>(sum1, 29) * PRIME_2);
@@ -63,7 +62,7 @@ function finish(sum: v128, byteLength: u64): u64 {
   return hash;
 }
 
-/** From this many bytes on, four places are read at the same time: the processor then fetches ahead of each. */
+/** From this length on, four places are read at the same time: the processor then prefetches at each. */
 const LEAST_QUARTERED_BYTES: usize = 16384;
 
 /** Adds the whole blocks of [start, end), the first of which is block `blockIndex`. */
@@ -100,7 +99,7 @@ function addBlocks(sum: v128, start: usize, end: usize, blockIndex: u64): v128 {
   return sum;
 }
 
-/** Hash of the `byteLength` bytes at `start`. Reads up to 15 bytes past the end. */
+/** The hash of the `byteLength` bytes at `start`. Reads up to 15 bytes past the end. */
 export function recordHash(start: usize, byteLength: u32): u64 {
   let sum = addBlocks(i64x2.splat(0), start, start + byteLength, 0);
   const rest = byteLength & 15;
@@ -109,8 +108,8 @@ export function recordHash(start: usize, byteLength: u32): u64 {
 }
 
 /**
- * Copies the record and returns its hash. Writes and reads up to 16 bytes past the ends: every buffer
- * that records are copied into or out of has that much slack behind it.
+ * Copies the record and returns its hash. Reads and writes up to 16 bytes past the ends: every buffer of records has
+ * that much slack behind it.
  */
 // @ts-ignore: decorator
 @inline
@@ -132,8 +131,8 @@ export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 
 }
 
 /**
- * The hashes of bytes that come in pieces, one a lane, in two lanes of 48 bytes: the sum so far, the bytes behind the
- * last whole block of what was taken in, and how many bytes that was.
+ * The hashes of bytes that come in pieces, one in each of two lanes of 48 bytes: the sum so far, the bytes behind the
+ * last whole block, and the number of bytes so far.
  */
 const LANE_BYTES: usize = 48;
 const LANES: usize = memory.data(96, 16);
@@ -146,12 +145,12 @@ function laneAt(lane: u32): usize {
   return LANES + (lane as usize) * LANE_BYTES;
 }
 
-/** Begins the hash of bytes that come in pieces; there is one such hash at a time in each lane. */
+/** Begins the hash of bytes that come in pieces; each lane has one such hash at a time. */
 export function beginHash(lane: u32): void {
   memory.fill(laneAt(lane), 0, LANE_BYTES);
 }
 
-/** Takes in the next piece, the bytes in [from, to). */
+/** Adds the next piece, the bytes in [from, to). */
 export function addToHash(lane: u32, from: usize, to: usize): void {
   const state = laneAt(lane);
   let sum = v128.load(state);
@@ -171,7 +170,7 @@ export function addToHash(lane: u32, from: usize, to: usize): void {
   memory.copy(state + CARRY, to - rest, rest);
 }
 
-/** `recordHash` of all bytes taken in since `beginHash`, however they were cut. */
+/** The `recordHash` of all bytes since `beginHash`, whatever the pieces. */
 export function hashOfPieces(lane: u32): u64 {
   const state = laneAt(lane);
   const taken = load<u64>(state, TAKEN);

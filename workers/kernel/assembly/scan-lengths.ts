@@ -1,16 +1,16 @@
-// Finding the boundaries of records that say how long they are. What a record says is bounded before anything
-// else is done with it.
+// Finds the boundaries of records that start with their length. The length is checked against its limit before any
+// other use.
 
 import { mark } from './boundary-table';
 import { crc32c } from './crc32c';
 
 export const PROBLEM_NONE: u32 = 0;
-/** The length is more than a record may have. */
+/** The length is greater than a record may have. */
 export const PROBLEM_TOO_LONG: u32 = 1;
-/** The checksum of the length, or of the bytes, is another. */
+/** The checksum of the length, or of the data, is wrong. */
 export const PROBLEM_LENGTH_CHECKSUM: u32 = 2;
 export const PROBLEM_BYTES_CHECKSUM: u32 = 3;
-/** No whole number ends in its ten bytes. */
+/** The LEB128 number does not end within ten bytes. */
 export const PROBLEM_VARINT: u32 = 4;
 
 let problem: u32 = PROBLEM_NONE;
@@ -39,8 +39,9 @@ export const PREFIX_VARINT: u32 = 3;
 const VARINT_BYTES: usize = 10;
 
 /**
- * Records of a length and as many bytes; the length is a u32 in either byte order, a u64, or a LEB128 number.
- * @param longest that a record may have, its prefix included.
+ * Records that consist of a length and that many bytes; the length is a u32 in either byte order, a u64, or a LEB128
+ * number.
+ * @param longest byte length of a record, its prefix included.
  */
 export function scanLengthPrefixed(
   recordStart: usize,
@@ -62,7 +63,7 @@ export function scanLengthPrefixed(
       while (at < to && at - start < VARINT_BYTES) {
         const byte = load<u8>(at);
         at += 1;
-        // The tenth byte has room for one bit.
+        // The tenth byte may hold one bit only.
         if (shift == 63 && byte > 1) break;
         length |= ((byte & 0x7f) as u64) << shift;
         if (byte < 0x80) {
@@ -106,7 +107,7 @@ function maskedCrc(from: usize, to: usize): u32 {
   return rotr<u32>(crc, 15) + 0xa282ead8;
 }
 
-/** TFRecords, both checksums verified. @param longest that a record may have, all of it. */
+/** TFRecords; verifies both checksums. @param longest byte length of a whole record. */
 export function scanTfrecords(recordStart: usize, to: usize, longest: u64, table: usize, maxCount: u32): u32 {
   problem = PROBLEM_NONE;
   let count: u32 = 0;

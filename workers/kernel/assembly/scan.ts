@@ -1,6 +1,7 @@
-// Finding record boundaries by the bytes that end records, which belong to them.
+// Finds record boundaries by the bytes that end records; these bytes belong to the record.
 //
-// All of these go on where they stopped: what they knew of an incomplete record they give back, and get again.
+// Every scan can continue where it stopped: it returns its state inside an incomplete record, and the next call passes
+// the state back.
 
 import { beginMarks, mark, markEnd } from './boundary-table';
 
@@ -17,8 +18,9 @@ function matches(p: usize, to: usize, needle: v128): u64 {
 }
 
 /**
- * Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. How many records end in
- * a step cannot be predicted, so that the first two are marked without asking: what was none is overwritten.
+ * Scans 64 bytes a step; reads up to 63 bytes past `to`, which the read buffer's slack allows. The processor cannot
+ * predict how many records end in a step, so the first two entries are written without a test; later entries overwrite
+ * those that are not records.
  */
 export function scanDelimiter(
   from: usize,
@@ -54,7 +56,7 @@ export function scanDelimiter(
   return count;
 }
 
-/** How often `byte` occurs in [from, to). Reads up to 63 bytes past `to`. */
+/** The number of times that `byte` occurs in [from, to). Reads up to 63 bytes past `to`. */
 export function countByte(from: usize, to: usize, byte: u32): u64 {
   const needle = i8x16.splat(byte as i8);
   let count: u64 = 0;
@@ -94,7 +96,7 @@ export function scanSequence(
     while (hits != 0) {
       const at = p + (ctz<u64>(hits) as usize);
       hits &= hits - 1;
-      // An overlap with the one before.
+      // This sequence overlaps the previous one.
       if (at < start || memory.compare(at, SEQUENCE, sequenceBytes) != 0) continue;
       const end = at + sequenceBytes;
       mark(table, count, start, end);
@@ -112,7 +114,7 @@ export function linesPending(): u32 {
   return pendingLines;
 }
 
-/** Records of `linesPerRecord` lines; the first one has `linesBefore` of them before `from`. */
+/** Records of `linesPerRecord` lines; `linesBefore` lines of the first record lie before `from`. */
 export function scanLineGroups(
   from: usize,
   to: usize,
@@ -153,7 +155,7 @@ export function quotePending(): u32 {
   return pendingQuote;
 }
 
-/** Lines whose ends lie outside of double quotes; `isQuoted`: whether `from` lies inside. */
+/** Lines whose ends lie outside double quotes; `isQuoted` says whether `from` lies inside quotes. */
 export function scanQuoted(
   from: usize,
   to: usize,
@@ -166,7 +168,7 @@ export function scanQuoted(
   const quote = i8x16.splat(0x22);
   let count: u32 = 0;
   let start = recordStart;
-  // All ones inside of quotes.
+  // All ones inside quotes.
   let inside: u64 = 0 - (isQuoted as u64);
   for (let p = from; p < to; p += 64) {
     // Bit i: whether an odd number of quotes stands at or before byte i.
@@ -211,8 +213,8 @@ export function paragraphSeen(): u32 {
 }
 
 /**
- * Records of lines with text and the blank lines behind them; blank lines before the first text belong to its
- * record. A line is blank when nothing, or a carriage return alone, stands before its newline.
+ * Records that consist of lines with text and the blank lines behind them; blank lines before the first text belong to
+ * the first record. A line is blank when only a carriage return, or nothing, precedes its newline.
  */
 export function scanParagraphs(
   from: usize,
@@ -242,7 +244,7 @@ export function scanParagraphs(
           start = lineStart;
           count += 1;
           if (count == maxCount) {
-            // The next call begins at this line again.
+            // The next call starts at this line again.
             pendingLineStart = lineStart;
             pendingSeen = 0;
             return count;
@@ -252,7 +254,7 @@ export function scanParagraphs(
       lineStart = newline + 1;
     }
   }
-  // A line that is not blank, however it goes on, begins a record.
+  // A line that is not blank begins a record, whatever follows.
   if ((seen & SEEN_BLANK) != 0 && lineStart < to) {
     if (load<u8>(lineStart) != 0x0d || to - lineStart > 1) {
       mark(table, count, start, lineStart);

@@ -1,12 +1,12 @@
-// Pass 1, and the second scatter of an oversized pile: each record goes to the buffer of its pile.
+// Pass 1, and the second scatter of an oversized pile: puts each record into the buffer of its pile.
 //
 //   stored record   key u64 | byteLength u32 | bytes
 //   pile buffers    pile j at buffers + j * stride; a full buffer leaves through the host's flush()
 //   tallies         pile j at tallies + 32 * j:
 //                   0 fill u32 | 4 unused u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
 //
-// Buffers are flushed exactly full, so a stored record may straddle two segments; the segments of a
-// pile in one pile set are read back one behind the other, which puts it together again.
+// A buffer is flushed when it is exactly full, so a stored record may straddle two segments. The segments of a pile in
+// one pile set are read back one behind the other, which joins the record again.
 
 import { philoxKeys4 } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
@@ -28,9 +28,8 @@ let keyScale: u64 = 1;
 let longest: u32 = 0;
 
 /**
- * Prepares for scattering on `count` piles. `scale` is the product, modulo 2^64, of the pile counts
- * of the levels above (1 on the first): `key * scale` is the key's place inside its pile of the
- * level above, as a fraction of 2^64.
+ * Prepares for scattering on `count` piles. `scale` is the product, modulo 2^64, of the pile counts of the levels above
+ * (1 on the first level): `key * scale` is the key's place inside its pile of the level above, as a fraction of 2^64.
  */
 export function prepareScatter(
   count: u32,
@@ -50,7 +49,7 @@ export function prepareScatter(
   memory.fill(talliesAt, 0, (count as usize) << 5);
 }
 
-/** Byte length of the longest record since `prepareScatter`. */
+/** The byte length of the longest record since `prepareScatter`. */
 export function longestRecord(): u32 {
   return longest;
 }

@@ -1,4 +1,4 @@
-// A record as piles hold it:  key u64 | byteLength u32 | bytes
+// A stored record, the form of a record in piles:  key u64 | byteLength u32 | bytes
 
-/** Bytes in front of a stored record's own. */
+/** Bytes in front of the record itself. */
 export const HEADER_BYTES: u32 = 12;
