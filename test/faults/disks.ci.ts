@@ -175,7 +175,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     const argv = [...OPTIONS, writeCompressed(ALL_BYTES), '-T', small, '-o', output];
     const sizes = smallSizes({ pileCount: 1, stripeCount: 1, sliceBytes: 2 * ALL_BYTES, pass2ArenaBytes: 80 * 1024 });
     const result = await runCommand(argv, { env: sizes });
-    expect(seen(result)).toEqual(oneLine(1, /temp file .*-split\d+.*: no space left on the device/));
+    expect(seen(result)).toEqual(oneLine(1, /temp file .*-rescatter\d+.*: no space left on the device/));
     expect(readdirSync(small)).toEqual([]);
     expect(existsSync(output)).toBe(false);
   });

@@ -210,7 +210,7 @@ describe('a store', () => {
           expect((await read(store, settings)).equals(expected)).toBe(true);
         });
         expect(error).toBeUndefined();
-        const slice = opened.filter((path) => path.includes('-split'));
+        const slice = opened.filter((path) => path.includes('-rescatter'));
         sliceCount += slice.length;
         expect(slice.filter((path) => path.startsWith(store.path))).toEqual([]);
       }),

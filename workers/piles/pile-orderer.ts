@@ -151,7 +151,7 @@ export class PileOrderer {
     const { disks, indexDirectory } = this.#parts.rescatterTo;
     const subLayout: PileSetLayout = { pileCount: subPiles.count, stripeCount: 1, disks, indexDirectory };
     this.#rescatters += 1;
-    const name = `${attemptName}-pile${merged.pile}-split${this.#rescatters}`;
+    const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
     const orderParts = async () => {

@@ -1,7 +1,7 @@
 /**
  * Writes zstd: frames of outputs, and temp data, which only this program reads back.
  *
- * A frame of an output declares its length and carries a checksum, so that a reader can split a file of such frames and
+ * A frame of an output declares its length and carries a checksum, so that a reader can divide a file of such frames and
  * sees damage. Temp data is compressed with little memory at any level: a window of 256 KiB limits the tables of the
  * compressor to some 5 MiB. Both are synchronous: the caller is a worker thread that has nothing else to do.
  */
