@@ -5,8 +5,9 @@ import { findCommand } from '#src/cli/run-command.js';
 
 const INTRODUCTION = `# Commands and options
 
-This page lists every command and every option. \`npm run docs:reference\` writes it from the same table that
-\`pileshuf COMMAND --help\` prints, so do not edit it. An input with the name of a command is written as \`./NAME\`.
+Every command, and every option with the commands that take it. \`npm run docs:reference\` writes this page from the
+table that \`pileshuf COMMAND --help\` prints, so do not edit it. An input with the name of a command is written as
+\`./NAME\`.
 `;
 
 export async function commandReference(): Promise<string> {
@@ -24,18 +25,16 @@ async function describeCommand(name: CommandName): Promise<string> {
   return `### ${typedName(name)}\n\n${commandSummaries[name]}\n\n\`\`\`text\nUsage: ${usage}\n${ownNotes}\`\`\`\n`;
 }
 
-/** A table for each set of commands that take the same options. */
+/** A list for each set of commands that take the same options. */
 function describeGroup(group: string): string {
-  const tables = new Map<string, string[]>();
+  const lists = new Map<string, string[]>();
   for (const entry of optionTable) {
     if (entry.group !== group) continue;
-    const commands = entry.commands.map((name) => `\`${typedName(name)}\``).join(', ');
+    const commands = entry.commands.map((name) => (name === 'shuffle' ? '`pileshuf`' : `\`${name}\``)).join(', ');
     const text = 'default' in entry ? `${entry.help} (default: ${entry.default})` : entry.help;
-    const row = `| \`${flagsOf(entry)}\` | ${text.replace(/[\\|]/g, '\\$&')} |`;
-    tables.set(commands, [...(tables.get(commands) ?? []), row]);
+    const line = `- \`${flagsOf(entry)}\`: ${text.replaceAll('\\', '\\\\')}`;
+    lists.set(commands, [...(lists.get(commands) ?? []), line]);
   }
-  const parts = [...tables].map(([commands, rows]) =>
-    [`${commands}:\n`, '| option | meaning |', '| --- | --- |', ...rows, ''].join('\n'),
-  );
+  const parts = [...lists].map(([commands, lines]) => [`For ${commands}:\n`, ...lines, ''].join('\n'));
   return `### ${group}\n\n${parts.join('\n')}`;
 }
