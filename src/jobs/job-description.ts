@@ -4,13 +4,14 @@
  */
 import { InputError, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
+import { LINES } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { ShardRule } from './options.js';
-import type { ShuffleRequest } from './request.js';
+import type { OutputRequest, ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
 import type { KeptLayout } from './work-plan.js';
 
@@ -27,51 +28,74 @@ export interface DescribedPlan {
   readonly layout: KeptLayout | undefined;
 }
 
-type Description = Omit<JobManifest, 'isResumable' | 'seed' | 'removesJobDirectory' | 'inputs' | 'layout'>;
-
-/** The manifest of a job that starts. */
-export async function describeJob(
+/** The manifest of a shuffle that starts. The order of the fields is the order in the file. */
+export async function describeShuffle(
   job: DescribedJob,
   { isResumable, layout }: DescribedPlan,
   site: FilesSite,
   removesJobDirectory: boolean,
 ): Promise<JobManifest> {
   const { request, inputs } = job;
-  const { inputIds, framing, decompressProgram, shards, shardPrefix, compression, output, tempDirs } = describe(
-    job,
-    site,
-  );
-  // The order of the fields is the order in the file.
   return {
     isResumable,
     seed: request.seed,
-    inputIds,
-    framing,
-    decompressProgram,
-    shards,
-    shardPrefix,
-    compression,
-    output,
+    ...describeRecords(job),
+    ...describeOutput(request, site),
     removesJobDirectory,
-    tempDirs,
+    tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
     layout: layout ?? null,
   };
 }
 
-function describe({ request, inputIds }: DescribedJob, site: FilesSite): Description {
-  const { decompressProgram, compression } = request;
+/** The manifest of a job that reads a store. It cannot be resumed: the manifest only says whose files these are. */
+export async function describeStoreShuffle(
+  request: OutputRequest,
+  seed: string,
+  site: FilesSite,
+  removesJobDirectory: boolean,
+): Promise<JobManifest> {
+  return {
+    isResumable: false,
+    seed,
+    inputIds: null,
+    framing: nameOfFormat({ framing: LINES, header: undefined }),
+    decompressProgram: null,
+    ...describeOutput(request, site),
+    removesJobDirectory,
+    tempDirs: describeTempDirs(site),
+    inputs: await noteInputs([], false, undefined),
+    layout: null,
+  };
+}
+
+function describeRecords({
+  request,
+  inputIds,
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram'> {
+  const { decompressProgram } = request;
   return {
     inputIds: describeInputIds(inputIds),
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
-    shards: describeShards(request.shards),
-    shardPrefix: request.shardPrefix,
-    compression: compression === undefined ? null : nameOfCompression(compression),
-    output: site.output.path,
-    // Empty if they follow from the job directory.
-    tempDirs: site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths),
   };
+}
+
+function describeOutput(
+  { shards, shardPrefix, compression }: OutputRequest,
+  { output }: FilesSite,
+): Pick<JobManifest, 'shards' | 'shardPrefix' | 'compression' | 'output'> {
+  return {
+    shards: describeShards(shards),
+    shardPrefix,
+    compression: compression === undefined ? null : nameOfCompression(compression),
+    output: output.path,
+  };
+}
+
+/** Empty if they follow from the job directory. */
+function describeTempDirs(site: FilesSite): string[] {
+  return site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths);
 }
 
 function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
@@ -94,7 +118,7 @@ function describeShards(shards: ShardRule | undefined): JobManifest['shards'] {
 export async function requireSameJob(manifest: JobManifest, job: DescribedJob, site: FilesSite): Promise<void> {
   const { request, inputs } = job;
   const directory = site.paths.jobDirectory;
-  const now = describe(job, site);
+  const now = { ...describeRecords(job), ...describeOutput(request, site), tempDirs: describeTempDirs(site) };
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, now.framing],

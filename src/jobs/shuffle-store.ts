@@ -7,7 +7,6 @@
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
-import { LINES } from '../formats/framing-table.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireReplaceable } from '../output/output-place.js';
@@ -23,7 +22,7 @@ import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
-import { describeJob } from './job-description.js';
+import { describeStoreShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
@@ -130,15 +129,11 @@ async function prepareStoreShuffle(
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
   const { request, snapshot, site, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  const fixed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
-  // Records of a store have no inputs and no framing; the manifest only shows which job owns the files.
-  const asShuffle = {
-    ...({ ...request, ...NEVER_RESUMED, inputs: [], inputIds: 'ordinal', framing: LINES, header: undefined } as const),
-    ...{ decompressProgram: undefined, maxRecordBytes: 0, seed: snapshot.settings.seed, isSeedDrawn: false },
-  };
   const describe = (removesJobDirectory: boolean) =>
-    describeJob({ request: asShuffle, inputs: [], inputIds: undefined }, fixed, site, removesJobDirectory);
-  return openFiles({ site, directory: site.start.directory, disks, outputGate, ...fixed, describe }, scope);
+    describeStoreShuffle(request, snapshot.settings.seed, site, removesJobDirectory);
+  const { directory } = site.start;
+  const neverResumed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
+  return openFiles({ site, directory, disks, outputGate, ...neverResumed, describe }, scope);
 }
 
 async function shuffleAt(

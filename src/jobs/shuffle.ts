@@ -24,7 +24,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { type JobScope, runJob } from './job.js';
-import { describeJob } from './job-description.js';
+import { describeShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
@@ -61,7 +61,7 @@ export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> =
 function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite> {
   const { request, plan, site, earlier, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
-  const describe = (removesJobDirectory: boolean) => describeJob(prepared, plan, site, removesJobDirectory);
+  const describe = (removesJobDirectory: boolean) => describeShuffle(prepared, plan, site, removesJobDirectory);
   const { isResumable, layout } = plan;
   const { directory } = site.start;
   const { keepTemp } = request;
