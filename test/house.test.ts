@@ -135,22 +135,22 @@ describe('rooms', () => {
 
 describe('words', () => {
   /** Word or phrase, and what the project says instead. Disks have partitions; old states of loaders have a `split`. */
-  const UNUSED: readonly (readonly [RegExp, string, string?])[] = [
+  const UNUSED: readonly { readonly word: RegExp; readonly say: string; readonly except?: string }[] = [
     [
       /\b[Ss]plits?\b/,
       'slice (of inputs), scattered again (of piles), share (of a loader)',
       'src/loader/loader-state.ts',
     ],
-    [/\bpartitions?\b/i, 'pile, slice or range', 'src/machine/'],
-    [/\bbuckets?\b/i, 'pile'],
-    [/\bgone? on with\b|\bgoes on with\b/, 'resume'],
-    [/\bbeg[iu]n anew\b/, 'start anew'],
-    [/\b(earlier|former|later|next|former|another|same) runs?\b/, 'attempt or job'],
-    [/\bwhat there is of\b/, 'the name of the thing'],
-    [/\btaken for dead\b/, 'judged to be left over'],
+    { word: /\bpartitions?\b/i, say: 'pile, slice or range', except: 'src/machine/' },
+    { word: /\bbuckets?\b/i, say: 'pile' },
+    { word: /\bgone? on with\b|\bgoes on with\b/, say: 'resume' },
+    { word: /\bbeg[iu]n anew\b/, say: 'start anew' },
+    { word: /\b(earlier|former|later|next|former|another|same) runs?\b/, say: 'attempt or job' },
+    { word: /\bwhat there is of\b/, say: 'the name of the thing' },
+    { word: /\btaken for dead\b/, say: 'judged to be left over' },
   ];
 
-  it.each(UNUSED)('%s are not used: say %s', (word, _, except = '-') => {
+  it.each(UNUSED)('$word are not used: say $say', ({ word, except = '-' }) => {
     const others = sources.filter((path) => !path.startsWith(except));
     const found = others.flatMap((path) =>
       (textOf.get(path) ?? '')
