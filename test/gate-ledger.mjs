@@ -1,4 +1,4 @@
-/** Words of the ledger that the threads of one test share. */
+/** The words of the ledger that the threads of one test share. */
 
 /** Calls under way, and the most that ever were. */
 export const INSIDE = 0;

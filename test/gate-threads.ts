@@ -1,6 +1,6 @@
 /**
- * Real threads around the shared words of one job. Each says where it is, and the test waits for that
- * in place of a time: `expect(await thread.says()).toBe('inside')`.
+ * Real threads around the shared words of one job. Each reports its position, and the test waits for the report
+ * instead of a time: `expect(await thread.says()).toBe('inside')`.
  */
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';

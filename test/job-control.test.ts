@@ -1,7 +1,7 @@
 /**
- * The words that all threads of a job share, used by real threads at the same time: a gate lets in as
- * many as it has permits and loses none, spare memory is promised once, turns come in order, and
- * whoever waits leaves when the job is to stop.
+ * The words that all threads of a job share, used by real threads at the same time: a gate admits as many threads as
+ * it has permits and loses no permit, spare memory is promised once, turns come in order, and every waiter leaves when
+ * the job is to stop.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';

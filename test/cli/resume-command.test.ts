@@ -1,4 +1,4 @@
-/** The command that resumes an unfinished job: what was typed, with `--resume` once, in words that shells read again. */
+/** The command that resumes an unfinished job: the typed words, with `--resume` once, quoted for shells. */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** `pileshuf stream`, as a process of its own: what it writes, where it goes on, and what it refuses. */
+/** `pileshuf stream` as a process: its output, where it resumes, and its refusals. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

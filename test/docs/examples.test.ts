@@ -1,6 +1,6 @@
 /**
- * The commands of README.md that shuffle a corpus, and those that `--help` shows, typed into a shell as they stand
- * there: the lines of the inputs come out, all of them, in another order.
+ * The commands of README.md that shuffle a corpus, and those of `--help`, typed into a shell verbatim: the output has
+ * all lines of the inputs, in another order.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Every command of docs/FORMATS.md and docs/COMPRESSION.md, and of the table in README.md, on an input of its format: the
- * records come out, all of them, as they went in.
+ * Every command of docs/FORMATS.md and docs/COMPRESSION.md, and of the table in README.md, on an input of its format:
+ * the output has all records, unchanged.
  */
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

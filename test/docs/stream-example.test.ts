@@ -1,4 +1,4 @@
-/** examples/stream.py, as `python3` runs it: the records that the loader gives, also in several pieces. */
+/** examples/stream.py, run by `python3`: it gives the records of the loader, also in several pieces. */
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Headers before the inputs of any framing: what is asked for, what stands there, and what must stand around the
- * records of an output.
+ * Headers before the inputs of any framing: the requested header, the header in the inputs, and the expected bytes
+ * around the records of an output.
  */
 import fc from 'fast-check';
 import type { FramingSpec } from '#src/formats/record-format.js';

@@ -1,5 +1,5 @@
 /**
- * What each framing says a record is, in the plainest way: cut a whole input into records. Shares no code with the
+ * The simplest definition of the records of each framing: cuts a whole input into records. Shares no code with the
  * program.
  */
 import type { FramingSpec } from '#src/formats/record-format.js';

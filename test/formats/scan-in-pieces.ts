@@ -1,4 +1,4 @@
-/** Finds the records of an input with a framing of the program, as a task does: piece by piece. */
+/** Finds the records of an input with a framing of the program, piece by piece, like a task. */
 import { expect } from 'vitest';
 import { BadRecord } from '#src/formats/framing.js';
 import { type FramingSpec, framingOf } from '#src/formats/record-format.js';

@@ -1,6 +1,6 @@
 /**
- * The golden job directories: jobs as they lie on disk in the midst of their work, as a killed process leaves them. A job
- * directory knows its places; the golden ones are those of a job in /golden, and are moved to where they are tried.
+ * The golden job directories of unfinished jobs, as a killed process leaves them. A job directory knows its places;
+ * the golden ones belong to a job in /golden, and are moved to the place of the test.
  */
 import { createHash } from 'node:crypto';
 import fs, { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Finding input files: everything below a directory or matching a pattern, in the order of the bytes
- * of the paths, the same from every current directory; and nothing left out in silence.
+ * Finding input files: everything below a directory or matching a pattern, in the byte order of the paths, the same
+ * from every current directory; and no file is left out silently.
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * One job holds a directory at a time, whatever happens to it: real processes and threads that hold it, end,
- * are killed and stopped, and locks of processes that are elsewhere.
+ * One job holds a directory at a time, whatever happens: real processes and threads that hold it, end, are killed and
+ * stopped, and locks of processes on other systems.
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

@@ -1,6 +1,4 @@
-/**
- * Merged piles one by one: the same piles, and of piles with many segments never those of many piles at one time.
- */
+/** Merged piles one by one: the same piles, and never many piles with many segments in memory at one time. */
 
 import { describe, expect, it } from 'vitest';
 import { eachMergedPile, mergePiles } from '#src/pile-sets/merged-pile.js';

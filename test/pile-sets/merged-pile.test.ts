@@ -1,7 +1,6 @@
 /**
- * Writing pile sets and reading merged piles: every byte of a pile comes back, in slice order and in
- * the order in which its segments were written, from memory, from disk and from both; and no byte that
- * is not what was written comes back unnoticed.
+ * Writing pile sets and reading merged piles: every byte of a pile comes back, in slice order and in the order in
+ * which its segments were written, from memory, from disk and from both; and every changed byte is noticed.
  */
 
 import { createHash } from 'node:crypto';

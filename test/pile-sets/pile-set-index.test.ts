@@ -1,7 +1,7 @@
 /**
- * The index of a pile set: what is written is what is read, for any range of piles, from memory and
- * from a file. A damaged index is recognised, never half read, and whatever an index says, its readers
- * give a right answer or a VerificationError, and ask for no more memory than its size.
+ * The index of a pile set is read as it was written, for any range of piles, from memory and from a file. A damaged
+ * index is recognised, never half read; whatever an index holds, its readers give a right answer or a
+ * VerificationError, and need no more memory than its size.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The memory pool: every segment has a place of its own, all threads see it, and a full pool says so
- * and stays as it is.
+ * The memory pool: every segment has its own place, all threads see it, and a full pool reports this and stays
+ * unchanged.
  */
 
 import fc from 'fast-check';

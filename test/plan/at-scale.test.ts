@@ -1,7 +1,7 @@
 /**
- * Plans for one to a thousand terabytes on large servers: nothing overflows, nothing is opened or noted without bound,
- * segments stay large, and memory adds up. Nobody runs such jobs in a test; planning is pure, so a plan can be looked
- * at instead.
+ * Plans for one to a thousand terabytes on large servers: no number overflows, open files and notes have bounds,
+ * segments stay large, and memory adds up. Such jobs are too large for a test; planning is pure, so the test checks
+ * their plans instead.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The division of the memory budget: the inequalities hold for every need, plans for the sizes people
- * have, as literals, and what is refused.
+ * The division of the memory budget: the inequalities hold for every need; plans for usual sizes, as literals; and
+ * refusals.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

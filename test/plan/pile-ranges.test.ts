@@ -1,6 +1,6 @@
 /**
- * Runs of piles: they tile the piles that are not done, know the rank and byte at which they begin, and end
- * with each stripe, where they hold enough, and before a pile that is done.
+ * Ranges of piles: they tile the piles that are not done, know the rank and byte at which they begin, and end with
+ * each stripe, when they hold enough, and before a pile that is done.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

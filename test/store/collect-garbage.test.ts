@@ -1,6 +1,6 @@
 /**
- * Collecting what a store does not need: what was removed when its grace is over, what the dead left at once, what nobody
- * can judge when it is old; and nothing of those who still write.
+ * Garbage collection of a store: removed pile sets go after their grace period, those of dead processes at once, those
+ * of unknown owners when they are old; and those of living writers stay.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,4 @@
-/**
- * Commits: ids are taken once, whole commits are replaced, and none is lost when many come at the same time.
- */
+/** Commits: ids are unique, whole commits are replaced, and no commit is lost when many come at the same time. */
 import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openPileWriter } from '#src/index.js';

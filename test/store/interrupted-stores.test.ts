@@ -1,6 +1,6 @@
 /**
- * All that changes a store, interrupted at each of its calls on files: the call fails, or the process ends there. The
- * store then has its former content or the new one, reads well, and the same work can be done once more.
+ * Every change of a store, interrupted at each of its calls on files: the call fails, or the process ends there. The
+ * store then has its former content or the new one, can be read, and the same work can be repeated.
  */
 
 import { cpSync, rmSync } from 'node:fs';

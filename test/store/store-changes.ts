@@ -1,6 +1,4 @@
-/**
- * All that changes a store, as work on a small one: for tests that let it end at any moment.
- */
+/** Every kind of change of a store, as work on a small one, for tests that interrupt it at any moment. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';

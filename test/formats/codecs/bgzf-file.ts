@@ -1,4 +1,4 @@
-/** BGZF files by their published layout, member by member, true or not. */
+/** BGZF files by their published layout, member by member, valid or not. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 const HEADER_BYTES = 18;

@@ -1,4 +1,4 @@
-/** Decodes an input by a program with as many descriptors left as it is told, and prints what became of it. */
+/** Decodes an input by a program with a given number of free descriptors, and prints the result. */
 import { closeSync, openSync } from 'node:fs';
 import { namedProgram } from '#src/formats/codecs/programs.js';
 

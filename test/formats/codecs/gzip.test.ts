@@ -1,6 +1,6 @@
 /**
- * gzip: whatever the pieces in which it arrives, all members are decoded, and everything that is not a
- * whole number of members with zero padding behind them is refused, with its position.
+ * gzip: all members are decoded, whatever the pieces in which they arrive. Anything but a whole number of members with
+ * zero padding behind them is refused, with its position.
  */
 
 import { gzipSync } from 'node:zlib';

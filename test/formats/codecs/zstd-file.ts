@@ -1,4 +1,4 @@
-/** zstd files by their published layout: of frames that say their size, and of such that do not. */
+/** zstd files by their published layout, of frames with and without a declared size. */
 import type { MemberEncoder } from '#src/formats/codec.js';
 import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { piecesOf } from './bgzf-file.js';

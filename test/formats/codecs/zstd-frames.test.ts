@@ -1,6 +1,6 @@
 /**
- * The walk over zstd frames: where each begins and ends and what it says of itself, found from a few
- * bytes of the file, and everything refused that is not as RFC 8878 says.
+ * The walk over zstd frames: a few bytes of the file give the beginning, end and declared size of each frame, and
+ * everything against RFC 8878 is refused.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

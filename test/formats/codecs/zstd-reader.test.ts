@@ -1,4 +1,4 @@
-/** Windows are counted against the memory budget, and heads are decoded as far as they go. */
+/** Windows count against the memory budget, and beginnings of files are decoded as far as they go. */
 import { describe, expect, it } from 'vitest';
 import type { DecoderMemory } from '#src/formats/codec.js';
 import { type SynchronousZstdDecoder, wasmDecoder, type ZstdDecoder } from '#src/formats/codecs/zstd-decoders.js';

@@ -1,6 +1,6 @@
 /**
- * What the kernel does for loaders: keys mixed for an epoch, the records of one range of keys, and every n-th record
- * with its end; kernel against twin, however the bytes arrive.
+ * The kernel for loaders: keys mixed for an epoch, the records of one range of keys, and every n-th record with its
+ * end; kernel against twin, in pieces of any size.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

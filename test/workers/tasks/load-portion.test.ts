@@ -1,4 +1,4 @@
-/** The task that loads a pile: what it refuses of it, and what it asks of the buffer that it is given. */
+/** The task that loads a pile: its refusals, and its demands on the given buffer. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
