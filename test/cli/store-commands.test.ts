@@ -124,7 +124,11 @@ describe('a store that exists', () => {
       /keeps only records, and these inputs have headers /,
     ],
     ['arrays', ['append', 'store', 'in/b.txt.gz', '--npy'], /keeps only records, and these inputs have headers /],
-    ['archives', ['pile', 'store', '--input-id', 'x', '--webdataset'], /keeps only records, and these inputs have headers /],
+    [
+      'archives',
+      ['pile', 'store', '--input-id', 'x', '--webdataset'],
+      /keeps only records, and these inputs have headers /,
+    ],
     [
       'two inputs of one id',
       ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x'],
@@ -145,7 +149,11 @@ describe('a store that exists', () => {
       ['pile', 'store', 'in/b.txt.gz'],
       /required option '--input-id <ID>' not specified; see pileshuf pile/,
     ],
-    ['standard input without an id', ['append', 'store', '-'], /standard input \(-\) has no name that could be its input id: /],
+    [
+      'standard input without an id',
+      ['append', 'store', '-'],
+      /standard input \(-\) has no name that could be its input id: /,
+    ],
     [
       'no name for a generation',
       ['append', 'store', 'in/b.txt.gz', '--generation', ''],
