@@ -177,7 +177,7 @@ describe('pileshuf stream', () => {
     });
   });
 
-  it('writes what the store was when it began, and goes on with that after it was killed', async () => {
+  it('writes the store as it was at the start, and resumes the same after it is killed', async () => {
     const path = directory.path('store');
     await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 6000) } });
     const expected = Buffer.concat(await libraryGives(path, [0, 1]));

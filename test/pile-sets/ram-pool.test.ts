@@ -113,7 +113,7 @@ describe.each([
     expect(pool.roomBytes()).toBe(MIB);
   });
 
-  it('goes on behind 1 GiB', async () => {
+  it('continues behind 1 GiB', async () => {
     const share = await poolOf(1026 * MIB);
     // Each view begins a chunk of its own, so that only a page of each is touched.
     let place: number | undefined;

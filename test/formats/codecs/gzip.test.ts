@@ -79,7 +79,7 @@ describe('gzip.decode', () => {
     );
   });
 
-  it('goes on with the next member wherever a piece ends, also exactly between two', async () => {
+  it('continues with the next member wherever a piece ends, also exactly between two members', async () => {
     const bytes = Buffer.concat([memberA, empty, memberB]);
     for (let end = 1; end < bytes.byteLength; end++) {
       const decoded = await decode(bytes, [end, bytes.byteLength]);
