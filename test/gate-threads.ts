@@ -32,7 +32,7 @@ export interface GateThread {
 export interface GateThreads {
   readonly ledger: Int32Array;
   start(control: JobControl, part: Part): GateThread;
-  /** Lets those out who stay inside. */
+  /** Lets the threads inside leave. */
   release(): void;
 }
 

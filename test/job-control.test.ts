@@ -27,7 +27,7 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
     const outside = threads.start(control, { name: 'knock', method });
     expect(await outside.says()).toBe('knocking');
     await delay(SEVERAL_LOOKS_MILLISECONDS);
-    // All permits are held until the end of the test: whoever now gets an answer without one is let in.
+    // All permits are held until the end of the test: a call that returns now was admitted without one.
     control.abort();
     expect(await outside.says()).toBe('aborted');
     threads.release();

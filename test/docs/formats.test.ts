@@ -86,7 +86,7 @@ const INPUTS: Readonly<Record<string, Input>> = {
   },
 };
 
-/** Compresses, where the program is there. */
+/** Compresses, if the program is installed. */
 const by = (program: string) => (bytes: Buffer) => (isOnPath(program) ? runOn(bytes, [program, '-c']) : bytes);
 
 function whole({ header = NOTHING, bytes, trailer = NOTHING }: Input): Buffer {

@@ -65,7 +65,7 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
       const argv = ['python3', script, path, '--epochs', '1', '--state', state];
       const taken = () => JSON.parse(readFileSync(state, 'utf8')).record;
 
-      // Ended while nobody reads: what it wrote is in the pipe, and in its buffer.
+      // The program ends while nobody reads: its output is in the pipe and in its buffer.
       const stop = '{ head -c 1; kill -TERM "$(cat "$pid")"; sleep 0.2; cat; }';
       const line = `set -o pipefail; pid=$1; shift; { "$@" & echo $! >"$pid"; wait $!; } | ${stop}`;
       const stopped = shell(line, [directory.path('pid'), ...argv]);

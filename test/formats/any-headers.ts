@@ -9,7 +9,7 @@ import { paxLine, tarNote } from './plain-tar.js';
 
 export interface HeaderOfInputs {
   readonly options: Pick<ShuffleOptions, 'records' | 'header'>;
-  /** Before so many bytes of records; the same length whatever their number. */
+  /** The header before this many bytes of records; always of the same length. */
   readonly header: (recordBytes: number) => Buffer;
   readonly trailer: Buffer;
 }

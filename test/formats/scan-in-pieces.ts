@@ -27,7 +27,7 @@ export class Malformed extends Error {
   }
 }
 
-/** Scans as a task does: what is not scattered moves to the front before each piece. @throws Malformed */
+/** Scans like a task: the rest that is not scattered moves to the front before each piece. @throws Malformed */
 export function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer[] {
   const scanner = framingOf(spec).openScanner(kernel, LIMITS, 0);
   const records: Buffer[] = [];

@@ -49,7 +49,7 @@ const anyServer: fc.Arbitrary<MemoryNeed> = fc.record({
   layout: fc.constant(undefined),
 });
 
-/** Arena that a pile of so many stored bytes takes when it is loaded, as planned. */
+/** The planned arena for loading a pile of this many stored bytes. */
 function loadBytes(plan: MemoryPlan, need: MemoryNeed, pileBytes: number): number {
   const perStoredByte = 1.2 * (1 + ENTRY_BYTES / (need.meanRecordBytes + STORED_HEADER_BYTES));
   return pileBytes * perStoredByte + OUTPUT_BUFFER_COUNT * plan.outputBytes;
@@ -70,7 +70,7 @@ function sliceBytesOf(plan: MemoryPlan, need: MemoryNeed): number {
   return planSliceBytes(need.recordBytes, plan.workers, plan.pileCount, plan.bufferBytes);
 }
 
-/** Segments of a pile set: full buffers, and what is left in each at the end. */
+/** The segments of a pile set: full buffers, and the rest of each at the end. */
 function segmentsOfSlice(plan: MemoryPlan, need: MemoryNeed): number {
   const storedRatio = plan.storedBytes / need.recordBytes;
   return (sliceBytesOf(plan, need) * storedRatio) / plan.bufferBytes + plan.pileCount;

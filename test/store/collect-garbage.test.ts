@@ -42,7 +42,7 @@ describe('collectStore', () => {
     await writeInputs(store(), ['c'], '2026-11-01');
     const former = openSnapshot(store());
     await expireStore(store(), { keepLast: 1 });
-    // Whoever began to read before reads on.
+    // A reader that started earlier continues.
     expect(await collect()).toEqual({ pileSets: 0, bytes: 0, manifests: 0 });
     expect(contentOf(former)).toEqual(expectedContent(SEED, inputsOf(['a', 'b', 'c'])));
     expect(openSnapshot(store(), former.manifest.number)).toEqual(former);

@@ -22,7 +22,7 @@ const create = async () => (await openOrCreateStore(store(), { seed: '42' }, { p
 const refusal = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 
-/** Of no records, but with a pile set whose files are there. */
+/** A commit without records, but with a pile set whose files exist. */
 async function commit(inputIds: string[], options: { generation?: string; replace?: boolean } = {}) {
   const snapshot = openSnapshot(store());
   const attempt = StoreAttempt.begin(snapshot);

@@ -13,7 +13,7 @@ import { contentOf } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectDoneAgain, STORE_CHANGES, writeFormerStore } from './store-changes.js';
 
-/** Every so many-th call is tried. */
+/** Every `step`th call is interrupted. */
 const step = atScale(11, 7, 1);
 
 const directory = useMemoryDirectory();

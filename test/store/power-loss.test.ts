@@ -29,9 +29,9 @@ const makingInNewDirectory: StoreChange = {
   },
 };
 
-/** After every so many-th change the power fails. */
+/** The power fails after every `step`th change. */
 const step = atScale(7, 4, 1);
-/** Of what may survive, so many mixtures. */
+/** The number of random mixtures of surviving changes. */
 const mixtures = atScale(1, 1, 8);
 
 const directory = useMemoryDirectory();

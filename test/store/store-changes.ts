@@ -46,7 +46,7 @@ export async function writeFormerStore(store: string): Promise<void> {
   await expireStore(store, { before: '2026-10-01' });
 }
 
-/** Does the work once more on a store in which it came to any point, and looks at all that is there then. */
+/** Repeats the work on a store in which it stopped at any point, and checks the whole result. */
 export async function expectDoneAgain({ work, expected }: StoreChange, store: string, what: string): Promise<void> {
   // Its id may be taken by itself.
   await work(store).catch((error: unknown) => expect(error, what).toMatchObject({ code: 'ERR_INPUT_ID_TAKEN' }));

@@ -17,7 +17,7 @@ async function decode() {
   return Buffer.concat(pieces).toString();
 }
 
-// All modules are there, and whatever the first child needs for itself.
+// All modules are loaded, and everything that the first child process needs.
 await decode();
 const [left = 0] = process.argv.slice(2).map(Number);
 const taken = [];

@@ -5,7 +5,7 @@ import { declared, empty, repeatedByte, severalBlocks, skippable, undeclared } f
 
 /** @typedef {import('#src/formats/codecs/zstd-decoders.js').ZstdDecoder} ZstdDecoder */
 
-/** The bytes are copied: whoever reads them frees them. */
+/** Copies the bytes, because their reader frees them. */
 class PiecesOf {
   path = 'in.zst';
   start = 0;

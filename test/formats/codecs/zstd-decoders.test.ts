@@ -20,7 +20,7 @@ const run = promisify(execFile);
 const addon = loadZstdAddon();
 const zstdInNode = findZstdInNode();
 
-/** Those that a user may lack, and what it takes to have them. */
+/** Decoders that a user may lack, and their requirements. */
 const optionalDecoders: readonly (readonly [string, ZstdDecoder | undefined])[] = [
   ['zstd-napi', addon && addonDecoder(addon)],
   ['node:zlib', zstdInNode && nodeDecoder(zstdInNode)],

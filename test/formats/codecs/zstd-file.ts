@@ -32,7 +32,7 @@ export function zstdFrameOf(content: Uint8Array): Buffer {
 
 let encoder: MemberEncoder | undefined;
 
-/** A file with a compressed frame of each content, none of which says its size. */
+/** A file with a compressed frame of each content; no frame declares its size. */
 export function zstdWithoutSizesOf(contents: readonly Uint8Array[]): Buffer {
   encoder ??= openZstdEncoder(3);
   const { encode } = encoder;

@@ -19,7 +19,7 @@ function list(bytes: Uint8Array): { readonly members: Member[]; readonly decoded
   }
 }
 
-/** A frame of one empty block that says that it holds so many bytes, in a window of 1 KiB. */
+/** A frame of one empty block that declares this many bytes, in a window of 1 KiB. */
 function claiming(contentBytes: bigint): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64LE(contentBytes);

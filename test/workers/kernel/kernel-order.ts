@@ -102,7 +102,7 @@ export class KernelOrder {
     return BigInt.asUintN(64, this.#kernel.wasm.measureUpTo(rankLimit, startLimit));
   }
 
-  /** Checksum of what was gathered so far, and of the record at `hashed` from where it lies. */
+  /** The checksum of the records gathered so far, and of the record at `hashed` at its place. */
   checksum(hashed?: number): bigint {
     if (hashed !== undefined) this.#kernel.wasm.hashInPlace(hashed);
     return BigInt.asUintN(64, this.#kernel.wasm.orderChecksum());
