@@ -109,7 +109,8 @@ export class RecordScatterer {
     window.clear();
     for (let done = 0; done < byteLength; ) {
       const room = window.makeRoom();
-      if (typeof room !== 'number') throw tooLong(byteLength, 'too long for the memory of the writer; give more with `memoryBytes`');
+      if (typeof room !== 'number')
+        throw tooLong(byteLength, 'too long for the memory of the writer; give more with `memoryBytes`');
       const count = Math.min(room, byteLength - done);
       this.#kernel.bytes.set(bytes.subarray(done, done + count), window.filledEnd);
       window.filledEnd += count;
