@@ -1,4 +1,4 @@
-/** Letting go of what a job took: everything, in the opposite order, whatever fails. */
+/** Returning everything that a job took, in the opposite order, whatever fails. */
 import { describe, expect, it } from 'vitest';
 import { type Release, releasingAll } from '#src/cleanup.js';
 import { addCleanupErrors, SystemError } from '#src/errors.js';

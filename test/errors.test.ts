@@ -1,4 +1,4 @@
-/** Errors cross from a worker thread to the coordinator as plain data, and come out as they went in. */
+/** Errors cross from a worker thread to the coordinator as plain data, and arrive unchanged. */
 import { describe, expect, it } from 'vitest';
 import {
   AbortedError,

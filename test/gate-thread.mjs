@@ -27,7 +27,7 @@ async function gated(call) {
   else control.during(GATE, call);
 }
 
-/** Not before all `count` threads are there. @param {number} count */
+/** Waits until all `count` threads have arrived. @param {number} count */
 function meet(count) {
   Atomics.add(ledger, READY, 1);
   Atomics.notify(ledger, READY);

@@ -1,6 +1,6 @@
 /**
- * Real threads around the shared words of one job. Each says where it is, and the test waits for that
- * in place of a time: `expect(await thread.says()).toBe('inside')`.
+ * Real threads around the shared words of one job. Each reports its position, and the test waits for the report
+ * instead of a time: `expect(await thread.says()).toBe('inside')`.
  */
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -32,7 +32,7 @@ export interface GateThread {
 export interface GateThreads {
   readonly ledger: Int32Array;
   start(control: JobControl, part: Part): GateThread;
-  /** Lets those out who stay inside. */
+  /** Lets the threads inside leave. */
   release(): void;
 }
 

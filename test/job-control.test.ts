@@ -1,7 +1,7 @@
 /**
- * The words that all threads of a job share, used by real threads at the same time: a gate lets in as
- * many as it has permits and loses none, spare memory is promised once, turns come in order, and
- * whoever waits leaves when the job is to stop.
+ * The words that all threads of a job share, used by real threads at the same time: a gate admits as many threads as
+ * it has permits and loses no permit, spare memory is promised once, turns come in order, and every waiter leaves when
+ * the job is to stop.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -27,7 +27,7 @@ describe.each(['during', 'duringAsync'] as const)('a gate, with %s', (method) =>
     const outside = threads.start(control, { name: 'knock', method });
     expect(await outside.says()).toBe('knocking');
     await delay(SEVERAL_LOOKS_MILLISECONDS);
-    // All permits are held until the end of the test: whoever now gets an answer without one is let in.
+    // All permits are held until the end of the test: a call that returns now was admitted without one.
     control.abort();
     expect(await outside.says()).toBe('aborted');
     threads.release();

@@ -1,4 +1,4 @@
-/** What counts for which phase, with a clock that the test turns. */
+/** The phase that each time counts for, with a simulated clock. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inPhase, inPhaseAsync, measured, PHASES, piecesInPhase } from '#src/phase-clock.js';
 

@@ -1,6 +1,6 @@
 /**
- * The same for many things, a few at a time: all of them, or up to the first failure, and nothing is under way
- * when it ends.
+ * The same work for many items, a few at a time: for all of them or up to the first failure, and no work is under way
+ * at the end.
  */
 import { describe, expect, it } from 'vitest';
 import { severalAtOnce } from '#src/several-at-once.js';

@@ -1,4 +1,4 @@
-/** A run of a contestant that went well, of which nothing but what a test says is known. */
+/** A successful measurement of a program; a test sets the fields that it needs. */
 
 import type { Run } from '../../bench/measure.mjs';
 

@@ -1,4 +1,4 @@
-/** The regression guard says no when a figure is beyond its bound, and only then. */
+/** The regression guard fails when a figure is beyond its bound, and only then. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

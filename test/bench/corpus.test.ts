@@ -1,4 +1,4 @@
-/** The inputs that a command is given are those that its output is compared with. */
+/** A command gets the same inputs that its output is compared with. */
 
 import { spawnSync } from 'node:child_process';
 import { basename } from 'node:path';

@@ -1,4 +1,4 @@
-/** The cost model: the fit finds the costs that made the figures, and predictions go the way that they must. */
+/** The cost model: the fit finds the costs behind the figures, and predictions change in the right direction. */
 import { describe, expect, it } from 'vitest';
 import { type Costs, type Machine, predict } from '../../bench/model/cost-model.mjs';
 import { fitCosts, type MeasuredJob } from '../../bench/model/fit.mjs';

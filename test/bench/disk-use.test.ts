@@ -1,4 +1,4 @@
-/** What a command takes of the disk at most, whatever has become of it when the command ends. */
+/** The most disk space that a command takes, however the command ends. */
 
 import { closeSync, linkSync, mkdirSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

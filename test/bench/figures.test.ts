@@ -1,4 +1,4 @@
-/** Figures that are compared with bars: in rounds, a byte, and never silently left out. */
+/** Figures and their bounds: in rounds, a byte, and never silently left out. */
 
 import { describe, expect, it } from 'vitest';
 import { comparisonsOf, type Measured, ratioInRounds } from '../../bench/figures.mjs';

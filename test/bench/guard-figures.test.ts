@@ -1,4 +1,4 @@
-/** What the regression guard looks at: every figure is there when all went well, and null when it cannot be told. */
+/** The figures of the regression guard: all are present after success, and null when they are unknown. */
 
 import { describe, expect, it } from 'vitest';
 import type { ContestantName } from '../../bench/contestants.mjs';

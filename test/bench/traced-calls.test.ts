@@ -1,4 +1,4 @@
-/** What strace wrote, counted: which calls are on the data, and how much they moved. */
+/** Counting the output of strace: the calls on the data, and the bytes that they moved. */
 
 import { spawnSync } from 'node:child_process';
 import { realpathSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Inputs that are not there, cannot be read or hold what they must not: exit code 3, one line that names
- * the input, no output, and an existing output untouched even with --force.
+ * Inputs that are missing, unreadable or hold the wrong content: exit code 3, one line that names the input, no
+ * output, and an existing output stays unchanged even with --force.
  */
 import '../fixtures/tuning-under-test.js';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Calls that contradict themselves end with exit code 2, one line, and without a look at the inputs.
- * What each option refuses is tested with the parser; here it is the whole command.
+ * Contradictory calls end with exit code 2 and one line, before the inputs are read. The parser's tests cover the
+ * refusals of each option; this file tests the whole command.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ describe('a wrong call', () => {
     ],
     [
       ['--tfrecord', '--header', '1'],
-      '--header counts lines, and these records are no text; give --skip-bytes, or leave it out',
+      '--header counts lines, and these records are not text; give --skip-bytes, or leave --header out',
     ],
     [['--npy', '--header', '1'], 'records of npy have a header of their own; leave out --header'],
     [['--webdataset', '--skip-bytes', '1'], 'records of webdataset have a header of their own; leave out --skip-bytes'],

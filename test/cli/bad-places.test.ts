@@ -1,6 +1,6 @@
 /**
- * Outputs and temp directories at which nothing may or can be written: an exit code and one line before
- * any record is read, and what exists stays as it was.
+ * Outputs and temp directories that cannot or must not be written: an exit code and one line before any record is
+ * read, and existing files stay unchanged.
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The command and the library as they are shipped, bundled: other tests of jobs load the modules one by one. Every
- * way to what is loaded only when it is needed is gone once, and a plain job goes none of them.
+ * The command and the library as shipped, in one bundle; other tests of jobs load single modules. Each module that is
+ * loaded on demand is loaded once, and a plain job loads none of them.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

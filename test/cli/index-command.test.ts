@@ -1,6 +1,4 @@
-/**
- * `pileshuf index` as it is typed: what it makes and prints, and the one line of each refusal.
- */
+/** `pileshuf index` from its words: the files and lines that it writes, and the one line of each refusal. */
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';

@@ -1,6 +1,5 @@
 /**
- * Lists of inputs and of their ids: literal names in order, nothing skipped, and clear words for a list that cannot be
- * used.
+ * Lists of inputs and of their ids: literal names in order, nothing skipped, and a clear message for an unusable list.
  */
 
 import { writeFileSync } from 'node:fs';

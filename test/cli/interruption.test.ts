@@ -1,6 +1,6 @@
 /**
- * Stop signals, with a played process and clock: the first aborts, an impatient second one exits, and
- * a keypress that arrives twice counts once.
+ * Stop signals, with a simulated process and clock: the first aborts, an impatient second one exits, and a keypress
+ * that arrives twice counts once.
  */
 
 import { EventEmitter } from 'node:events';

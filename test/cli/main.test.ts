@@ -1,6 +1,5 @@
 /**
- * The executable as a shell sees it: streams, exit codes and one line a refusal, for calls that end
- * before any record is read.
+ * The executable in a shell: streams, exit codes and one line a refusal, for calls that end before any record is read.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** `--profile`: the file that is written, and places at which none can be. */
+/** `--profile`: the file written, and places where no file can be written. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DONE, seen } from '../fixtures/command-outcome.js';

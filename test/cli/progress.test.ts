@@ -1,6 +1,6 @@
 /**
- * What the command says while it works and at the end, with a played stream and clock: pace of the
- * displays, the words, the JSON, and that messages and a bar do not run into each other.
+ * The command's messages during and after its work, with a simulated stream and clock: the pace of the displays, the
+ * words, the JSON, and that messages and a bar never mix.
  */
 
 import { Writable } from 'node:stream';

@@ -1,7 +1,6 @@
 /**
- * A call of the command that must be refused: its exit code, its one line on standard error, and that
- * nothing changed where it was told to work. The entries of `site` and all they hold are compared with
- * what they were before.
+ * A call of the command that must be refused: its exit code, its one line on standard error, and no change in its
+ * place. The entries of `site` and their contents are compared before and after.
  */
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

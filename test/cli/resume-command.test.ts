@@ -1,4 +1,4 @@
-/** The command that resumes an unfinished job: what was typed, with `--resume` once, in words that shells read again. */
+/** The command that resumes an unfinished job: the typed words, with `--resume` once, quoted for shells. */
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { oneLine } from '#src/cli/messages.js';
 import { quoteShellWords, resumeCommandOf } from '#src/cli/resume-command.js';
 import { atScale } from '../fixtures/scale.js';
 
-/** As the command does it: whether `--resume` is there is asked of the parser. */
+/** Asks the parser whether `--resume` is given, like the command. */
 function resumeCommandFor(argv: readonly string[]): string {
   const parsed = parseCommand(command, argv);
   return resumeCommandOf(argv, parsed.kind === 'parsed' && parsed.values.resume === true);

@@ -1,6 +1,6 @@
 /**
- * The words of the main command to options, as literals: what each option becomes, the defaults, and every refusal with
- * its message.
+ * From the words of the main command to options, as literals: the result of each option, the defaults, and every
+ * refusal with its message.
  */
 
 import { describe, expect, it } from 'vitest';

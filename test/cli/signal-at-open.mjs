@@ -1,6 +1,6 @@
 /**
- * Sends a signal to the process when it opens or removes a file for the first time whose path ends so:
- * `node --import signal-at-open.mjs` loads this before the program. Both stand in PILESHUF_SIGNAL_AT: `SIGINT .pile`.
+ * Sends a signal to the process when it first opens or removes a file whose path has a given ending. `node --import
+ * signal-at-open.mjs` loads this before the program. PILESHUF_SIGNAL_AT names both: `SIGINT .pile`.
  */
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 

@@ -1,6 +1,6 @@
 /**
- * The size parser: every unit, every refusal with its message, and round trips over random sizes
- * against arithmetic that is not the parser's own.
+ * The size parser: every unit, every refusal with its message, and round trips over random sizes against separate
+ * arithmetic.
  */
 
 import fc from 'fast-check';

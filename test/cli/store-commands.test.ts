@@ -1,6 +1,6 @@
 /**
- * The commands that write and read stores, as processes of their own: what they leave and say, and every call that is
- * refused, with one line and nothing changed.
+ * The commands that write and read stores, as processes: the files and lines that they write, and every refused call,
+ * with one line and no change.
  */
 
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -121,10 +121,14 @@ describe('a store that exists', () => {
     [
       'headers',
       ['append', 'store', 'in/b.txt.gz', '--header', '1'],
-      /keeps records alone, and these inputs have headers /,
+      /keeps only records, and these inputs have headers /,
     ],
-    ['arrays', ['append', 'store', 'in/b.txt.gz', '--npy'], /keeps records alone/],
-    ['archives', ['pile', 'store', '--input-id', 'x', '--webdataset'], /keeps records alone/],
+    ['arrays', ['append', 'store', 'in/b.txt.gz', '--npy'], /keeps only records, and these inputs have headers /],
+    [
+      'archives',
+      ['pile', 'store', '--input-id', 'x', '--webdataset'],
+      /keeps only records, and these inputs have headers /,
+    ],
     [
       'two inputs of one id',
       ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x'],
@@ -138,14 +142,18 @@ describe('a store that exists', () => {
     [
       'the same id of two inputs',
       ['pile', 'store', 'in/a.txt', 'in/b.txt.gz', '--input-id', 'x', '--input-id', 'x'],
-      /in\/a\.txt and in\/b\.txt\.gz have the same input id "x"; expected one that no other input has/,
+      /in\/a\.txt and in\/b\.txt\.gz have the same input id "x"; expected an id that no other input has/,
     ],
     [
       'an input without an id',
       ['pile', 'store', 'in/b.txt.gz'],
       /required option '--input-id <ID>' not specified; see pileshuf pile/,
     ],
-    ['standard input without an id', ['append', 'store', '-'], /standard input \(-\) has no name to be its input id: /],
+    [
+      'standard input without an id',
+      ['append', 'store', '-'],
+      /standard input \(-\) has no name that could be its input id: /,
+    ],
     [
       'no name for a generation',
       ['append', 'store', 'in/b.txt.gz', '--generation', ''],

@@ -1,6 +1,6 @@
 /**
- * pileshuf expire, gc and inspect as processes of their own: what they say and do, and every call that is refused, with
- * one line and nothing changed.
+ * pileshuf expire, gc and inspect as processes: their output and effects, and every refused call, with one line and no
+ * change.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';

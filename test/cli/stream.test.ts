@@ -1,4 +1,4 @@
-/** `pileshuf stream`, as a process of its own: what it writes, where it goes on, and what it refuses. */
+/** `pileshuf stream` as a process: its output, where it resumes, and its refusals. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ async function libraryGives(path: string, epochs: readonly number[], rank = 0, w
   return records;
 }
 
-/** Sends SIGTERM when the first bytes are there, of which none is ever read. */
+/** Sends SIGTERM after the first bytes of output, which nobody reads. */
 async function stoppedWhileNobodyReads(argv: readonly string[]): Promise<{ exitCode: unknown; stderr: string }> {
   const child = spawn(process.execPath, [command, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
   const stderr: Buffer[] = [];
@@ -44,7 +44,7 @@ async function stoppedWhileNobodyReads(argv: readonly string[]): Promise<{ exitC
   return { exitCode, stderr: Buffer.concat(stderr).toString() };
 }
 
-/** Sends SIGINT when it has begun, and writes to nowhere. */
+/** Sends SIGINT after the start; the output goes nowhere. */
 async function interrupted(argv: readonly string[], afterSeconds = 1): Promise<{ exitCode: unknown; stderr: string }> {
   const child = spawn(process.execPath, [command, ...argv], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -55,7 +55,7 @@ async function interrupted(argv: readonly string[], afterSeconds = 1): Promise<{
   child.stderr.on('data', (piece: Buffer) => stderr.push(piece));
   setTimeout(() => child.kill('SIGINT'), 1000 * afterSeconds);
   const [exitCode, signal] = await once(child, 'close');
-  // On a busy machine it has not begun by then, and nobody listens.
+  // On a busy machine the command may not listen for signals yet, and the signal kills it.
   if (signal === 'SIGINT' && afterSeconds < 20) return interrupted(argv, 3 * afterSeconds);
   return { exitCode, stderr: Buffer.concat(stderr).toString() };
 }
@@ -177,7 +177,7 @@ describe('pileshuf stream', () => {
     });
   });
 
-  it('writes what the store was when it began, and goes on with that after it was killed', async () => {
+  it('writes the store as it was at the start, and resumes the same after it is killed', async () => {
     const path = directory.path('store');
     await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 6000) } });
     const expected = Buffer.concat(await libraryGives(path, [0, 1]));

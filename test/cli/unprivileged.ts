@@ -1,6 +1,4 @@
-/**
- * Runs the command as somebody whom permissions stop, also when the tests are run by root.
- */
+/** Runs the command as a user without special permissions, also when root starts the tests. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';

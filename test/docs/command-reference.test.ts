@@ -1,4 +1,4 @@
-/** docs/COMMANDS.md is what the table of options gives. `npm run docs:reference` writes it anew. */
+/** docs/COMMANDS.md matches the table of options. `npm run docs:reference` writes it anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { optionTable } from '#src/cli/option-table.js';

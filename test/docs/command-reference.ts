@@ -1,4 +1,4 @@
-/** docs/COMMANDS.md, made from the table of options and the help of the commands. */
+/** docs/COMMANDS.md, generated from the table of options and the help of the commands. */
 import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
 import { flagsOf, optionTable } from '#src/cli/option-table.js';
 import { findCommand } from '#src/cli/run-command.js';

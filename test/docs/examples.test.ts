@@ -1,6 +1,6 @@
 /**
- * The commands of README.md that shuffle a corpus, and those that `--help` shows, typed into a shell as they stand
- * there: the lines of the inputs come out, all of them, in another order.
+ * The commands of README.md that shuffle a corpus, and those of `--help`, typed into a shell verbatim: the output has
+ * all lines of the inputs, in another order.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const examples = [...new Set([...ofReadme, ...ofHelp])].filter((line) => !line.s
 
 const linesOf = (name: string, count: number) => Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join('');
 
-/** What lies around the commands: the name of each file, and what it holds. */
+/** The files around the commands: names and contents. */
 const FILES: Readonly<Record<string, string | Buffer>> = {
   'part-0.jsonl.gz': gzipSync(linesOf('part 0', 100)),
   'part-1.jsonl.gz': gzipSync(linesOf('part 1', 50)),
@@ -36,7 +36,7 @@ const FILES: Readonly<Record<string, string | Buffer>> = {
   'texts/1.txt': linesOf('text 1', 40),
 };
 
-/** The inputs of a command, by what it names. */
+/** The inputs of a command, by the names in it. */
 function inputsOf(line: string): readonly string[] {
   const named = [
     [/\bpart-\*/, /^part-/],
@@ -56,7 +56,7 @@ function outputOf(line: string): string {
   return /(?:-o|>) (\S+)/.exec(line)?.[1] ?? expect.fail(`no output is known of: ${line}`);
 }
 
-/** All that is there, decoded; of shards without what says that they are complete. */
+/** The whole output, decoded; of shards without their completion marker. */
 function readOutput(path: string): string {
   if (!statSync(path).isDirectory()) return decoded(path, readFileSync(path)).toString();
   const shards = readdirSync(path).filter((name) => !name.endsWith('.json'));

@@ -1,6 +1,6 @@
 /**
- * Every command of docs/FORMATS.md and docs/COMPRESSION.md, and of the table in README.md, on an input of its format: the
- * records come out, all of them, as they went in.
+ * Every command of docs/FORMATS.md and docs/COMPRESSION.md, and of the table in README.md, on an input of its format:
+ * the output has all records, unchanged.
  */
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ const INPUTS: Readonly<Record<string, Input>> = {
   },
 };
 
-/** Compresses, where the program is there. */
+/** Compresses, if the program is installed. */
 const by = (program: string) => (bytes: Buffer) => (isOnPath(program) ? runOn(bytes, [program, '-c']) : bytes);
 
 function whole({ header = NOTHING, bytes, trailer = NOTHING }: Input): Buffer {

@@ -1,4 +1,4 @@
-/** The commands of docs/STORES.md that move a window over a store, typed into a shell as they stand there. */
+/** The commands of docs/STORES.md that move a window over a store, typed into a shell verbatim. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { openPileWriter } from '#src/index.js';

@@ -1,5 +1,6 @@
 /**
- * docs/SCALE.md and docs/SCALE-MODEL.md hold the tables of the model for today's plans: a change of either changes them.
+ * docs/SCALE.md and docs/SCALE-MODEL.md hold the tables of the model for the present plans, and must change with
+ * either.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A store is read as docs/FILE-FORMATS.md says, with nothing but that and what Node has; all that the page claims is looked at. */
+/** Reads a store by docs/FILE-FORMATS.md, with Node's own modules only, and checks every claim of the page. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';

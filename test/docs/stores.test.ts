@@ -1,4 +1,4 @@
-/** The commands of docs/STORES.md that write a store, typed into a shell as they stand there. */
+/** The commands of docs/STORES.md that write a store, typed into a shell verbatim. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runShell } from '../fixtures/run-shell.js';

@@ -1,4 +1,4 @@
-/** examples/stream.py, as `python3` runs it: the records that the loader gives, also in several pieces. */
+/** examples/stream.py, run by `python3`: it gives the records of the loader, also in several pieces. */
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
     return path;
   }
 
-  it('gives the records of a rank, and goes on with exactly the next one', async () => {
+  it('gives the records of a rank, and resumes with exactly the next one', async () => {
     const path = await makeIt();
     const expected: string[] = [];
     for (const epoch of [0, 1, 2]) {
@@ -65,7 +65,7 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
       const argv = ['python3', script, path, '--epochs', '1', '--state', state];
       const taken = () => JSON.parse(readFileSync(state, 'utf8')).record;
 
-      // Ended while nobody reads: what it wrote is in the pipe, and in its buffer.
+      // The program ends while nobody reads: its output is in the pipe and in its buffer.
       const stop = '{ head -c 1; kill -TERM "$(cat "$pid")"; sleep 0.2; cat; }';
       const line = `set -o pipefail; pid=$1; shift; { "$@" & echo $! >"$pid"; wait $!; } | ${stop}`;
       const stopped = shell(line, [directory.path('pid'), ...argv]);

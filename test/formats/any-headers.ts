@@ -1,6 +1,6 @@
 /**
- * Headers before the inputs of any framing: what is asked for, what stands there, and what must stand around the
- * records of an output.
+ * Headers before the inputs of any framing: the requested header, the header in the inputs, and the expected bytes
+ * around the records of an output.
  */
 import fc from 'fast-check';
 import type { FramingSpec } from '#src/formats/framing-table.js';
@@ -9,7 +9,7 @@ import { paxLine, tarNote } from './plain-tar.js';
 
 export interface HeaderOfInputs {
   readonly options: Pick<ShuffleOptions, 'records' | 'header'>;
-  /** Before so many bytes of records; the same length whatever their number. */
+  /** The header before this many bytes of records; always of the same length. */
   readonly header: (recordBytes: number) => Buffer;
   readonly trailer: Buffer;
 }

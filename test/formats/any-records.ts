@@ -1,4 +1,4 @@
-/** Inputs of all framings: what each takes, and hardly anything else that it does not. */
+/** Inputs of all framings: valid ones, and hardly any others. */
 import fc from 'fast-check';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { prefixed, tfrecordOf } from './plain-framings.js';

@@ -1,4 +1,4 @@
-/** Codecs are recognised by magic bytes; names only lose a codec's ending. */
+/** Magic bytes decide the codec; a name only loses the codec's ending. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { CODEC_HEAD_BYTES, codecNamed, detectCodec, withoutCodecSuffix } from '#src/formats/codec-table.js';

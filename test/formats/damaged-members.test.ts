@@ -1,6 +1,6 @@
 /**
- * Compressed inputs that are truncated, damaged or followed by something else: one line that names file and byte, exit
- * code 3, and nothing changed, read as one, cut at their members and through a pipe. No program is needed for any.
+ * Compressed inputs that are truncated, damaged or followed by other bytes: one line with file and byte, exit code 3,
+ * and no change; read whole, cut at their members and through a pipe. The tests need no program.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * No damage gives other records: every beginning of an input, and every input with a byte changed where the format has
- * something to tell it by, is refused, or holds the records that the plainest reading finds.
+ * Damage never gives other records. Every prefix of an input, and every input with a changed byte that the format can
+ * detect, is refused or holds the records that the simplest reader finds.
  */
 import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';

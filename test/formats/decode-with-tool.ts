@@ -1,4 +1,4 @@
-/** Decodes with the command of the codec, which nobody here wrote. */
+/** Decodes with the codec's own command, from another project. */
 import { execFileSync } from 'node:child_process';
 
 export function decodeWithTool(codec: 'gzip' | 'zstd', stored: Uint8Array): Buffer {

@@ -1,6 +1,6 @@
 /**
- * What compresses outputs: each member gives its bytes back to tools that know nothing of this project, members one
- * behind the other are a file of their codec, and what is stored is as long as anything of as many bytes.
+ * Compression of outputs: foreign tools decode each member, members one behind the other are a valid file of the
+ * codec, and the length of a stored member depends only on the length of its bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

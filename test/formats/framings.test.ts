@@ -1,6 +1,6 @@
 /**
- * All framings, against the plainest way to say what their records are: whole or in pieces of any size, with any
- * number of records at a time, wherever the bytes lie.
+ * All framings, against the simplest definition of their records: whole or in pieces of any size, with any number of
+ * records at a time, at any address.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

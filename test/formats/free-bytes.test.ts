@@ -1,6 +1,4 @@
-/**
- * Memory is given back at once, and what waits holds no more than it counts.
- */
+/** Memory is returned at once, and waiting bytes hold no more memory than they count. */
 import { describe, expect, it } from 'vitest';
 import { freeBytes, inOwnBuffer } from '#src/formats/free-bytes.js';
 

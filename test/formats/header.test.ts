@@ -1,4 +1,4 @@
-/** Reading a header off pieces of any size: as little as it takes, nothing lost, and never without a bound. */
+/** Reading a header from pieces of any size: only the bytes needed, none lost, and always with a bound. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';

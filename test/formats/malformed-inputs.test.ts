@@ -1,5 +1,5 @@
 /**
- * Inputs that are not as their format demands: one line that names file and byte, exit code 3, and no output; plain and
+ * Inputs that break the rules of their format: one line with file and byte, exit code 3, and no output; plain and
  * compressed, cut at every byte and not at all, on one thread and on several, from a file and through a pipe.
  */
 

@@ -1,11 +1,11 @@
 /**
- * What each framing says a record is, in the plainest way: cut a whole input into records. Shares no code with the
+ * The simplest definition of the records of each framing: cuts a whole input into records. Shares no code with the
  * program.
  */
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { splitTar } from './plain-tar.js';
 
-/** The records of a whole input without its header, what it lacks at its end added. @throws where it is malformed. */
+/** The records of a whole input without its header, with a missing end added. @throws if it is malformed. */
 export function splitPlainly(spec: FramingSpec, input: Buffer): Buffer[] {
   switch (spec.kind) {
     case 'delimited':
@@ -64,7 +64,7 @@ function splitCsv(input: Buffer): Buffer[] {
   return records;
 }
 
-/** Line by line: a record goes on until a line with text comes behind a blank one. */
+/** Line by line: a record continues until a line with text follows a blank line. */
 function splitParagraphs(input: Buffer): Buffer[] {
   if (input.byteLength === 0) return [];
   const text = input.toString('latin1');
@@ -123,7 +123,7 @@ export function tfrecordOf(data: Buffer): Buffer {
   return Buffer.concat([tfrecordHead(BigInt(data.byteLength)), data, maskedCrc(data)]);
 }
 
-/** What stands before so many bytes of data. */
+/** The prefix of this many bytes of data. */
 export function tfrecordHead(dataBytes: bigint): Buffer {
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(dataBytes);

@@ -1,6 +1,4 @@
-/**
- * Tar files, made and taken apart in the plainest way, by the published layout. Shares no code with the program.
- */
+/** Tar files, made and taken apart in the simplest way, by the published layout. Shares no code with the program. */
 
 /** The ways to say a name and a size. */
 export const TAR_DIALECTS = ['ustar', 'prefix', 'gnu', 'pax', 'base-256', 'v7'] as const;

@@ -1,4 +1,4 @@
-/** Finds the records of an input with a framing of the program, as a task does: piece by piece. */
+/** Finds the records of an input with a framing of the program, piece by piece, like a task. */
 import { expect } from 'vitest';
 import { BadRecord } from '#src/formats/framing.js';
 import { type FramingSpec, framingOf } from '#src/formats/framing-table.js';
@@ -27,7 +27,7 @@ export class Malformed extends Error {
   }
 }
 
-/** Scans as a task does: what is not scattered moves to the front before each piece. @throws Malformed */
+/** Scans like a task: the rest that is not scattered moves to the front before each piece. @throws Malformed */
 export function scan(spec: FramingSpec, input: Buffer, { sizes, most }: Pieces): Buffer[] {
   const scanner = framingOf(spec).openScanner(kernel, LIMITS, 0);
   const records: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * The files that pileshuf keeps, taken apart as docs/FORMATS.md has them: checksums are verified, what is random, a time
- * or a place is replaced, and checksums are made anew. So files of different attempts can be compared byte for byte, and
+ * Takes apart the files that pileshuf keeps, by docs/FILE-FORMATS.md: verifies checksums, replaces random values,
+ * times and places, and computes the checksums anew. So files of different attempts can be compared byte for byte, and
  * a job directory can be moved. Shares no code with the program.
  */
 import { createHash } from 'node:crypto';

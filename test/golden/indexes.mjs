@@ -1,4 +1,4 @@
-/** The golden record indexes: what they are made of, and how. */
+/** The golden record indexes: their inputs, and how they are made. */
 import { copyFileSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { indexFile, openIndexed } from '#src/index.js';

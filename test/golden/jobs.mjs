@@ -1,6 +1,6 @@
 /**
- * The golden job directories: jobs as they lie on disk in the midst of their work, as a killed process leaves them. A job
- * directory knows its places; the golden ones are those of a job in /golden, and are moved to where they are tried.
+ * The golden job directories of unfinished jobs, as a killed process leaves them. A job directory knows its places;
+ * the golden ones belong to a job in /golden, and are moved to the place of the test.
  */
 import { createHash } from 'node:crypto';
 import fs, { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -86,7 +86,7 @@ export class JobPlaces {
     ];
   }
 
-  /** Makes what is there before the job begins. @param {JobCase} jobCase */
+  /** Makes the files that exist before the job. @param {JobCase} jobCase */
   prepare({ inputs, options }) {
     for (const directory of [join(this.root, 'inputs'), ...this.tempDirs]) mkdirSync(directory, { recursive: true });
     for (const name of inputs) copyInput(name, join(this.root, 'inputs'));
@@ -139,7 +139,7 @@ export function keepJob({ directories }, jobCase, golden) {
   }
 }
 
-/** Brings a golden job to where it is to go on. @param {string} golden @param {string} root @param {JobCase} jobCase */
+/** Moves a golden job to the place where it is resumed. @param {string} golden @param {string} root @param {JobCase} jobCase */
 export function restoreJob(golden, root, jobCase) {
   const places = new JobPlaces(root, jobCase);
   places.prepare(jobCase);
@@ -186,7 +186,7 @@ export function movedFile(path, places) {
 }
 
 /**
- * The files of a job by name, as they were in /golden, with zeros for what is random: the name of the attempt, in names
+ * The files of a job by name, as in /golden, with zeros for random values: the name of the attempt, in names
  * of pile sets.
  * @param {JobCase} jobCase
  * @param {readonly (readonly [golden: string, place: string])[]} directories

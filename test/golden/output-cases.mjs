@@ -1,6 +1,6 @@
 /**
- * What is shuffled for the golden outputs, and how a result is told: by the writer of the golden files and by the test.
- * Uses the public functions alone.
+ * The inputs and options of the golden outputs, and the description of a result, for the writer of the golden files
+ * and for the test. Uses the public functions alone.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

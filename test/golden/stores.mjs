@@ -1,6 +1,4 @@
-/**
- * The golden pile store: how it is written, what is told of it, and its files without what is random or a time.
- */
+/** The golden pile store: how it is written, its report, and its files without random values and times. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {

@@ -1,6 +1,4 @@
-/**
- * Private directories: nobody else's name, nobody else's access, removed with all that is in them.
- */
+/** Private directories: unique names, no access for others, and removal with all contents. */
 import {
   chmodSync,
   chownSync,

@@ -1,6 +1,6 @@
 /**
- * Making files visible: a name that exists is never replaced unless it may be, by files, links and
- * directories alike, and what was moved is whole, under its new name alone.
+ * Making files visible: an existing name is replaced only with permission, by files, links and directories alike, and
+ * a moved file is whole and has only its new name.
  */
 import {
   existsSync,

@@ -1,6 +1,4 @@
-/**
- * Shapes: what fits comes back typed, what does not is an error that says where and what was expected.
- */
+/** Shapes: a matching value is returned with its type; any other is an error with the place and the expectation. */
 
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';

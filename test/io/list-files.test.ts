@@ -1,6 +1,6 @@
 /**
- * Finding input files: everything below a directory or matching a pattern, in the order of the bytes
- * of the paths, the same from every current directory; and nothing left out in silence.
+ * Finding input files: everything below a directory or matching a pattern, in the byte order of the paths, the same
+ * from every current directory; and no file is left out silently.
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
@@ -220,7 +220,7 @@ describe('finding files', () => {
 
     it('refuses a directory that may hold matches and cannot be listed', async () => {
       makeFiles('p/open/1.txt', 'p/closed/1.txt');
-      // Loads what it needs before the process is somebody else.
+      // Loads all modules before the process changes its user.
       expect(await listMatches(directory.path('p/*/1.txt'))).toHaveLength(2);
       chmodSync(directory.path(), 0o755);
       chmodSync(directory.path('p/closed'), 0);

@@ -1,6 +1,4 @@
-/**
- * Questions about paths and the space below them, and errors that say what failed.
- */
+/** Queries about paths and the free space below them, and errors that name the failed call. */
 import { linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { beforeEach, describe, expect, it, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Sealed files: what was sealed comes back, and nothing else does. Any changed byte is an error that says
- * so; only a whole file of another version is told to be that.
+ * Sealed files return exactly the sealed value. Any changed byte is an error that says so; only a whole file of
+ * another version is reported as such.
  */
 
 import { createHash } from 'node:crypto';

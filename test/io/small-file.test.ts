@@ -1,6 +1,6 @@
 /**
- * Small files get their name when their bytes are durable, in one step: whichever call fails, the name
- * has all of the former bytes or all of the new ones.
+ * A small file gets its name in one step, once its bytes are durable: whichever call fails, the name has all of the
+ * former bytes or all of the new ones.
  */
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * A job directory with anything in it: who holds it is told or refused with an error of ours, and the names of
- * slices and records in it are numbers that lead back to these names.
+ * A job directory with any content: the holder is reported, or refused with a PileshufError, and numbers of slices and
+ * records in names lead back to the same names.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

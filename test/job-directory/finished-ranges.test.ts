@@ -1,7 +1,4 @@
-/**
- * Records of finished ranges: all of them come back in order, and none can be missing, damaged or of another
- * format without being told.
- */
+/** Records of finished ranges are read back in order; a missing, damaged or foreign record is always reported. */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';

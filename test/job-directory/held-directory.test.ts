@@ -1,6 +1,6 @@
 /**
- * Temp directories of jobs that leave nothing behind: what a killed one left is removed by the next, and nothing
- * that may still be in use or that is not a job's.
+ * Temp directories of jobs that keep nothing: the next job removes those of a killed one, and none that may still be
+ * in use or belongs to something else.
  */
 import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

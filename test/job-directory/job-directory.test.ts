@@ -1,6 +1,6 @@
 /**
- * The directories of a job: made for it alone, found again, emptied but for what is not its own, and kept for
- * a later attempt. Files that had to make way for outputs are never removed with them.
+ * The directories of a job: made for it alone, found again, emptied except for foreign files, and kept for a later
+ * attempt. Former files that outputs replace are never removed with them.
  */
 import {
   chmodSync,

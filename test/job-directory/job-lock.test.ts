@@ -1,6 +1,6 @@
 /**
- * One job holds a directory at a time, whatever happens to it: real processes and threads that hold it, end,
- * are killed and stopped, and locks of processes that are elsewhere.
+ * One job holds a directory at a time, whatever happens: real processes and threads that hold it, end, are killed and
+ * stopped, and locks of processes on other systems.
  */
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -69,7 +69,7 @@ async function startChild(program: string, args: readonly string[]) {
 
 const startHolder = () => startChild(process.execPath, [holderProgram, job()]);
 
-/** Puts a lock of somebody else there: as this thread, but for what is said. */
+/** Makes a lock of another holder: like this thread's, except for the given fields. */
 function plantLock(changes: Partial<FileOwner>): string {
   const owner = { ...identifyThisProcess(), threadId: 0, token: '0123456789abcdef', ...changes };
   const path = directory.path('job', formatOwnerName('lock', owner));
@@ -374,7 +374,7 @@ describe('many processes that want one directory', () => {
       expect(killed).toEqual([]);
       expect(log).toHaveLength(processCount * times);
     }
-    // Whoever was killed is taken over from once: by one of the others, or now.
+    // The lock of each killed process is taken over once: by one of the others, or now.
     const takenOver = log.reduce((sum, line) => sum + Number(line.split(' ')[1]), 0);
     expect(takenOver + acquire().takenOver.length).toBe(killed.length);
     expect(lockNames()).toHaveLength(1);

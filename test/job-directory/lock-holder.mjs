@@ -1,6 +1,6 @@
 /**
- * A process or thread that takes the lock of a directory, says how that went, and keeps it until it is
- * ended or, as a thread, until it gets a message.
+ * A process or thread that takes the lock of a directory, reports the result, and keeps the lock until the process
+ * ends or the thread gets a message.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';

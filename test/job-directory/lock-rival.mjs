@@ -1,9 +1,9 @@
 /**
- * One of many processes that want one directory. Each time it gets it, it makes a file that only one process
- * can make, and ends with exit code 2 when there is such a file of a process that still runs. Now and then it
- * is killed while it holds the directory.
+ * One of many processes that compete for one directory. Whenever it holds the directory, it makes a file that only one
+ * process can make; if the file of another living process exists, it ends with exit code 2. Now and then it is killed
+ * while it holds the directory.
  *
- * Arguments: the directory, the path of that file, how many times, and of how many times it is killed once.
+ * Arguments: the directory, the path of that file, the number of times, and the number of times for each kill.
  */
 import { appendFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

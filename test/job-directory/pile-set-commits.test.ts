@@ -1,6 +1,6 @@
 /**
- * Commits of pile sets: the name that tells of one appears when everything it tells of is durable, many are
- * committed for the price of one, and whenever the process ends, what has its name is whole.
+ * Commits of pile sets: the name of a commit appears when everything it refers to is durable, many commits cost as
+ * much as one, and whenever the process ends, a named commit is whole.
  */
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

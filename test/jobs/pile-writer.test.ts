@@ -198,7 +198,7 @@ describe('a PileWriter', () => {
     expect(() => a.write('')).toThrow(/cannot write a record of no bytes; expected one or more/);
     const b = await open('b', { memoryBytes: 1_000_000 });
     expect(() => b.write(new Uint8Array(2_000_000))).toThrow(
-      /cannot write a record of 2000000 bytes: it is too long for its memory; give it more/,
+      /cannot write a record of 2000000 bytes: it is too long for the memory of the writer; give more with `memoryBytes`$/,
     );
     expect(pileSetFiles()).toEqual([]);
   });
@@ -214,7 +214,7 @@ describe('a PileWriter', () => {
     const writer = await open('a');
     // What a program without types may do.
     expect(() => writer.write(value as never)).toThrow(
-      `cannot write a record that is ${what}; expected a Uint8Array or a string`,
+      `cannot write a record ${what}; expected a Uint8Array or a string`,
     );
     expect(pileSetFiles()).toEqual([]);
   });

@@ -1,4 +1,7 @@
-/** A loader that never waits for a disk or a thread still gives the event loop its turns: timers and signals work. */
+/**
+ * A loader that never waits for a disk or a thread still gives the event loop its turns, so that timers and signals
+ * work.
+ */
 import { describe, expect, it } from 'vitest';
 import { type OpenedStore, openStore } from '#src/index.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';

@@ -1,6 +1,6 @@
 /**
- * Which records a rank gets, in which order. The order of piles is a contract: a state that is resumed next year must
- * mean the same. Shares are disjoint, complete and as equal as asked. Visits give every record of a share once.
+ * The records of a rank, and their order. The order of piles is a contract: a state resumed next year must mean the
+ * same. Shares are disjoint, complete and of the requested sizes. Visits give every record of a share once.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a loader knows of a store: the same for each pile, whether the entries are kept or read again. */
+/** A loader's view of a store: the same for each pile, whether the entries are kept or read again. */
 import { describe, expect, it } from 'vitest';
 import { UNGATED } from '#src/job-control.js';
 import { readStoreContents } from '#src/loader/store-view.js';

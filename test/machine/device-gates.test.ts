@@ -1,6 +1,6 @@
 /**
- * The gates of a job: one a device however many paths lead to it, with the permits of its class or of
- * an --io-limit, and none before memory unless it was asked for.
+ * The gates of a job: one for each device, however many paths lead to it, with the permits of its class or of an
+ * --io-limit, and none before memory unless requested.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

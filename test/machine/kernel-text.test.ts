@@ -1,6 +1,4 @@
-/**
- * The mount table: every field where proc(5) puts it, escapes undone, lines that do not fit left out.
- */
+/** The mount table: every field at its place in proc(5), escapes undone, malformed lines skipped. */
 import { describe, expect, it } from 'vitest';
 import { isWithin, parseMounts } from '#src/machine/kernel-text.js';
 

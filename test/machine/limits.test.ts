@@ -1,6 +1,4 @@
-/**
- * How much memory, how many CPUs and open files this process may use, on literal trees of /proc and control groups.
- */
+/** The memory, CPUs and open files that this process may use, on literal trees of /proc and control groups. */
 import { availableParallelism, totalmem } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { readCpuCount, readMemory, readOpenFileLimit } from '#src/machine/limits.js';

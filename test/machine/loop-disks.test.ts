@@ -1,4 +1,4 @@
-/** Disks as the kernel tells of them: loop devices that are marked as rotating or not. */
+/** Disks as the kernel reports them: loop devices marked as rotating or not. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,4 @@
-/**
- * Which process is which: of this system, and of systems that are told to look otherwise.
- */
+/** The identity of processes, on this system and on simulated ones. */
 import { spawn, spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The note of the moves: what was written comes back, a damaged one is told, and no name in it leads out of
- * the directory of the output, even if its checksum is right.
+ * The journal of the moves: it is read as it was written, damage is reported, and no name in it leads out of the
+ * output's directory, even if its checksum is right.
  */
 
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

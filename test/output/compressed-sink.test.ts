@@ -1,6 +1,6 @@
 /**
- * Records that several tasks compress and append in turns: they come out in order, whoever compressed first, shards
- * are valid files of their own, and what the tasks report tells where everything lies and how it can be proved.
+ * Records that several tasks compress and append in turns: they are in order, whichever task compresses first; shards
+ * are valid files; and the tasks report every position with its checksum.
  */
 
 import { createHash } from 'node:crypto';

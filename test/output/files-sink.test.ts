@@ -1,6 +1,6 @@
 /**
- * Records that several tasks write into staged files, through the page cache and around it: each byte lies where
- * it belongs, behind a header of any length, and what the tasks report tiles the shards.
+ * Records that several tasks write into staged files, through the page cache and around it: each byte is at its place,
+ * behind a header of any length, and the reports of the tasks tile the shards.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Headers and trailers as they lie in a file: as they are, or as members whose place is known beforehand. */
+/** Headers and trailers in a file: plain, or as members whose places are known beforehand. */
 import { describe, expect, it } from 'vitest';
 import { compressionOf, openEncoder } from '#src/formats/encoder-table.js';
 import { NO_ENDS, type ShardEnds, storedEnds } from '#src/output/output-layout.js';

@@ -44,7 +44,7 @@ const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 interface Kind {
   readonly name: string;
   readonly place: () => FilesPlace;
-  /** Makes what is there before the job. */
+  /** Makes the files that exist before the job. */
   readonly prepare: () => void;
   readonly journal: () => CommitJournal;
 }

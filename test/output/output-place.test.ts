@@ -1,6 +1,6 @@
 /**
- * Where an output may appear: every kind of thing that can be at its path, and every reason for which
- * it is refused before anything is written.
+ * The place of an output: every kind of file that can exist there, and every reason to refuse it before anything is
+ * written.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Names of shards: they sort in the order of the shards, those that are there are found by the same
- * rule, and other files are not taken for shards.
+ * Names of shards: they sort in the order of the shards, existing shards are found by the same rule, and other files
+ * never count as shards.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

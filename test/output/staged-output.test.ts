@@ -1,6 +1,6 @@
 /**
- * The output between its first byte and its appearance: regions that do not tile it and sizes that do
- * not fit are refused, nothing is visible before the commit, and the commit is all or nothing.
+ * The output between its first byte and its appearance: regions that do not tile it and wrong sizes are refused,
+ * nothing is visible before the commit, and the commit is all or nothing.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,4 @@
-/** Compresses segments with what every Node has: the pile store does not know how it is done. */
+/** Compresses segments with deflate, which every Node has: pile sets do not depend on the compressor. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { SegmentCompressor, SegmentExpander } from '#src/pile-sets/segments.js';
 

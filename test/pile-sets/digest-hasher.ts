@@ -1,4 +1,4 @@
-/** Checksums of segments without a kernel, of bytes that lie anywhere. */
+/** Checksums of segments without a kernel, for bytes at any place. */
 import { createHash, type Hash } from 'node:crypto';
 import type { SegmentHasher } from '#src/pile-sets/segments.js';
 

@@ -1,6 +1,4 @@
-/**
- * Merged piles one by one: the same piles, and of piles with many segments never those of many piles at one time.
- */
+/** Merged piles one by one: the same piles, and never many piles with many segments in memory at one time. */
 
 import { describe, expect, it } from 'vitest';
 import { eachMergedPile, mergePiles } from '#src/pile-sets/merged-pile.js';
@@ -11,7 +9,7 @@ import { SegmentLog } from '#src/pile-sets/segments.js';
 
 const SEGMENT_BYTES = 100;
 
-/** A pile set of piles with so many segments each, in memory; `readings` counts how often its index is read. */
+/** A pile set in memory with the given number of segments in each pile; `readings` counts the reads of its index. */
 function pileSetOf(segmentCounts: readonly number[]): { pileSet: StoredPileSet; readings: () => number } {
   const log = new SegmentLog();
   for (const [pile, count] of segmentCounts.entries()) {

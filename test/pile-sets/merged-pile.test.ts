@@ -1,7 +1,6 @@
 /**
- * Writing pile sets and reading merged piles: every byte of a pile comes back, in slice order and in
- * the order in which its segments were written, from memory, from disk and from both; and no byte that
- * is not what was written comes back unnoticed.
+ * Writing pile sets and reading merged piles: every byte of a pile comes back, in slice order and in the order in
+ * which its segments were written, from memory, from disk and from both; and every changed byte is noticed.
  */
 
 import { createHash } from 'node:crypto';
@@ -245,7 +244,7 @@ describe('mergePiles and MergedPileReader', () => {
       },
     );
 
-    it('see a data file that is cut off, and pass on what the machine lacks to expand them', async () => {
+    it('see a truncated data file, and pass on the error of a machine that cannot expand them', async () => {
       const [{ diskBytes }, merged] = write(compressible);
       const path = dataFilePath(layoutOf(1), 'set', 1, 0);
       const good = readFileSync(path);
@@ -371,7 +370,7 @@ describe('mergePiles and MergedPileReader', () => {
       await expect(read(pileSets, layout, 4)).rejects.toThrow(gone(indexFilePath(layout, 'set-0')));
     });
 
-    it('but a disk that is gone for what it is', async () => {
+    it('but report a missing disk as such', async () => {
       const lost = directory.path('lost');
       mkdirSync(lost);
       const layout = layoutOf(1);
@@ -381,7 +380,7 @@ describe('mergePiles and MergedPileReader', () => {
       await expect(read(pileSets, onLost, 4)).rejects.toThrow(expect.objectContaining({ code: 'ERR_IO' }));
     });
 
-    describe('what cannot be read', () => {
+    describe('an unreadable part', () => {
       const names = ['set-0.1.pile', 'set-0.index'];
 
       it.each(names)('as the pile set that has to be made again: %s', async (name) => {
@@ -401,7 +400,7 @@ describe('mergePiles and MergedPileReader', () => {
         await expect(read(pileSets, layout, 4)).rejects.toMatchObject({ code: 'ERR_IO', pileSetName: 'set-0' });
       });
 
-      it.each(names)('but not what another try may give, nor a whole disk: %s', async (name) => {
+      it.each(names)('but not an error that a later attempt may not meet, nor a whole disk: %s', async (name) => {
         const layout = layoutOf(1);
         const pileSets = writeSets([appends], layout, undefined);
         for (const errno of ['ENOMEM', 'EACCES', 'ESTALE']) {
@@ -442,7 +441,7 @@ describe('mergePiles and MergedPileReader', () => {
         await expect(merged && reader.read(merged, layout, refusing(by))).rejects.toBe(refusal);
       });
 
-      it.each(['place', 'receive'] as const)('gives way to what is wrong with a damaged one, by %s', async (by) => {
+      it.each(['place', 'receive'] as const)('gives way to the damage of a damaged one, by %s', async (by) => {
         const layout = layoutOf(1);
         const [merged] = mergePiles(writeSets([appends], layout, undefined), 4, 5);
         const path = dataFilePath(layout, 'set-0', 1, 0);

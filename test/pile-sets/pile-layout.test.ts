@@ -1,6 +1,6 @@
 /**
- * Where piles lie: stripes tile the piles in order, neighbours are on different disks, and no two data
- * files share a name.
+ * The places of piles: stripes tile the piles in order, neighbours are on different disks, and no two data files share
+ * a name.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
 /**
- * The index of a pile set: what is written is what is read, for any range of piles, from memory and
- * from a file. A damaged index is recognised, never half read, and whatever an index says, its readers
- * give a right answer or a VerificationError, and ask for no more memory than its size.
+ * The index of a pile set is read as it was written, for any range of piles, from memory and from a file. A damaged
+ * index is recognised, never half read; whatever an index holds, its readers give a right answer or a
+ * VerificationError, and need no more memory than its size.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -191,7 +191,7 @@ describe('the index of a pile set', () => {
     expect(readAll({ bytes: bytes.subarray(5, bytes.byteLength - 9) }, PILES)).toEqual(answersTo(small));
   });
 
-  it('has the tallies of more piles than are looked at together', () => {
+  it('has the tallies of more piles than one read covers', () => {
     const tallies = Array.from({ length: 10_000 }, (_, i) => ({ records: i, recordBytes: 2 * i, checksum: BigInt(i) }));
     const many: Written = { tallies, written: small.written, report: null };
     expect(readPileTotals({ bytes: encode(many) })).toEqual(talliesOf(many));
@@ -214,7 +214,7 @@ describe('the index of a pile set', () => {
 describe('damage to the index of a pile set', () => {
   const directory = useTestDirectory();
 
-  it('is told with the path and the pile set', () => {
+  it('is an error that names the path and the pile set', () => {
     const path = directory.path('set.index');
     const bytes = encode(small);
     bytes[0] = 0;

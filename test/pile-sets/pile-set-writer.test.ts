@@ -1,6 +1,5 @@
 /**
- * Temp data on a disk whose head has to move: the page cache takes what is written, and the disk is
- * made to write long pieces, one thread at a time.
+ * Temp data on a rotating disk: writes go to the page cache, and the disk writes long pieces, one thread at a time.
  */
 import fs, { fstatSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

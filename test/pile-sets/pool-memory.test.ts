@@ -66,7 +66,7 @@ describe('keepRamPool', () => {
     expect(await loadOnOtherThread(share, place, 8)).toEqual(new Uint8Array(8).fill(1024));
   });
 
-  it('gives what the system has when that is less', () => {
+  it('gives less if the system has less', () => {
     const code = `
       const { keepRamPool } = await import(${JSON.stringify(keeperModule)});
       const releases = [];

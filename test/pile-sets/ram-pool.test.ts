@@ -1,6 +1,6 @@
 /**
- * The memory pool: every segment has a place of its own, all threads see it, and a full pool says so
- * and stays as it is.
+ * The memory pool: every segment has its own place, all threads see it, and a full pool reports this and stays
+ * unchanged.
  */
 
 import fc from 'fast-check';
@@ -113,7 +113,7 @@ describe.each([
     expect(pool.roomBytes()).toBe(MIB);
   });
 
-  it('goes on behind 1 GiB', async () => {
+  it('continues behind 1 GiB', async () => {
     const share = await poolOf(1026 * MIB);
     // Each view begins a chunk of its own, so that only a page of each is touched.
     let place: number | undefined;

@@ -1,4 +1,4 @@
-/** The log of segments gives back what was added, in order, however many there are. */
+/** The log of segments returns the added segments in order, however many there are. */
 import { describe, expect, it } from 'vitest';
 import { type Segment, SegmentLog } from '#src/pile-sets/segments.js';
 

@@ -1,7 +1,7 @@
 /**
- * Plans for one to a thousand terabytes on large servers: nothing overflows, nothing is opened or noted without bound,
- * segments stay large, and memory adds up. Nobody runs such jobs in a test; planning is pure, so a plan can be looked
- * at instead.
+ * Plans for one to a thousand terabytes on large servers: no number overflows, open files and notes have bounds,
+ * segments stay large, and memory adds up. Such jobs are too large for a test; planning is pure, so the test checks
+ * their plans instead.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ const TB = 1e12;
 /** The largest slice that is ever planned. */
 const LARGEST_SLICE_BYTES = 64 * GIB;
 /** A manifest lists no more of them (job-directory/job-manifest.ts). */
-const MOST_SPLITS = 2 ** 20;
+const MOST_SLICES = 2 ** 20;
 /** A segment in the log of a thread and then in the index (pile-sets/segment-log.ts and pile-set-index.ts). */
 const NOTE_BYTES = 40 + 24;
 /** A segment of a merged pile, as an object: measured on the heap of Node 20. */
@@ -49,7 +49,7 @@ const anyServer: fc.Arbitrary<MemoryNeed> = fc.record({
   layout: fc.constant(undefined),
 });
 
-/** Arena that a pile of so many stored bytes takes when it is loaded, as planned. */
+/** The planned arena for loading a pile of this many stored bytes. */
 function loadBytes(plan: MemoryPlan, need: MemoryNeed, pileBytes: number): number {
   const perStoredByte = 1.2 * (1 + ENTRY_BYTES / (need.meanRecordBytes + STORED_HEADER_BYTES));
   return pileBytes * perStoredByte + OUTPUT_BUFFER_COUNT * plan.outputBytes;
@@ -70,8 +70,8 @@ function sliceBytesOf(plan: MemoryPlan, need: MemoryNeed): number {
   return planSliceBytes(need.recordBytes, plan.workers, plan.pileCount, plan.bufferBytes);
 }
 
-/** Segments of a pile set: full buffers, and what is left in each at the end. */
-function segmentsOfSplit(plan: MemoryPlan, need: MemoryNeed): number {
+/** The segments of a pile set: full buffers, and the rest of each at the end. */
+function segmentsOfSlice(plan: MemoryPlan, need: MemoryNeed): number {
   const storedRatio = plan.storedBytes / need.recordBytes;
   return (sliceBytesOf(plan, need) * storedRatio) / plan.bufferBytes + plan.pileCount;
 }
@@ -95,7 +95,7 @@ describe('planMemory at scale', () => {
     });
   });
 
-  it('gives away all of the budget and no byte more, in both passes', () => {
+  it('gives out all of the budget and no byte more, in both passes', () => {
     onAnyServer((plan, need) => {
       const scatterers = Math.min(plan.workers, need.mostSlices);
       expect(scatterers * plan.pass1ArenaBytes + plan.pass1SpareBytes).toBe(need.budgetBytes);
@@ -164,7 +164,7 @@ describe('planMemory at scale', () => {
     });
   });
 
-  it('takes an eighth more temp data at most where piles are split again, and buffers can be so many', () => {
+  it('takes an eighth more temp data at most where piles are scattered again, and buffers can be so many', () => {
     onAnyServer((plan, need) => {
       if (levelsOf(plan, need) === 1 || plan.ramPoolBytes > 0) return;
       const leastBufferBytes = need.tempDisksRotate ? 512 * KIB : 32 * KIB;
@@ -174,7 +174,7 @@ describe('planMemory at scale', () => {
     });
   });
 
-  it('keeps in memory what fits there, however large it is', () => {
+  it('keeps data in memory if it fits, however large it is', () => {
     for (const recordBytes of [10 * GB, 100 * GB, 400 * GB, 1 * TB]) {
       const server = { ...usualNeed, workers: 96, budgetBytes: Math.ceil(recordBytes * 1.3 + 96 * 600 * MIB) };
       const plan = planMemory({ ...server, recordBytes });
@@ -199,16 +199,16 @@ describe('slices at scale', () => {
     onAnyServer((plan, need) => {
       const count = need.recordBytes / sliceBytesOf(plan, need);
       expect(count).toBeGreaterThanOrEqual(2 * plan.workers - 1);
-      expect(count).toBeLessThan(MOST_SPLITS / 4);
+      expect(count).toBeLessThan(MOST_SLICES / 4);
     });
   });
 
-  it('have so few segments that what is noted of them stays beside the budget', () => {
+  it('have so few segments that the notes about them stay small beside the budget', () => {
     onAnyServer((plan, need) => {
       const shareBytes = need.budgetBytes / plan.workers;
       const storedRatio = plan.storedBytes / need.recordBytes;
       const mostBytes = storedRatio * (16 * MIB + shareBytes / 64);
-      expect(segmentsOfSplit(plan, need) * NOTE_BYTES).toBeLessThanOrEqual(mostBytes);
+      expect(segmentsOfSlice(plan, need) * NOTE_BYTES).toBeLessThanOrEqual(mostBytes);
     });
   });
 

@@ -1,4 +1,4 @@
-/** Needs of memory that the tests of the planners start from. */
+/** Memory needs with which the tests of the planners start. */
 import fc from 'fast-check';
 import type { MemoryNeed } from '#src/plan/memory-plan.js';
 

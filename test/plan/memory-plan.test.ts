@@ -1,6 +1,6 @@
 /**
- * The division of the memory budget: the inequalities hold for every need, plans for the sizes people
- * have, as literals, and what is refused.
+ * The division of the memory budget: the inequalities hold for every need; plans for usual sizes, as literals; and
+ * refusals.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -161,7 +161,7 @@ describe('planMemory', () => {
     expect(large).toBe(16);
   });
 
-  it('keeps in memory what fits there, without a spill where the sizes are exact', () => {
+  it('keeps data in memory if it fits, without a spill if the sizes are exact', () => {
     const fits = planMemory({ ...usual, budgetBytes: 8 * GIB });
     expect(fits).toMatchObject({ maySpill: false, pileCount: 178 });
     expect(fits.ramPoolBytes).toBeGreaterThan(fits.storedBytes);
@@ -200,7 +200,7 @@ describe('planMemory', () => {
     expect(planMemory({ ...roomy, isResumable: false, exact: false }).ramPoolBytes).toBeGreaterThan(GIB);
   });
 
-  it('plans a resumable job whose size is known as any other', () => {
+  it('plans a resumable job of known size like any other job', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {
         const exact = { ...need, exact: true };
@@ -233,7 +233,7 @@ describe('planMemory', () => {
   });
 });
 
-describe('planMemory with a layout that is given', () => {
+describe('planMemory with existing piles', () => {
   const anyLayout = fc
     .tuple(logarithmic(1, 65536), fc.integer({ min: 1, max: 16 }))
     .map(([pileCount, stripes]) => ({ pileCount, stripeCount: Math.min(stripes, pileCount) }));

@@ -1,6 +1,6 @@
 /**
- * Pass 2 after the longest record is known: every thread can hold it, nothing is promised twice, and
- * the figure that a message names is enough.
+ * Pass 2 once the longest record is known: every thread can hold it, no memory is promised twice, and the budget that
+ * a message names is enough.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

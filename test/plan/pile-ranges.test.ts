@@ -1,6 +1,6 @@
 /**
- * Runs of piles: they tile the piles that are not done, know the rank and byte at which they begin, and end
- * with each stripe, where they hold enough, and before a pile that is done.
+ * Ranges of piles: they tile the piles that are not done, know the rank and byte at which they begin, and end with
+ * each stripe, when they hold enough, and before a pile that is done.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -18,14 +18,14 @@ function totalsOf(piles: readonly (readonly [records: number, recordBytes: numbe
 const none = () => false;
 
 describe('planPileRanges', () => {
-  it('tiles the piles that are not done, each run at the rank and byte that those before it add up to', () => {
+  it('tiles the piles that are not done; each range begins at the sum of the ranks and bytes before it', () => {
     const pile = fc.tuple(fc.nat({ max: 1000 }), fc.nat({ max: 2 ** 40 }));
     const somePiles = fc.uniqueArray(fc.nat({ max: 60 }));
     const anyPiles = fc.array(pile, { maxLength: 60 });
     fc.assert(
       fc.property(anyPiles, fc.nat({ max: 2 ** 41 }), somePiles, somePiles, (piles, bytes, ends, done) => {
         const isDone = (index: number) => done.includes(index);
-        const runs = planPileRanges(totalsOf(piles), bytes, (index) => ends.includes(index), isDone);
+        const ranges = planPileRanges(totalsOf(piles), bytes, (index) => ends.includes(index), isDone);
         let [next, rank, byte] = [0, 0, 0];
         const skipTo = (index: number) => {
           for (; next < index; next++) {
@@ -34,16 +34,16 @@ describe('planPileRanges', () => {
             byte += recordBytes;
           }
         };
-        for (const run of runs) {
+        for (const range of ranges) {
           while (isDone(next) && next < piles.length) skipTo(next + 1);
-          expect(run).toEqual({ first: next, end: run.end, firstRank: rank, firstByte: byte });
-          expect(run.end).toBeGreaterThan(run.first);
-          const inside = piles.slice(run.first, run.end);
+          expect(range).toEqual({ first: next, end: range.end, firstRank: rank, firstByte: byte });
+          expect(range.end).toBeGreaterThan(range.first);
+          const inside = piles.slice(range.first, range.end);
           const bytesBefore = inside.slice(0, -1).reduce((sum, [, recordBytes]) => sum + recordBytes, 0);
           expect(bytesBefore === 0 || bytesBefore < bytes).toBe(true);
-          for (const end of ends) expect(end >= run.first && end < run.end - 1).toBe(false);
-          for (const index of done) expect(index >= run.first && index < run.end).toBe(false);
-          skipTo(run.end);
+          for (const end of ends) expect(end >= range.first && end < range.end - 1).toBe(false);
+          for (const index of done) expect(index >= range.first && index < range.end).toBe(false);
+          skipTo(range.end);
         }
         while (isDone(next) && next < piles.length) skipTo(next + 1);
         expect(next).toBe(piles.length);

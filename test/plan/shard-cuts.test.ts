@@ -86,7 +86,7 @@ describe('planShardCuts', () => {
     );
   });
 
-  it('refuses more shards than a directory bears, and names a rule that makes fewer', () => {
+  it('refuses too many shards, and names a rule that makes fewer', () => {
     const totals = { records: 3e9, bytes: 3e11, longestRecordBytes: 1000, bytesAround: 0 };
     for (const request of [
       { by: 'records' as const, recordsPerShard: 2999 },

@@ -1,6 +1,6 @@
 /**
- * Slices: their parts tile every input, small files are grouped, large plain ones are cut for all
- * workers, and what cannot be cut stays whole.
+ * Slices: their parts tile every input, small files are grouped, large plain files are cut for all workers, and inputs
+ * that cannot be cut stay whole.
  */
 
 import fc from 'fast-check';

@@ -23,7 +23,7 @@ describe('pilesForFirstInputs', () => {
 });
 
 describe('planWriterMemory', () => {
-  it('gives buffers of 32 to 256 KiB when nobody says how much', () => {
+  it('gives buffers of 32 to 256 KiB by default', () => {
     expect(planWriterMemory(1, undefined)).toEqual({ bufferBytes: 256 * KIB, windowBytes: MIB, arenaBytes: 64 * MIB });
     expect(planWriterMemory(256, undefined).bufferBytes).toBe(184 * KIB);
     const many = planWriterMemory(65536, undefined);
@@ -32,7 +32,7 @@ describe('planWriterMemory', () => {
     expect(many.bufferBytes).toBeGreaterThanOrEqual(20 * KIB);
   });
 
-  it('fits what is given, with buffers of 4 KiB at least, or is refused', () => {
+  it('fits the given memory, with buffers of at least 4 KiB, or is refused', () => {
     const anyGiven = fc.record({
       piles: fc.integer({ min: 1, max: 65536 }),
       bytes: fc.integer({ min: 1, max: 2 ** 32 }),

@@ -1,6 +1,6 @@
 /**
  * Reading records by an index: from files with many blocks, from compressed files, with many calls at a time; and from
- * files and indexes that changed.
+ * changed files and indexes.
  */
 
 import { appendFileSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Collecting what a store does not need: what was removed when its grace is over, what the dead left at once, what nobody
- * can judge when it is old; and nothing of those who still write.
+ * Garbage collection of a store: removed pile sets go after their grace period, those of dead processes at once, those
+ * of unknown owners when they are old; and those of living writers stay.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ describe('collectStore', () => {
     await writeInputs(store(), ['c'], '2026-11-01');
     const former = openSnapshot(store());
     await expireStore(store(), { keepLast: 1 });
-    // Whoever began to read before reads on.
+    // A reader that started earlier continues.
     expect(await collect()).toEqual({ pileSets: 0, bytes: 0, manifests: 0 });
     expect(contentOf(former)).toEqual(expectedContent(SEED, inputsOf(['a', 'b', 'c'])));
     expect(openSnapshot(store(), former.manifest.number)).toEqual(former);

@@ -1,6 +1,6 @@
 /**
- * Commits that others see already when a call fails: whoever made one is told that it is there, and that it may not
- * survive a power failure; it is not taken back, and the same work once more makes sure of it.
+ * Commits that are already visible when a call fails: the writer learns that the commit exists and may not survive a
+ * power failure. The commit stays, and repeating the work makes it durable.
  */
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,4 @@
-/**
- * Commits: ids are taken once, whole commits are replaced, and none is lost when many come at the same time.
- */
+/** Commits: ids are unique, whole commits are replaced, and no commit is lost when many come at the same time. */
 import { cpSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { openPileWriter } from '#src/index.js';
@@ -24,7 +22,7 @@ const create = async () => (await openOrCreateStore(store(), { seed: '42' }, { p
 const refusal = (code: string, message: RegExp) =>
   expect.objectContaining({ code, message: expect.stringMatching(message) });
 
-/** Of no records, but with a pile set whose files are there. */
+/** A commit without records, but with a pile set whose files exist. */
 async function commit(inputIds: string[], options: { generation?: string; replace?: boolean } = {}) {
   const snapshot = openSnapshot(store());
   const attempt = StoreAttempt.begin(snapshot);

@@ -1,6 +1,6 @@
 /**
- * Making and opening stores: one of two creators wins, the next one continues a killed one, and nothing else is ever taken for a
- * store.
+ * Making and opening stores: one of two creators wins, the next creator continues the work of a killed one, and no
+ * other directory ever counts as a store.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

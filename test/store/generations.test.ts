@@ -1,6 +1,6 @@
 /**
- * Which generations expire. After any sequence of writing, replacing and expiring a store has what one would have that
- * was made afresh of what is left.
+ * The expiry of generations. After any sequence of writing, replacing and expiring, a store equals a new store of the
+ * remaining records.
  */
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * All that changes a store, interrupted at each of its calls on files: the call fails, or the process ends there. The
- * store then has its former content or the new one, reads well, and the same work can be done once more.
+ * Every change of a store, interrupted at each of its calls on files: the call fails, or the process ends there. The
+ * store then has its former content or the new one, can be read, and the same work can be repeated.
  */
 
 import { cpSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { contentOf } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { expectDoneAgain, STORE_CHANGES, writeFormerStore } from './store-changes.js';
 
-/** Every so many-th call is tried. */
+/** Every `step`th call is interrupted. */
 const step = atScale(7, 3, 1);
 
 const directory = useMemoryDirectory();

@@ -1,7 +1,6 @@
 /**
- * The power fails after every single change that is made to a store, or while one is made. Whatever the disk may hold
- * then: the store has its former content or the new one, the new one when the work had ended, and the work can be done
- * once more.
+ * The power fails after every single change of a store, or during one. Whatever the disk then holds, the store has its
+ * former content or the new one; it has the new one if the work had ended; and the work can be repeated.
  */
 
 import seedrandom from 'seedrandom';
@@ -30,9 +29,9 @@ const makingInNewDirectory: StoreChange = {
   },
 };
 
-/** After every so many-th change the power fails. */
+/** The power fails after every `step`th change. */
 const step = atScale(7, 4, 1);
-/** Of what may survive, so many mixtures. */
+/** The number of random mixtures of surviving changes. */
 const mixtures = atScale(1, 1, 8);
 
 const directory = useMemoryDirectory();

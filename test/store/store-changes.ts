@@ -1,6 +1,4 @@
-/**
- * All that changes a store, as work on a small one: for tests that let it end at any moment.
- */
+/** Every kind of change of a store, as work on a small one, for tests that interrupt it at any moment. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -48,7 +46,7 @@ export async function writeFormerStore(store: string): Promise<void> {
   await expireStore(store, { before: '2026-10-01' });
 }
 
-/** Does the work once more on a store in which it came to any point, and looks at all that is there then. */
+/** Repeats the work on a store in which it stopped at any point, and checks the whole result. */
 export async function expectDoneAgain({ work, expected }: StoreChange, store: string, what: string): Promise<void> {
   // Its id may be taken by itself.
   await work(store).catch((error: unknown) => expect(error, what).toMatchObject({ code: 'ERR_INPUT_ID_TAKEN' }));

@@ -57,7 +57,7 @@ export class RecordScatterer {
   add(record: Uint8Array | string): void {
     if (typeof record === 'string') this.#addText(record);
     else if (record instanceof Uint8Array) this.#addBytes(record);
-    else throw new UsageError(`cannot write a record that is ${kindOf(record)}; expected a Uint8Array or a string`);
+    else throw new UsageError(`cannot write a record ${kindOf(record)}; expected a Uint8Array or a string`);
   }
 
   /** Scatters the records that are still in the window. */
@@ -109,7 +109,8 @@ export class RecordScatterer {
     window.clear();
     for (let done = 0; done < byteLength; ) {
       const room = window.makeRoom();
-      if (typeof room !== 'number') throw tooLong(byteLength, 'too long for its memory; give it more');
+      if (typeof room !== 'number')
+        throw tooLong(byteLength, 'too long for the memory of the writer; give more with `memoryBytes`');
       const count = Math.min(room, byteLength - done);
       this.#kernel.bytes.set(bytes.subarray(done, done + count), window.filledEnd);
       window.filledEnd += count;

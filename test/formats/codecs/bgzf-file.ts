@@ -1,4 +1,4 @@
-/** BGZF files by their published layout, member by member, true or not. */
+/** BGZF files by their published layout, member by member, valid or not. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 const HEADER_BYTES = 18;
@@ -35,7 +35,7 @@ export function bgzfOf(bytes: Uint8Array, memberBytes: readonly number[]): Buffe
   return bgzfFile(piecesOf(bytes, memberBytes));
 }
 
-/** `bytes` in pieces of the given sizes, over and over, one of which is not 0. */
+/** `bytes` in pieces of the given sizes, over and over; at least one size is not 0. */
 export function piecesOf(bytes: Uint8Array, pieceBytes: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let start = 0, i = 0; start < bytes.byteLength; i++) {

@@ -1,7 +1,4 @@
-/**
- * BGZF: its members are found from what they say of themselves, and a file of which one cannot be found is none
- * that can be read in parts.
- */
+/** BGZF: members are found by their own sizes, and a file with a member that cannot be found is not read in parts. */
 
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Decodes an input by a program with as many descriptors left as it is told, and prints what became of it. */
+/** Decodes an input by a program with a given number of free descriptors, and prints the result. */
 import { closeSync, openSync } from 'node:fs';
 import { namedProgram } from '#src/formats/codecs/programs.js';
 
@@ -17,7 +17,7 @@ async function decode() {
   return Buffer.concat(pieces).toString();
 }
 
-// All modules are there, and whatever the first child needs for itself.
+// All modules are loaded, and everything that the first child process needs.
 await decode();
 const [left = 0] = process.argv.slice(2).map(Number);
 const taken = [];

@@ -1,6 +1,6 @@
 /**
- * gzip: whatever the pieces in which it arrives, all members are decoded, and everything that is not a
- * whole number of members with zero padding behind them is refused, with its position.
+ * gzip: all members are decoded, whatever the pieces in which they arrive. Anything but a whole number of members with
+ * zero padding behind them is refused, with its position.
  */
 
 import { gzipSync } from 'node:zlib';
@@ -79,7 +79,7 @@ describe('gzip.decode', () => {
     );
   });
 
-  it('goes on with the next member wherever a piece ends, also exactly between two', async () => {
+  it('continues with the next member wherever a piece ends, also exactly between two members', async () => {
     const bytes = Buffer.concat([memberA, empty, memberB]);
     for (let end = 1; end < bytes.byteLength; end++) {
       const decoded = await decode(bytes, [end, bytes.byteLength]);

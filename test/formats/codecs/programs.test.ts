@@ -1,6 +1,6 @@
 /**
- * Programs as codecs: what they write is what an input holds when they end well, and nothing else ends well; they are
- * gone afterwards, whatever became of them, and leave no descriptor.
+ * Programs as codecs: their output is the content of an input if they succeed, and every failure is an error.
+ * Afterwards the process is gone and no descriptor is left.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,14 +1,11 @@
-/**
- * What must hold of every decoder of zstd, as functions that throw when it does not, so that they can be
- * run by the tests and by another Node than that of the tests.
- */
+/** Requirements on every decoder of zstd, as functions that throw, for the tests and for other versions of Node. */
 import assert from 'node:assert/strict';
 import { decodeZstd } from '#src/formats/codecs/zstd-reader.js';
 import { declared, empty, repeatedByte, severalBlocks, skippable, undeclared } from './zstd-samples.mjs';
 
 /** @typedef {import('#src/formats/codecs/zstd-decoders.js').ZstdDecoder} ZstdDecoder */
 
-/** The bytes are copied: whoever reads them frees them. */
+/** Copies the bytes, because their reader frees them. */
 class PiecesOf {
   path = 'in.zst';
   start = 0;

@@ -1,7 +1,6 @@
 /**
- * Every decoder of zstd decodes all that is in a file, or refuses it: frames in one buffer, behind a
- * skippable one, cut anywhere, truncated, corrupt. Where this Node has no zstd, a newer one is asked, which then has to
- * write, too.
+ * Every decoder of zstd decodes a whole file or refuses it: frames in one buffer, behind a skippable one, cut
+ * anywhere, truncated, corrupt. If this Node has no zstd, a newer one is tested, which must also write.
  */
 
 import { execFile } from 'node:child_process';
@@ -21,7 +20,7 @@ const run = promisify(execFile);
 const addon = loadZstdAddon();
 const zstdInNode = findZstdInNode();
 
-/** Those that a user may lack, and what it takes to have them. */
+/** Decoders that a user may lack, and their requirements. */
 const optionalDecoders: readonly (readonly [string, ZstdDecoder | undefined])[] = [
   ['zstd-napi', addon && addonDecoder(addon)],
   ['node:zlib', zstdInNode && nodeDecoder(zstdInNode)],

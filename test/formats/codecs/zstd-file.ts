@@ -1,4 +1,4 @@
-/** zstd files by their published layout: of frames that say their size, and of such that do not. */
+/** zstd files by their published layout, of frames with and without a declared size. */
 import type { MemberEncoder } from '#src/formats/codec.js';
 import { openZstdEncoder } from '#src/formats/codecs/zstd-writer.js';
 import { piecesOf } from './bgzf-file.js';
@@ -32,7 +32,7 @@ export function zstdFrameOf(content: Uint8Array): Buffer {
 
 let encoder: MemberEncoder | undefined;
 
-/** A file with a compressed frame of each content, none of which says its size. */
+/** A file with a compressed frame of each content; no frame declares its size. */
 export function zstdWithoutSizesOf(contents: readonly Uint8Array[]): Buffer {
   encoder ??= openZstdEncoder(3);
   const { encode } = encoder;

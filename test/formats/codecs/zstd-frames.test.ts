@@ -1,6 +1,6 @@
 /**
- * The walk over zstd frames: where each begins and ends and what it says of itself, found from a few
- * bytes of the file, and everything refused that is not as RFC 8878 says.
+ * The walk over zstd frames: a few bytes of the file give the beginning, end and declared size of each frame, and
+ * everything against RFC 8878 is refused.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { blockHeader, declared, empty, severalBlocks, skippable, undeclared } fr
 
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** Where a frame begins, and what it says that it decodes to. */
+/** The beginning of a frame, and its declared decoded size. */
 type Frame = Pick<ZstdFrameHeader, 'storedOffset' | 'contentBytes'>;
 
 /** Lists the frames, and sees to it that only a few bytes are read, always further on. */
@@ -48,7 +48,7 @@ interface AnyBlock {
   readonly size: number;
 }
 
-/** A frame with all that a header may have; what is in its compressed blocks is of no interest. */
+/** A frame with every optional header field; the content of its compressed blocks does not matter. */
 interface AnyFrame {
   readonly sizeFlag: number;
   readonly isSingleSegment: boolean;

@@ -1,7 +1,4 @@
-/**
- * Runs the cases with the zstd of `node:zlib`, in the Node that it is run by, where zstd-napi is hidden; prints what
- * became of them.
- */
+/** Runs the cases with the zstd of `node:zlib` in the present Node, with zstd-napi hidden, and prints the results. */
 import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
 import { nodeDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';

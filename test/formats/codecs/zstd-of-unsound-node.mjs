@@ -1,6 +1,6 @@
 /**
- * Decodes two frames, with a skippable one between them, in a Node whose own zstd, if it has one, gives nothing; prints
- * what they hold. To be run where zstd-napi is hidden.
+ * Decodes two frames, with a skippable one between them, in a Node whose own zstd, if any, gives nothing, and prints
+ * their content. Requires that zstd-napi is hidden.
  */
 import { syncBuiltinESMExports } from 'node:module';
 import { Transform } from 'node:stream';

@@ -1,4 +1,4 @@
-/** Windows are counted against the memory budget, and heads are decoded as far as they go. */
+/** Windows count against the memory budget, and beginnings of files are decoded as far as they go. */
 import { describe, expect, it } from 'vitest';
 import type { DecoderMemory } from '#src/formats/codec.js';
 import { type SynchronousZstdDecoder, wasmDecoder, type ZstdDecoder } from '#src/formats/codecs/zstd-decoders.js';
@@ -24,7 +24,7 @@ function windowed(exponent: number, contentBytes?: number): Uint8Array {
   return Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, descriptor, 8 * exponent, ...size, ...blockHeader(0, 0, true));
 }
 
-/** A budget of some bytes, and what was to be reserved of it. */
+/** A budget of some bytes, and the reservations requested from it. */
 class Budget implements DecoderMemory {
   readonly asked: number[] = [];
   readonly #byteLength: number;

@@ -1,4 +1,4 @@
-/** Frames as the zstd command line made them, and what is in them. */
+/** Frames made by the zstd command, and their contents. */
 
 /** @param {string} base64 */
 const bytes = (base64) => new Uint8Array(Buffer.from(base64, 'base64'));

@@ -1,6 +1,6 @@
 /**
- * What must hold of every library that writes zstd, for outputs and for temp data, as functions that throw when it does not, so that they can be run by the
- * tests and by another Node than that of the tests.
+ * Requirements on every library that writes zstd, for outputs and for temp data, as functions that throw, for the
+ * tests and for other versions of Node.
  */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /**
- * What is written as zstd is one frame that says its length, and the tools of others read it. Packed temp data is again
- * what it was, or found to be damaged.
+ * zstd output is one frame with its declared length, and other tools can read it. Packed temp data is restored
+ * exactly, or found damaged.
  */
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,6 +1,5 @@
 /**
- * zstd: its members are its frames, found from what they say of themselves, and a file of which one does not say its
- * size is none that can be read in parts.
+ * zstd: members are frames, found by their own sizes, and a file with a frame of undeclared size is not read in parts.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +19,7 @@ function list(bytes: Uint8Array): { readonly members: Member[]; readonly decoded
   }
 }
 
-/** A frame of one empty block that says that it holds so many bytes, in a window of 1 KiB. */
+/** A frame of one empty block that declares this many bytes, in a window of 1 KiB. */
 function claiming(contentBytes: bigint): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64LE(contentBytes);

@@ -1,4 +1,4 @@
-/** What tar files say of all their members. */
+/** Global headers of tar files, which apply to all members. */
 import { describe, expect, it } from 'vitest';
 import { globalPax } from '#src/formats/headers/global-pax.js';
 import { paxLine, tarHeader, tarNote, tarOf, withChecksum } from '../plain-tar.js';

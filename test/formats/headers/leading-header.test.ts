@@ -1,6 +1,4 @@
-/**
- * Headers of so many lines or bytes: measured as far as they go, compared, refused when an input has less.
- */
+/** Headers of a number of lines or bytes: measured, compared, and refused when an input is too short. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';

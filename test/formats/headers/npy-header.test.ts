@@ -1,4 +1,6 @@
-/** Headers of .npy files: those that NumPy writes and others that it reads, what is refused, what is written. */
+/**
+ * Headers of .npy files: those that NumPy writes and others that it reads, the refused ones, and those that we write.
+ */
 import { describe, expect, it } from 'vitest';
 import { formatNpyHeader, npyHeader } from '#src/formats/headers/npy-header.js';
 import { npyHeaderOf } from '../any-headers.js';

@@ -1,6 +1,6 @@
 /**
- * What the kernel does for loaders: keys mixed for an epoch, the records of one range of keys, and every n-th record
- * with its end; kernel against twin, however the bytes arrive.
+ * The kernel for loaders: keys mixed for an epoch, the records of one range of keys, and every n-th record with its
+ * end; kernel against twin, in pieces of any size.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const keyedRecords = fc.array(
 /** Sizes in which bytes arrive, repeated. */
 const pieces = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 5 });
 
-/** Ends of the pieces of so many bytes. */
+/** The ends of the pieces of this many bytes. */
 function* endsOf(byteLength: number, sizes: readonly number[]): Generator<number> {
   for (let end = 0, i = 0; end < byteLength; i++) {
     end = Math.min(byteLength, end + (sizes[i % sizes.length] ?? 1));
@@ -93,7 +93,7 @@ describe('keepRange', () => {
         fc.constantFrom(1n, 3n, 65536n),
         (records, sizes, [range, rangeCount], scale) => {
           const stored = encodeStored(records);
-          // As a reader does: what has not been seen yet moves down behind what was kept.
+          // Like a reader: unseen bytes move down behind the kept records.
           const start = put(new Uint8Array());
           kernel.wasm.beginKeeping(start);
           let [seen, filled] = [start, start];

@@ -1,6 +1,6 @@
 /**
- * Gather and measure: kernel against twin with every capacity, end and limit, the checksum of the
- * copies, and nothing written behind the output buffer but the slack of short copies.
+ * Gather and measure: kernel against twin with every capacity, end and limit, the checksum of the copies, and no byte
+ * written behind the output buffer except the slack of short copies.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

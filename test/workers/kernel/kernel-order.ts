@@ -1,6 +1,6 @@
 /**
- * The kernel's pass 2 over one pile: stored records in, as many bytes at a time as a reader would
- * bring, then ordered, and gathered into an output buffer whose surroundings are watched.
+ * The kernel's pass 2 over one pile: takes stored records in pieces like those of a reader, orders them, and gathers
+ * them into an output buffer with guarded surroundings.
  */
 import type { Kernel } from '#workers/kernel/kernel.js';
 
@@ -102,7 +102,7 @@ export class KernelOrder {
     return BigInt.asUintN(64, this.#kernel.wasm.measureUpTo(rankLimit, startLimit));
   }
 
-  /** Checksum of what was gathered so far, and of the record at `hashed` from where it lies. */
+  /** The checksum of the records gathered so far, and of the record at `hashed` at its place. */
   checksum(hashed?: number): bigint {
     if (hashed !== undefined) this.#kernel.wasm.hashInPlace(hashed);
     return BigInt.asUintN(64, this.#kernel.wasm.orderChecksum());

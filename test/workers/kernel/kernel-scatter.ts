@@ -1,7 +1,7 @@
 /**
- * The kernel's scatter as a function: records in, what leaves through `flush` and what stays in the
- * buffers out, pile by pile, with the tallies. The arena is laid out anew for each call, at any
- * address; everything that the kernel may read and must not use is filled with garbage.
+ * The kernel's scatter as a function: takes records, and returns the flushed and the remaining bytes of each pile,
+ * with the tallies. Each call lays out the arena anew, at any address; all bytes that the kernel may read and must not
+ * use are garbage.
  */
 import type { Kernel } from '#workers/kernel/kernel.js';
 

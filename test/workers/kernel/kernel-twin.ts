@@ -1,7 +1,7 @@
 /**
- * The twin of every kernel function, in plain TypeScript: what the kernel's tests compare it with.
- * A reference, not an optimisation: 64-bit words are BigInt, records are arrays, nothing is shared with
- * the kernel, and each function says the rule in the shortest way there is.
+ * The twin of every kernel function, in plain TypeScript, for comparison in the kernel's tests. A reference, not an
+ * optimisation: 64-bit words are BigInt, records are arrays, it shares no code with the kernel, and each function
+ * states the rule in the shortest way.
  *
  *     stored record   key u64 | byteLength u32 | bytes
  */

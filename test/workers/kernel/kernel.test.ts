@@ -1,6 +1,6 @@
 /**
- * The kernel's memory: growing keeps what is there, and addresses above 2^31, which reach the host as
- * negative numbers, work like all others.
+ * The kernel's memory: growing keeps its contents, and addresses above 2^31, which reach the host as negative numbers,
+ * work like all others.
  */
 import { describe, expect, it, type TestContext } from 'vitest';
 import { ARENA_START, Kernel, MAX_ARENA_BYTES } from '#workers/kernel/kernel.js';

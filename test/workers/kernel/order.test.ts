@@ -1,7 +1,7 @@
 /**
- * Walk and order: kernel against twin, at every level of piles, for keys that differ everywhere, only
- * below their upper 32 bits, or not at all (equal keys keep the order in which they arrived, or come in that of their
- * bytes), however the bytes arrive; and what the walk refuses.
+ * Walk and order: kernel against twin, at every level of piles, for keys that differ everywhere, only below their
+ * upper 32 bits, or not at all (equal keys keep the order of arrival, or take the order of their bytes), in pieces of
+ * any size; and the refusals of the walk.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

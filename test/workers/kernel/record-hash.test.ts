@@ -1,8 +1,7 @@
 /**
- * The hash of a record: values computed from docs/ORDER.md by a program of its own, kernel against twin
- * for every length up to 300 with garbage behind the end, which the kernel reads and must not use, and
- * what a checksum is for: whatever single thing goes wrong with a record changes its hash. Bytes that
- * come in pieces have the hash of the whole, however they were cut.
+ * The hash of a record: values computed from docs/ORDER.md by a separate program; kernel against twin for every length
+ * up to 300, with garbage behind the end, which the kernel reads and must not use; and the purpose of a checksum: any
+ * single error in a record changes its hash. Bytes in pieces have the hash of the whole, whatever the pieces.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -28,7 +28,7 @@ interface Scan {
   readonly alignment?: number;
 }
 
-/** Runs both; checks that the kernel left alone what is behind the slack of the table. */
+/** Calls both; checks that the kernel writes nothing behind the slack of the table. */
 function scanBoth({ bytes, from = 0, to = bytes.byteLength, recordStart = 0, ...scan }: Scan) {
   const { delimiter = 0x0a, maxCount = TABLE_ENTRIES, alignment = 0 } = scan;
   const base = data + alignment;

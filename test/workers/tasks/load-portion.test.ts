@@ -1,4 +1,4 @@
-/** The task that loads a pile: what it refuses of it, and what it asks of the buffer that it is given. */
+/** The task that loads a pile: its refusals, and its demands on the given buffer. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { decodeError } from '#src/errors.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
@@ -45,7 +45,7 @@ function textOf({ buffer, bytesAt, byteLength }: LoadResult): string {
 }
 
 describe('the task that loads a pile', () => {
-  it('takes its word for it where the segments are, or reads the indexes', async () => {
+  it('uses the given places of the segments, or reads the indexes', async () => {
     const task = await taskOf(2);
     const [merged] = mergePiles(task.pileSets ?? [], 2, 3);
     expect(textOf(await load({ ...task, merged, pileSets: [] }))).toBe(textOf(await load(task)));
@@ -63,7 +63,7 @@ describe('the task that loads a pile', () => {
     }
   });
 
-  it('refuses records that are not those which were written', async () => {
+  it('refuses records that differ from those written', async () => {
     const task = await taskOf(1);
     await expect(load({ ...task, checksum: task.checksum + 1n })).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
     // Of a part of them nothing is known but what segments have.
