@@ -61,7 +61,7 @@ export function ioError(doing: string, role: FileRole, path: string, error: unkn
     return new InputError(code, message, { cause: error });
   }
   if (isFull(error)) {
-    const advice = role === 'temp' ? 'free some space, or start over with other disks (`tempDirs`)' : 'free some space';
+    const advice = role === 'temp' ? 'free some space, or start anew with other disks (`tempDirs`)' : 'free some space';
     return new SystemError('ERR_NO_SPACE', `${message}; ${advice}`, { cause: error });
   }
   return new SystemError('ERR_IO', message, { cause: error });

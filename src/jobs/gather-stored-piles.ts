@@ -36,7 +36,7 @@ export async function gatherStoredPiles(
       addTotals(ofCommit, tallies);
       pileSets.push({ name, index, diskBytes });
     }
-    requireTold(commit, ofCommit);
+    requireAsNoted(commit, ofCommit);
     addTotals(totals, ofCommit);
   }
   const longestRecordBytes = manifest.commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
@@ -44,7 +44,7 @@ export async function gatherStoredPiles(
 }
 
 /** Each index may be whole and still belong to another commit: the totals show it. */
-function requireTold(commit: StoreCommit, totals: PileTotals): void {
+function requireAsNoted(commit: StoreCommit, totals: PileTotals): void {
   const { records, bytes, checksum } = sumTotals(totals);
   if (records === commit.records && bytes === commit.bytes && checksum === BigInt(`0x${commit.checksum}`)) return;
   throw new VerificationError(

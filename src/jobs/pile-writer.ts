@@ -23,6 +23,7 @@ import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { requireWhole } from './record-format.js';
 
 export interface PileWriterOptions {
   /**
@@ -86,9 +87,8 @@ export async function openPileWriter(storeDirectory: string, options: PileWriter
   return new PileWriter({ snapshot, inputId, generation, replace, memory, control });
 }
 
-function optionalWhole(name: string, value: number | undefined, most = Number.MAX_SAFE_INTEGER): number | undefined {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= 1 && value <= most)) return value;
-  throw new UsageError(`${name} ${value}: expected a whole number from 1 to ${most}`);
+function optionalWhole(name: string, value: number | undefined, most?: number): number | undefined {
+  return value === undefined ? undefined : requireWhole(`\`${name}\``, value, 1, most);
 }
 
 interface WriterParts {

@@ -67,7 +67,7 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
       return { kind: records.by, value: null };
     default:
       throw new UsageError(
-        `records: ${JSON.stringify((records satisfies never as RecordKind).by)} is not a kind of records`,
+        `\`records\`: ${JSON.stringify((records satisfies never as RecordKind).by)} is not a kind of records`,
       );
   }
 }

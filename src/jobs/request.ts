@@ -145,11 +145,11 @@ export function completeInputs(
   const { inputs, header, decompressProgram, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
   // Callers without types may pass anything.
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
-    throw new UsageError('inputs: expected an array of paths, or of objects with a path');
+    throw new UsageError('`inputs`: expected an array of paths, or of objects with a path');
   if (decompressProgram !== undefined && !isProgram(decompressProgram))
-    throw new UsageError('decompressProgram: expected an array of a program and its arguments, without NUL');
+    throw new UsageError('`decompressProgram`: expected an array of a program and its arguments, without NUL');
   if (header !== undefined && !isHeader(header))
-    throw new UsageError('header: expected an object with one of `lines` and `bytes`');
+    throw new UsageError('`header`: expected an object with one of `lines` and `bytes`');
   return {
     inputs,
     ...recordFormatOf(options),
@@ -164,14 +164,14 @@ export function requireInputIds(inputIds: unknown): asserts inputIds is InputIdR
     ? inputIds.every((id) => typeof id === 'string' && id !== '' && isWellFormed(id))
     : inputIds === 'ordinal' || inputIds === 'path' || inputIds === 'name';
   if (!isRule)
-    throw new UsageError("inputIds: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
+    throw new UsageError("`inputIds`: expected 'ordinal', 'path', 'name', or an array of strings that are not empty");
 }
 
 /** @throws UsageError */
 export function requireSeed(seed: unknown): asserts seed is string | undefined {
   if (seed === undefined) return;
-  if (typeof seed !== 'string') throw new UsageError('seed: expected a string');
-  if (!isWellFormed(seed)) throw new UsageError('seed: expected well-formed Unicode, without half pairs');
+  if (typeof seed !== 'string') throw new UsageError('`seed`: expected a string');
+  if (!isWellFormed(seed)) throw new UsageError('`seed`: expected well-formed Unicode, without half pairs');
 }
 
 /** @throws UsageError also if this machine cannot compress as requested. */
@@ -182,9 +182,9 @@ export function completeOutput(
   >,
 ): OutputRequest {
   const { output, shards, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
-  if (output !== undefined && !isPath(output)) throw new UsageError('output: expected a path that is not empty');
+  if (output !== undefined && !isPath(output)) throw new UsageError('`output`: expected a path that is not empty');
   if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
-    throw new UsageError('tempDirs: expected an array of paths');
+    throw new UsageError('`tempDirs`: expected an array of paths');
   if (shards !== undefined) requireShards(shards);
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(
@@ -214,7 +214,7 @@ function requireShards(shards: ShardRule): void {
       requireWhole('`shards.maxShardBytes`', shards.maxShardBytes, 1);
       break;
     default:
-      throw new UsageError("shards: expected an object with `by` one of 'count', 'records' and 'bytes'");
+      throw new UsageError("`shards`: expected an object with `by` one of 'count', 'records' and 'bytes'");
   }
 }
 
@@ -224,9 +224,9 @@ export function completeResume(
 ): ResumeRequest {
   const { inputs, output, resume, jobDir, keepTemp } = options;
   const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
-  if (!isFlag(resume)) throw new UsageError('resume: expected true or false');
-  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('jobDir: expected a path that is not empty');
-  if (!isFlag(keepTemp)) throw new UsageError('keepTemp: expected true or false');
+  if (!isFlag(resume)) throw new UsageError('`resume`: expected true or false');
+  if (jobDir !== undefined && !isPath(jobDir)) throw new UsageError('`jobDir`: expected a path that is not empty');
+  if (!isFlag(keepTemp)) throw new UsageError('`keepTemp`: expected true or false');
   const mustBeResumable = resume === true || jobDir !== undefined;
   if ((mustBeResumable || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
     throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
@@ -268,7 +268,9 @@ function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compress
   // Callers without types may pass anything.
   const codec = OUTPUT_CODECS.find((known) => known === compress?.codec);
   if (codec === undefined) {
-    throw new UsageError(`compress: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`);
+    throw new UsageError(
+      `\`compress\`: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`,
+    );
   }
   return compressionOf(codec, compress.level);
 }
@@ -276,7 +278,7 @@ function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compress
 function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>): number | undefined {
   if (tempCompress === undefined) return undefined;
   const { codec, level = DEFAULT_TEMP_LEVEL } = tempCompress;
-  if (codec !== 'zstd') throw new UsageError("tempCompress: expected an object with `codec` 'zstd'");
+  if (codec !== 'zstd') throw new UsageError("`tempCompress`: expected an object with `codec` 'zstd'");
   openZstdPacker(level);
   return level;
 }

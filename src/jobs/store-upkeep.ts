@@ -12,6 +12,7 @@ import {
   timeOfDate,
 } from '../store/generations.js';
 import { openSnapshot } from '../store/store-snapshot.js';
+import { requireWhole } from './record-format.js';
 
 export interface GarbageOptions {
   /**
@@ -71,17 +72,17 @@ export async function collectStore(storeDirectory: string, options: GarbageOptio
 
 function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
   if (graceMilliseconds === undefined || graceMilliseconds >= 0) return graceMilliseconds;
-  throw new UsageError(`graceMilliseconds ${graceMilliseconds}: expected a number of at least 0`);
+  throw new UsageError(`\`graceMilliseconds\` is ${graceMilliseconds}; expected a number of at least 0`);
 }
 
 function expiryOf(rule: ExpireRule): ExpiryRule {
   if ('keepLast' in rule) {
-    if (Number.isSafeInteger(rule.keepLast) && rule.keepLast >= 0) return rule;
-    throw new UsageError(`keepLast ${rule.keepLast}: expected a whole number of at least 0`);
+    requireWhole('`rule.keepLast`', rule.keepLast, 0);
+    return rule;
   }
   if ('keepMilliseconds' in rule) {
     if (rule.keepMilliseconds >= 0) return { before: Date.now() - rule.keepMilliseconds };
-    throw new UsageError(`keepMilliseconds ${rule.keepMilliseconds}: expected a number of at least 0`);
+    throw new UsageError(`\`rule.keepMilliseconds\` is ${rule.keepMilliseconds}; expected a number of at least 0`);
   }
   const before = timeOfDate(rule.before);
   if (before !== undefined) return { before };

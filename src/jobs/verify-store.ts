@@ -96,13 +96,13 @@ const nowhere = {
 
 function compareTotals(
   found: PileTotals,
-  told: PileTotals,
+  noted: PileTotals,
   damaged: (pile: number, problem: string) => VerificationError,
 ): void {
-  const inWords = ({ records, recordBytes, checksum }: PileTally) =>
+  const describe = ({ records, recordBytes, checksum }: PileTally) =>
     `${records} records of ${recordBytes} bytes, checksum ${checksumTextOf(checksum)}`;
   for (let pile = 0; pile < found.records.length; pile++) {
-    const [holds, expected] = [tallyOf(found, pile), tallyOf(told, pile)];
-    if (!isSameTally(holds, expected)) throw damaged(pile, `holds ${inWords(holds)}, expected ${inWords(expected)}`);
+    const [holds, expected] = [tallyOf(found, pile), tallyOf(noted, pile)];
+    if (!isSameTally(holds, expected)) throw damaged(pile, `holds ${describe(holds)}, expected ${describe(expected)}`);
   }
 }

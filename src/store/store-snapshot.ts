@@ -32,7 +32,7 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
     manifestNumber === undefined ? readNewestManifest(directory) : readStoreManifest(directory, manifestNumber);
   if (manifest === undefined) {
     throw new UsageError(
-      `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; begin with the present one`,
+      `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; start from its present state`,
       'ERR_STORE',
     );
   }
@@ -72,7 +72,7 @@ export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileS
   if (name === undefined || isKept(snapshot, name)) return error;
   const { directory, manifest } = snapshot;
   const explained = new UsageError(
-    `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; begin with the present state, and give later garbage collections a longer \`graceMilliseconds\``,
+    `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
     'ERR_STORE',
   );
   addCleanupErrors(explained, error.cleanupErrors);

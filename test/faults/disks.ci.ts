@@ -153,7 +153,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(seen(result)).toEqual(
       oneLine(
         1,
-        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or start over with other disks \(--temp-dir\)$/,
+        /^pileshuf: cannot write at byte \d+ of temp file .*\/small\/.*: no space left on the device; free some space, or start anew with other disks \(--temp-dir\)$/,
       ),
     );
     expect(readdirSync(small)).toEqual([]);

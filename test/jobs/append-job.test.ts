@@ -28,8 +28,8 @@ describe('appendToStore', () => {
     ['half a pile', { piles: 1.5 }, /^`piles` is 1\.5; /],
     ['nothing expected', { expectedBytes: 0 }, /^`expectedBytes` is 0; /],
     ['a generation without a name', { generation: '' }, /^the generation "" has no name /],
-    ['an id that is empty', { inputIds: [''] }, /^inputIds: expected 'ordinal', /],
-    ['an id of half a pair', { inputIds: ['\ud800'] }, /^inputIds: expected 'ordinal', /],
+    ['an id that is empty', { inputIds: [''] }, /^`inputIds`: expected 'ordinal', /],
+    ['an id of half a pair', { inputIds: ['\ud800'] }, /^`inputIds`: expected 'ordinal', /],
     ['no inputs', { inputs: [] }, /^no inputs were given; /],
     [
       'an id that is given twice',

@@ -49,7 +49,7 @@ function expiredBeforeOpening(end: string, isStruckOut: boolean): void {
 
 const told = () => ({
   code: 'ERR_STORE',
-  message: `records of state 3 of the pile store ${store()} were expired and deleted while they were read; begin with the present state, and give later garbage collections a longer \`graceMilliseconds\``,
+  message: `records of state 3 of the pile store ${store()} were expired and deleted while they were read; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
 });
 
 beforeEach(async () => {

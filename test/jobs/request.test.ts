@@ -160,25 +160,25 @@ describe('the workers of a job', () => {
 
 describe('a caller without types', () => {
   it.each<[string, object]>([
-    ['inputs: expected an array', {}],
-    ['inputs: expected an array', { inputs: 'file' }],
-    ['inputs: expected an array', { inputs: [''] }],
-    ['inputs: expected an array', { inputs: [null] }],
-    ['output: expected a path', { inputs: ['a'], output: '' }],
-    ['tempDirs: expected an array', { inputs: ['a'], tempDirs: '/tmp' }],
-    ['shards: expected an object', { inputs: ['a'], shards: { by: 'foo' } }],
+    ['`inputs`: expected an array', {}],
+    ['`inputs`: expected an array', { inputs: 'file' }],
+    ['`inputs`: expected an array', { inputs: [''] }],
+    ['`inputs`: expected an array', { inputs: [null] }],
+    ['`output`: expected a path', { inputs: ['a'], output: '' }],
+    ['`tempDirs`: expected an array', { inputs: ['a'], tempDirs: '/tmp' }],
+    ['`shards`: expected an object', { inputs: ['a'], shards: { by: 'foo' } }],
     ['`shards.shardCount` is undefined; expected a whole number', { inputs: ['a'], shards: { by: 'count' } }],
-    ['header: expected an object', { inputs: ['a'], header: 1 }],
-    ['header: expected an object', { inputs: ['a'], header: null }],
-    ['header: expected an object', { inputs: ['a'], header: {} }],
-    ['header: expected an object', { inputs: ['a'], header: { lines: 1, bytes: 2 } }],
+    ['`header`: expected an object', { inputs: ['a'], header: 1 }],
+    ['`header`: expected an object', { inputs: ['a'], header: null }],
+    ['`header`: expected an object', { inputs: ['a'], header: {} }],
+    ['`header`: expected an object', { inputs: ['a'], header: { lines: 1, bytes: 2 } }],
     ['`header.lines` is 1.5; expected a whole number from 1', { inputs: ['a'], header: { lines: 1.5 } }],
     ['zeroTerminated and records contradict', { inputs: ['a'], zeroTerminated: true, records: { by: 'npy' } }],
-    ['resume: expected true or false', { inputs: ['a'], output: 'b', resume: 'no' }],
-    ['jobDir: expected a path', { inputs: ['a'], output: 'b', jobDir: '' }],
-    ['keepTemp: expected true or false', { inputs: ['a'], output: 'b', keepTemp: 1 }],
-    ['seed: expected a string', { inputs: ['a'], seed: 42 }],
-    ['seed: expected well-formed Unicode', { inputs: ['a'], seed: '\ud800' }],
+    ['`resume`: expected true or false', { inputs: ['a'], output: 'b', resume: 'no' }],
+    ['`jobDir`: expected a path', { inputs: ['a'], output: 'b', jobDir: '' }],
+    ['`keepTemp`: expected true or false', { inputs: ['a'], output: 'b', keepTemp: 1 }],
+    ['`seed`: expected a string', { inputs: ['a'], seed: 42 }],
+    ['`seed`: expected well-formed Unicode', { inputs: ['a'], seed: '\ud800' }],
   ])('is told: %s', (message, options) => {
     const complete = () => completeShuffle(options as ShuffleOptions);
     expect(complete).toThrow(UsageError);
@@ -279,7 +279,7 @@ describe('the compression of an output', () => {
     (compress) => {
       expect(() => chosen({ compress } as object)).toThrow(UsageError);
       expect(() => chosen({ compress } as object)).toThrow(
-        "compress: expected 'none', or an object with `codec` one of",
+        "`compress`: expected 'none', or an object with `codec` one of",
       );
     },
   );

@@ -77,7 +77,7 @@ describe('tempCompress', () => {
     const tempCompress = { codec: 'gzip' } as unknown as NonNullable<ShuffleOptions['tempCompress']>;
     await expect(shuffle({ inputs: ['in'], tempCompress })).rejects.toMatchObject({
       code: 'ERR_OPTION',
-      message: "tempCompress: expected an object with `codec` 'zstd'",
+      message: "`tempCompress`: expected an object with `codec` 'zstd'",
     });
   });
 
