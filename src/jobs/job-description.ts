@@ -10,7 +10,7 @@ import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { Input } from '../inputs/list-inputs.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import type { ShardRule } from './options.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
 import type { OutputRequest, ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
 import type { KeptLayout } from './work-plan.js';

@@ -6,15 +6,7 @@ import type { TaskName } from '../../workers/tasks.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
-
-/** How the output is cut into shards. `by` selects one of three rules. */
-export type ShardRule =
-  /** This many shards, 1 to 1,000,000. Their record counts differ by at most one. */
-  | { readonly by: 'count'; readonly shardCount: number }
-  /** This many records in each shard, at least 1. The last shard may hold fewer. */
-  | { readonly by: 'records'; readonly recordsPerShard: number }
-  /** Shards of nearly equal size. No shard exceeds this many bytes before compression, and no record is cut. */
-  | { readonly by: 'bytes'; readonly maxShardBytes: number };
+import type { ShardRule } from '../plan/shard-cuts.js';
 
 /**
  * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last

@@ -81,7 +81,7 @@ export async function prepareAppend(
     { pileCount: expectedBytes === undefined ? pilesForFirstInputs(recordBytes) : pilesForBytes(expectedBytes) },
     (store) => {
       requireIdsFree(store.snapshot, ids, replace);
-      return planWork({ ...request, seed: draws }, inputs, store, tuning);
+      return planStoreWork({ ...request, seed: draws }, inputs, store, tuning);
     },
   );
   const { gates, plan, control, storeGate, rotates } = work;
@@ -97,7 +97,7 @@ interface StoreWork extends Pick<PreparedAppend, 'gates' | 'plan' | 'control'> {
   readonly rotates: boolean;
 }
 
-async function planWork(
+async function planStoreWork(
   request: AppendRequest & { readonly seed: string },
   inputs: readonly Input[],
   { pileCount, place: directory }: StoreInSight,

@@ -20,8 +20,8 @@ import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
-import type { ShardRule, ShuffleOptions } from './options.js';
+import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
+import type { ShuffleOptions } from './options.js';
 import { recordFormatOf, requireWhole } from './record-format.js';
 
 /** How a job reports to its caller, and how the caller stops it. */

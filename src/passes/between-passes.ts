@@ -12,18 +12,18 @@ import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } f
 import { type RamPoolShare, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryForRecord, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
-import { planShardCuts, type ShardRequest } from '../plan/shard-cuts.js';
+import { planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
 
 /** One output is one shard of everything. */
-const ONE_OUTPUT: ShardRequest = { by: 'count', shardCount: 1 };
+const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 
-/** The options that decide the form of the output. */
-export interface OutputRequest {
+/** How the output is cut and compressed. */
+export interface OutputForm {
   /** Undefined: one output. */
-  readonly shards: ShardRequest | undefined;
+  readonly shards: ShardRule | undefined;
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
 }
@@ -39,7 +39,7 @@ export interface FoundHeaders {
  * @throws UsageError or InputError if the output cannot be cut as requested.
  */
 export function layOutOutput(
-  { shards, compression }: OutputRequest,
+  { shards, compression }: OutputForm,
   piles: ScatteredPiles,
   headers: FoundHeaders | undefined,
 ): OutputLayout {

@@ -15,9 +15,13 @@ export type ShardCuts =
     }
   | { readonly by: 'byte'; readonly shardCount: number; readonly totalBytes: number };
 
-export type ShardRequest =
+/** How the output is cut into shards. `by` selects one of three rules. */
+export type ShardRule =
+  /** This many shards, 1 to 1,000,000. Their record counts differ by at most one. */
   | { readonly by: 'count'; readonly shardCount: number }
+  /** This many records in each shard, at least 1. The last shard may hold fewer. */
   | { readonly by: 'records'; readonly recordsPerShard: number }
+  /** Shards of nearly equal size. No shard exceeds this many bytes before compression, and no record is cut. */
   | { readonly by: 'bytes'; readonly maxShardBytes: number };
 
 /** A request for more files is a mistake, and most file systems cannot cope with more. */
@@ -27,11 +31,11 @@ export const MOST_SHARDS = 1_000_000;
  * @throws UsageError for more than `MOST_SHARDS`.
  * @throws InputError ERR_RECORD_TOO_LONG when one record is longer than a shard may be.
  */
-export function planShardCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
-  const cuts = chooseCuts(request, totals);
+export function planShardCuts(rule: ShardRule, totals: OutputTotals): ShardCuts {
+  const cuts = chooseCuts(rule, totals);
   if (cuts.shardCount <= MOST_SHARDS) return cuts;
   const advice =
-    request.by === 'records'
+    rule.by === 'records'
       ? `expected \`shards.recordsPerShard\` of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
       : `expected \`shards.maxShardBytes\` of at least ${totals.longestRecordBytes + totals.bytesAround + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
   throw new UsageError(`the output would have ${cuts.shardCount} shards, more than ${MOST_SHARDS}; ${advice}`);
@@ -46,28 +50,28 @@ export interface OutputTotals {
   readonly bytesAround: number;
 }
 
-function chooseCuts(request: ShardRequest, totals: OutputTotals): ShardCuts {
-  switch (request.by) {
+function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts {
+  switch (rule.by) {
     case 'count':
-      return { by: 'rank', shardCount: request.shardCount, totalRecords: totals.records };
+      return { by: 'rank', shardCount: rule.shardCount, totalRecords: totals.records };
     case 'records':
       return {
         by: 'rank',
-        shardCount: Math.max(1, Math.ceil(totals.records / request.recordsPerShard)),
+        shardCount: Math.max(1, Math.ceil(totals.records / rule.recordsPerShard)),
         totalRecords: totals.records,
-        recordsPerShard: request.recordsPerShard,
+        recordsPerShard: rule.recordsPerShard,
       };
     case 'bytes': {
       // A cut at i * total / N moves forward to the next record start, by at most longest - 1 bytes;
       // N is the smallest number for which total / N plus that move still fits.
       const { longestRecordBytes, bytesAround } = totals;
       const fewestBytes = Math.max(1, longestRecordBytes) + bytesAround;
-      const room = request.maxShardBytes - fewestBytes + 1;
+      const room = rule.maxShardBytes - fewestBytes + 1;
       if (room < 1) {
         const around = bytesAround === 0 ? '' : `, a shard has ${bytesAround} bytes besides its records,`;
         throw new InputError(
           'ERR_RECORD_TOO_LONG',
-          `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${request.maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes}B`,
+          `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${rule.maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes}B`,
         );
       }
       return { by: 'byte', shardCount: Math.max(1, Math.ceil(totals.bytes / room)), totalBytes: totals.bytes };

@@ -83,7 +83,7 @@ describe(LARGE_JOB.name, () => {
     const { job, expected } = await prepared;
     const isStaged = (path: string) => path.startsWith(`${job.root}/out/`) && path.endsWith('.part');
     const isDirect = nameOf(fault).endsWith('EINVAL');
-    const tried = await expectSoundAfterEach(job, expected, fault, 1, isDirect ? 1 : atScale(9, 3, 1), isStaged);
+    const tried = await expectSoundAfterEach(job, expected, fault, 1, isDirect ? 1 : atScale(20, 3, 1), isStaged);
     // Not every file system has direct writes, or takes as much in one call.
     expect(tried > 0 || isDirect).toBe(true);
   });

@@ -5,10 +5,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
-import { cutAt, MOST_SHARDS, planShardCuts, type ShardCuts, type ShardRequest, shardAt } from '#src/plan/shard-cuts.js';
+import { cutAt, MOST_SHARDS, planShardCuts, type ShardCuts, type ShardRule, shardAt } from '#src/plan/shard-cuts.js';
 
 /** Lengths of the records of each shard: a shard begins at the first record that starts at its cut or later. */
-function cutRecords(lengths: readonly number[], request: ShardRequest, bytesAround = 0): number[][] {
+function cutRecords(lengths: readonly number[], request: ShardRule, bytesAround = 0): number[][] {
   const cuts = planShardCuts(request, {
     records: lengths.length,
     bytes: lengths.reduce((sum, length) => sum + length, 0),
