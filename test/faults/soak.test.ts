@@ -69,7 +69,7 @@ const SEED = 20_260_131;
 /** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
 const MEASUREMENTS = 12;
 
-const jobCount = atScale(5, 50, 1000);
+const jobCount = atScale(4, 30, 1000);
 /** Bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
 const mostGrowth = atScale(Number.POSITIVE_INFINITY, 600 * 1024, 100 * 1024);
 

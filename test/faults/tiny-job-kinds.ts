@@ -185,7 +185,7 @@ export const TINY_JOBS: readonly TinyJobKind[] = [
   ...[FILE, REPLACED_FILE, NEW_DIRECTORY, EXISTING_DIRECTORY, REPLACED_SHARDS],
   ...RESUMABLE_JOBS,
   {
-    name: 'piles that are split again, on disk',
+    name: 'piles that are scattered again, on disk',
     tuning: {
       ...ON_DISK,
       pileCount: 2,

@@ -15,11 +15,11 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
-type Place = 'in memory' | 'on disk' | 'on disk and split again';
+type Place = 'in memory' | 'on disk' | 'on disk and scattered again';
 const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
   'in memory': { keepInRam: true },
   'on disk': { keepInRam: false },
-  'on disk and split again': { keepInRam: false, pass2ArenaBytes: (isTiny ? 32 : 80) * 1024 },
+  'on disk and scattered again': { keepInRam: false, pass2ArenaBytes: (isTiny ? 32 : 80) * 1024 },
 };
 
 interface Circumstances {
@@ -29,13 +29,13 @@ interface Circumstances {
 
 const IN_MEMORY = ['in memory, inline', { place: 'in memory', inline: true }] as const;
 const ON_DISK = ['on disk, on workers', { place: 'on disk', inline: false }] as const;
-const SLICE_AGAIN = [
-  'on disk and split again, on workers',
-  { place: 'on disk and split again', inline: false },
+const SCATTERED_AGAIN = [
+  'on disk and scattered again, on workers',
+  { place: 'on disk and scattered again', inline: false },
 ] as const;
-const SLICE_AGAIN_INLINE = [
-  'on disk and split again, inline',
-  { place: 'on disk and split again', inline: true },
+const SCATTERED_AGAIN_INLINE = [
+  'on disk and scattered again, inline',
+  { place: 'on disk and scattered again', inline: true },
 ] as const;
 
 describe('verification', () => {
@@ -58,28 +58,31 @@ describe('verification', () => {
     expect(existsSync(output)).toBe(false);
   }
 
-  describe.each(sampled([IN_MEMORY, ON_DISK, SLICE_AGAIN, SLICE_AGAIN_INLINE], 4))('%s', (_, circumstances) => {
-    it('passes when nothing is broken', async () => {
-      const sabotage: Sabotage = { act: 'drop-scattered', nth: Number.MAX_SAFE_INTEGER };
-      const result = await shuffleUnder(sabotage, circumstances, '-o', directory.path('out'));
-      expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
-      expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
-    });
+  describe.each(sampled([IN_MEMORY, ON_DISK, SCATTERED_AGAIN, SCATTERED_AGAIN_INLINE], 4, 0, 2))(
+    '%s',
+    (_, circumstances) => {
+      it('passes when nothing is broken', async () => {
+        const sabotage: Sabotage = { act: 'drop-scattered', nth: Number.MAX_SAFE_INTEGER };
+        const result = await shuffleUnder(sabotage, circumstances, '-o', directory.path('out'));
+        expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+        expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+      });
 
-    it('sees a record written twice', () => expectRefusal({ act: 'repeat-gathered' }, circumstances, /pile \d+ /));
+      it('sees a record written twice', () => expectRefusal({ act: 'repeat-gathered' }, circumstances, /pile \d+ /));
 
-    it('sees a record not written', () => expectRefusal({ act: 'skip-gathered' }, circumstances, /pile \d+ /));
+      it('sees a record not written', () => expectRefusal({ act: 'skip-gathered' }, circumstances, /pile \d+ /));
 
-    it('sees a record written in the place of another of its length', () =>
-      expectRefusal({ act: 'replace-gathered' }, circumstances, /pile \d+ .* checksum/));
+      it('sees a record written in the place of another of its length', () =>
+        expectRefusal({ act: 'replace-gathered' }, circumstances, /pile \d+ .* checksum/));
 
-    it.each(['record', 'length'] as const)('sees changed %s bits come back from a pile', (part) =>
-      expectRefusal({ act: 'alter-loaded', part, nth: 3 }, circumstances),
-    );
+      it.each(['record', 'length'] as const)('sees changed %s bits come back from a pile', (part) =>
+        expectRefusal({ act: 'alter-loaded', part, nth: 3 }, circumstances),
+      );
 
-    it('sees bytes that come back from another place', () =>
-      expectRefusal({ act: 'misdirect-loaded', nth: 2 }, circumstances));
-  });
+      it('sees bytes that come back from another place', () =>
+        expectRefusal({ act: 'misdirect-loaded', nth: 2 }, circumstances));
+    },
+  );
 
   describe.each(sampled([IN_MEMORY, ON_DISK], 2))('%s', (_, circumstances) => {
     it.each([1, 2])('sees a record dropped at a slice boundary that was overlooked, look %d', (nth) =>
@@ -124,7 +127,7 @@ describe('verification', () => {
     );
   });
 
-  describe.each(sampled([ON_DISK, SLICE_AGAIN], 2))('%s', (_, circumstances) => {
+  describe.each(sampled([ON_DISK, SCATTERED_AGAIN], 2))('%s', (_, circumstances) => {
     it.each([
       ['of the same pile', true],
       ['of another pile', false],

@@ -18,7 +18,7 @@ const TEXT = Array.from({ length: 4000 }, (_, i) => `${i} ${'.'.repeat(i % 90)}\
 
 /** A slice an input; records longer than a read. */
 const SIZES: Tuning = { pileCount: 5, bufferBytes: 500, readBytes: 64, outputBytes: 700, sliceBytes: 150_000 };
-const SLICE_AGAIN: Tuning = { ...SIZES, pileCount: 2, keepInRam: false, pass2ArenaBytes: 80 * 1024 };
+const SCATTERED_AGAIN: Tuning = { ...SIZES, pileCount: 2, keepInRam: false, pass2ArenaBytes: 80 * 1024 };
 const MANY_SPLITS: Tuning = { ...SIZES, sliceBytes: 9000, inline: false };
 
 async function progressOf(inputs: readonly string[], tuning: Tuning, onReport?: (report: ShuffleProgress) => void) {
@@ -83,7 +83,7 @@ describe('the progress of a job', () => {
     it.each<[string, Tuning]>([
       ['inline', { ...SIZES, inline: true }],
       ['on threads', { ...SIZES, inline: false }],
-      ['on disk and split again', { ...SLICE_AGAIN, inline: true }],
+      ['on disk and scattered again', { ...SCATTERED_AGAIN, inline: true }],
       ['with sizes as planned', {}],
     ])('comes to the end of both passes: %s', async (_, tuning) => {
       await expectToTheEnd(encode, tuning);

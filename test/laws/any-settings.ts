@@ -56,7 +56,7 @@ export const anySettings: fc.Arbitrary<Settings> = fc.record({
   tuning: fc.tuple(piles, sizes).map(([ofPiles, others]) => ({ ...ofPiles, ...others, inline: true })),
 });
 
-/** An arena so small that a pile of some thousand records is split again, some of them twice. */
+/** An arena so small that a pile of some thousand records is scattered again, some of them twice. */
 export const tightSettings: fc.Arbitrary<Settings> = fc.record({
   ...aroundTuning,
   tuning: fc

@@ -9,6 +9,7 @@ import { type ShuffleOptions, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from './reference-order.js';
 
@@ -34,7 +35,7 @@ async function outputOf(
   return readFileSync(directory.path('out'));
 }
 
-describe.each([
+const COMMANDS = [
   ['bzip2 -c'],
   ['bzip2 -1 -c'],
   ['xz -c'],
@@ -43,7 +44,9 @@ describe.each([
   ['lz4 -c'],
   ['lz4 -9 -BD -c'],
   ['lz4 -l -c'],
-])('%s', (command) => {
+] as const;
+
+describe.each(sampled(COMMANDS, 2, 0, 2))('%s', (command) => {
   const argv = command.split(' ');
   const [program = ''] = argv;
 

@@ -45,6 +45,8 @@ describe.each(
       ['pzstd -p 4'],
     ],
     7,
+    0,
+    2,
   ),
 )('%s', (command) => {
   const argv = [...command.split(' '), '-q', '-c'];

@@ -43,7 +43,7 @@ describe('one output', () => {
   });
 
   it('has the same bytes when piles do not fit and are scattered again', async () => {
-    let splitAgain = 0;
+    let scatteredAgain = 0;
     await fc.assert(
       fc.asyncProperty(largeInputs, seed, tightSettings, async (large, ofSeed, settings) => {
         const inputs = makeLargeInputs(large);
@@ -51,15 +51,15 @@ describe('one output', () => {
         // Stored header, entries and counts of a record, besides its bytes.
         const storedBytes = large.lines * 32 + Buffer.concat(inputs).byteLength;
         const { pileCount = 1, pass2ArenaBytes = 0 } = settings.tuning;
-        if (storedBytes / pileCount > pass2ArenaBytes) splitAgain += 1;
+        if (storedBytes / pileCount > pass2ArenaBytes) scatteredAgain += 1;
       }),
       { numRuns: 4 * times },
     );
-    expect(splitAgain).toBeGreaterThan(times);
+    expect(scatteredAgain).toBeGreaterThan(times);
   });
 
   it('has the same bytes when the parts of such a pile do not fit either', async () => {
-    // 500 KB stored; an arena of 80 KB loads 2,000 records and splits into two or three at a time.
+    // 500 KB stored; an arena of 80 KB loads 2,000 records and scatters again onto two or three at a time.
     const inputs = makeLargeInputs({ lines: 12_000, longest: 40, factor: 5 });
     for (const pileCount of sampled([1, 2, 3], 3, 1)) {
       const tuning = { pileCount, bufferBytes: 500, readBytes: 300, outputBytes: 1000, pass2ArenaBytes: 80 * 1024 };

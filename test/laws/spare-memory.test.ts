@@ -52,7 +52,7 @@ function settingsWith(spareBytes: number, encoding: Encoding, workers = 1): Sett
       bufferBytes: Math.floor((arenaBytes - 2 * READ_BYTES - 80 * 1024) / PILES) - 96,
       readBytes: READ_BYTES,
       outputBytes: 4096,
-      // Room for every pile: one that is split again goes to the disk, too.
+      // Room for every pile: one that is scattered again goes to the disk, too.
       pass2ArenaBytes: 4 * MIB,
       sliceBytes: 100 * 1024,
       stripeCount: 2,

@@ -10,7 +10,7 @@ import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
 
 describe('all orders of five records', () => {
   const directory = useFastDirectory();
-  const jobs = atScale(0, 2_400, 120_000);
+  const jobs = atScale(0, 1_200, 120_000);
 
   it(`are equally likely over ${jobs} whole jobs`, async () => {
     await expectOrdersUniform(directory, jobs);
