@@ -244,8 +244,8 @@ describe.each(Object.keys(JOB_CASES))('the directory of a job %s', (name) => {
     for (const format of FORMATS) {
       const names = readdirSync(join(goldenOf(format), 'job'));
       expect(names).toContain('set-000000.index');
-      expect(names.includes('done-000001')).toBe(name !== 'in pass 1');
-      expect(existsSync(join(goldenOf(format), 'job', 'commit'))).toBe(name === 'at its end');
+      expect(names.includes('done-000001')).toBe(name !== 'in-pass-1');
+      expect(existsSync(join(goldenOf(format), 'job', 'commit'))).toBe(name === 'at-its-end');
     }
   });
 });

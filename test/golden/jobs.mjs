@@ -21,19 +21,19 @@ import { filesOf, ON_DISK } from './output-cases.mjs';
 
 /** @type {Readonly<Record<string, JobCase>>} */
 export const JOB_CASES = {
-  'in pass 1': {
+  'in-pass-1': {
     inputs: ['more.txt', 'one.txt'],
     options: { seed: '42', inputIds: 'name' },
     disks: 1,
     until: /\/set-000002\.index$/,
   },
-  'in pass 2': {
+  'in-pass-2': {
     inputs: ['lines.txt', 'more.txt'],
     options: { seed: '42' },
     disks: 2,
     until: /\/done-000001$/,
   },
-  'shards in pass 2': {
+  'shards-in-pass-2': {
     inputs: ['table-a.csv', 'table-b.csv'],
     options: {
       seed: '1',
@@ -46,7 +46,7 @@ export const JOB_CASES = {
     disks: 0,
     until: /\/done-000001$/,
   },
-  'at its end': {
+  'at-its-end': {
     inputs: ['lines.txt'],
     options: { seed: '1', shards: { by: 'records', recordsPerShard: 100 } },
     disks: 1,
