@@ -10,6 +10,7 @@
  */
 import seedrandom from 'seedrandom';
 import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
+import { proportion } from '../plan/shard-cuts.js';
 import type { LoaderSettings } from './loader-state.js';
 
 export interface EpochOrder {
@@ -68,11 +69,6 @@ export function shareOfRank(
   if (equalize === 'pad') return { first, step, count: Math.ceil(records / worldSize) };
   const end = share === 'strided' ? records : proportion(rank + 1, records, worldSize);
   return { first, step, count: Math.max(0, Math.ceil((end - first) / step)) };
-}
-
-/** floor(part * total / parts), exact for every product. */
-function proportion(part: number, total: number, parts: number): number {
-  return Number((BigInt(part) * BigInt(total)) / BigInt(parts));
 }
 
 /** One read of a pile, or of one range of its keys: takes `count` records of the pile, every `step`th from `first`. */

@@ -80,7 +80,7 @@ function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts {
 }
 
 /** floor(index * total / count), exact for every product. */
-function proportion(index: number, total: number, count: number): number {
+export function proportion(index: number, total: number, count: number): number {
   return Number((BigInt(index) * BigInt(total)) / BigInt(count));
 }
 
