@@ -65,8 +65,8 @@ describe('expireStore', () => {
   it.each<[ExpireRule, RegExp]>([
     [{ before: '2026-02-31' }, /^`rule.before` 2026-02-31: expected a date, alone or with a time, such as /],
     [{ before: 'yesterday' }, /^`rule.before` yesterday: expected a date/],
-    [{ keepLast: -1 }, /^keepLast -1: expected a whole number of at least 0$/],
-    [{ keepMilliseconds: Number.NaN }, /^keepMilliseconds NaN: expected a number of at least 0$/],
+    [{ keepLast: -1 }, /^`rule.keepLast` is -1; expected a whole number from 0 to \d+$/],
+    [{ keepMilliseconds: Number.NaN }, /^`rule.keepMilliseconds` is NaN; expected a number of at least 0$/],
   ])('refuses %o', async (rule, message) => {
     await writeInputs(store(), ['a'], 'g');
     await expect(expireStore(store(), rule)).rejects.toEqual(
