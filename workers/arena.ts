@@ -44,6 +44,12 @@ export class Arena {
     this.kernel.ensureArena(byteLength);
     return true;
   }
+
+  /** @returns the address of a buffer for reads, which overlies all else: every arena has room for a read window. */
+  reserveForReads(byteLength: number): number {
+    if (this.reserve(ARENA_START + byteLength)) return ARENA_START;
+    throw new RangeError(`an arena has no room for the ${byteLength} bytes of a read`);
+  }
 }
 
 /** Lays out regions one behind the other. */

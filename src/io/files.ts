@@ -5,7 +5,7 @@
  * device are not. Short reads and writes are continued, and every error names the file, the position and what to do.
  */
 import { constants } from 'node:fs';
-import { thenAlways } from '../cleanup.js';
+import { afterFailure, thenAlways } from '../cleanup.js';
 import { ClosedPipeError } from '../errors.js';
 import { blockFor } from '../pause.js';
 import { fileCalls } from './file-calls.js';
@@ -43,28 +43,18 @@ export type OwnRole = 'temp' | 'store';
  */
 export function openOwnForRead(path: string, role: OwnRole): OpenFile {
   const file = open(path, role, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  let failure: unknown = new Error('it is not a regular file');
   try {
     if (fileCalls.statOpen(file.fd).isFile()) return file;
+    throw new Error('it is not a regular file');
   } catch (error) {
-    failure = error;
+    throw afterFailure(ioError('examine', role, path, error), () => closeFile(file));
   }
-  return thenAlways(
-    () => {
-      throw ioError('examine', role, path, failure);
-    },
-    () => closeFile(file),
-  );
 }
 
 /** Creates a file that must not exist; never follows a symbolic link planted under its name. */
 export function createOwnFile(path: string, role: OwnRole): OpenFile {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   return open(path, role, flags, role === 'temp' ? 0o600 : 0o666);
-}
-
-export function createTempFile(path: string): OpenFile {
-  return createOwnFile(path, 'temp');
 }
 
 /** Opens a staged output for writing at given positions, creating it (mode by umask) when missing. */

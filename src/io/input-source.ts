@@ -9,7 +9,7 @@
 
 import { Socket } from 'node:net';
 import { isatty, ReadStream as TerminalStream } from 'node:tty';
-import { thenAlways } from '../cleanup.js';
+import { afterFailure } from '../cleanup.js';
 import { InputError, PileshufError } from '../errors.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
@@ -98,14 +98,10 @@ export function openStreamInput(path: string): StreamInput {
   try {
     return streamInputOf(file);
   } catch (error) {
-    return thenAlways(
-      () => {
-        throw error instanceof PileshufError ? error : ioError('examine', 'input', file.path, error);
-      },
-      () => {
-        if (file !== STANDARD_INPUT_FILE) closeFile(file);
-      },
-    );
+    const failure = error instanceof PileshufError ? error : ioError('examine', 'input', file.path, error);
+    throw afterFailure(failure, () => {
+      if (file !== STANDARD_INPUT_FILE) closeFile(file);
+    });
   }
 }
 

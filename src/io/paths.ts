@@ -50,11 +50,6 @@ export function realPathOf(path: string, role: FileRole): string {
   return systemCall('examine', role, path, () => fileCalls.realPath(path));
 }
 
-/** Whether this process may create files in a directory. */
-export function isWritable(directory: string, role: FileRole): boolean {
-  return findObstacle(directory, 'write', role) === undefined;
-}
-
 /** Why this process may not create files in a directory, or list it; undefined when it may. */
 export function findObstacle(directory: string, to: 'read' | 'write', role: FileRole): string | undefined {
   try {

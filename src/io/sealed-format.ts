@@ -5,8 +5,7 @@
 
 import type { FileRole } from './io-error.js';
 import { readShape, type Shape } from './json-shape.js';
-import type { Remedy } from './sealed-file.js';
-import { seal, unseal } from './sealed-file.js';
+import { type Remedy, seal, unseal } from './sealed-file.js';
 import { readSmallFile } from './small-file.js';
 
 interface FormatParts<T> {

@@ -31,6 +31,11 @@ export function isNameOfAttempt(name: string): boolean {
   return /\.[0-9a-f]{16}\.attempt$/.test(name);
 }
 
+/** Writes a file of these bytes, which must not exist; it may be lost with the power. */
+export function createWhole(path: string, bytes: Uint8Array, role: OwnRole): void {
+  withFile(createOwnFile(path, role), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
+}
+
 /**
  * Writes a file of these bytes to a directory, durably, and replaces a file of that name.
  * When it throws, the name has either all of the former bytes or all of the new ones.

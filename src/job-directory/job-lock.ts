@@ -16,7 +16,7 @@ import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
-import { closeFile, createTempFile, removeFile } from '../io/files.js';
+import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { errnoOf, ioError } from '../io/io-error.js';
 import { listNames } from '../io/paths.js';
 import { formatOwnerName, holdOn, identifyOwner, judgeNames, letGoOf, type OwnerState } from '../machine/file-owner.js';
@@ -78,7 +78,7 @@ export function findJobHolder(directory: string): LockHolder | undefined {
 
 function createLockFile(directory: string, name: string): void {
   try {
-    closeFile(createTempFile(join(directory, name)));
+    closeFile(createOwnFile(join(directory, name), 'temp'));
   } catch (error) {
     throw error instanceof Error && errnoOf(error.cause) === 'ENOENT' ? vanished(directory) : error;
   }

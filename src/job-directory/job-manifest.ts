@@ -6,11 +6,11 @@
  */
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
-import { createTempFile, removeFile, withFile, writeAt } from '../io/files.js';
+import { removeFile } from '../io/files.js';
 import { flag, list, nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
-import { createDurably, replaceDurably } from '../io/small-file.js';
+import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
 import { MOST_PILES, MOST_STRIPES } from '../pile-sets/pile-layout.js';
 
 export const MANIFEST_NAME = 'manifest';
@@ -73,7 +73,7 @@ const format = new SealedFormat({
 export async function writeJobManifest(jobDirectory: string, manifest: JobManifest): Promise<void> {
   const bytes = format.seal(manifest);
   if (manifest.isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
-  else createWhole(join(jobDirectory, MANIFEST_NAME), bytes);
+  else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
 }
 
 /** Makes the manifest survive a power failure, also that of a job that is not resumable. */
@@ -130,7 +130,7 @@ export function noteStagingOwner(stagingDirectory: string, owner: StagingOwner):
   if (noted?.jobDirectory === owner.jobDirectory && noted.isResumable === owner.isResumable) return;
   const path = join(stagingDirectory, STAGING_OWNER_NAME);
   removeFile(path, 'output');
-  createWhole(path, ownerFormat.seal(owner));
+  createWhole(path, ownerFormat.seal(owner), 'temp');
 }
 
 /** @returns undefined when there is no note, or an attempt ended before it had written all of the note. */
@@ -141,8 +141,4 @@ export function readStagingOwner(stagingDirectory: string): StagingOwner | undef
     if (error instanceof VerificationError) return undefined;
     throw error;
   }
-}
-
-function createWhole(path: string, bytes: Uint8Array): void {
-  withFile(createTempFile(path), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }

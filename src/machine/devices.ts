@@ -14,8 +14,6 @@ import { posix } from 'node:path';
 import { type DeviceProbe, type Disk, defaultIoLimits, describeDisk, type StatDevice, systemProbe } from './disks.js';
 import { isWithin, type Mount, parseMounts } from './kernel-text.js';
 
-export type { DeviceClass, DeviceProbe } from './disks.js';
-
 export interface Device extends Disk {
   /** Of the path itself, like `overlay`, not of what lies under it; `unknown` when no mount fits. */
   readonly fileSystemType: string;

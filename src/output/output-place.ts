@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
-import { findObstacle, isSameFile, isWritable, nameExists, realPathOf, statPath } from '../io/paths.js';
+import { findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { STANDARD_OUTPUT } from './output-target.js';
 import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
@@ -192,7 +192,7 @@ export function stagingParentOf(place: FilesPlace): string {
   );
   if (there !== undefined) return there;
   const isOwnFileSystem = statPath(place.path, 'output')?.dev !== statPath(parent, 'output')?.dev;
-  return isOwnFileSystem || !isWritable(parent, 'output') ? place.path : parent;
+  return isOwnFileSystem || findObstacle(parent, 'write', 'output') !== undefined ? place.path : parent;
 }
 
 /** @throws UsageError when `path`, named as `what`, lies in one of the input directories. */

@@ -47,22 +47,18 @@ export function requireShortNames(naming: ShardNaming): void {
   );
 }
 
-/** Names in `directory` that are shards of this prefix, whatever their count and extension. */
-export function findShards(directory: string, prefix: string): string[] {
-  return listNames(directory, 'output')
-    .filter((name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)))
-    .sort();
-}
-
 /** Name of the file that says that the shards of a prefix are complete. */
 export function completionMarkerName({ prefix }: ShardNaming): string {
   return `${prefix}${MARKER_ENDING}`;
 }
 
-/** Names of all files in a directory that new shards of this prefix replace. */
+/** Names of all files that new shards of this prefix replace: shards, whatever their count and extension, and a marker. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
+  const { prefix } = naming;
+  const shards = listNames(path, 'output')
+    .filter((name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)))
+    .sort();
   const marker = completionMarkerName(naming);
-  const shards = findShards(path, naming.prefix);
   return nameExists(join(path, marker), 'output') ? [...shards, marker] : shards;
 }
 

@@ -199,7 +199,7 @@ export class StagedOutput {
    */
   async commitMoves({ journal, isOneMove }: PlannedMoves): Promise<readonly string[]> {
     if (isOneMove) await moveOutputs(this.#place, this.#directories, journal);
-    else await this.#moveOrTakeBack(this.#place, journal);
+    else await this.#moveOrTakeBack(journal);
     return this.#afterMoves(journal);
   }
 
@@ -239,19 +239,18 @@ export class StagedOutput {
   }
 
   /** If a step fails, undoes the earlier ones: afterwards there is the whole output, or all former files. */
-  async #moveOrTakeBack(place: FilesPlace, journal: CommitJournal): Promise<void> {
-    const { stagingDirectory, jobDirectory } = this.#directories;
+  async #moveOrTakeBack(journal: CommitJournal): Promise<void> {
     try {
-      await moveOutputs(place, this.#directories, journal);
+      await moveOutputs(this.#place, this.#directories, journal);
     } catch (error) {
       try {
-        const soFar = readJournal(jobDirectory) ?? journal;
+        const soFar = readJournal(this.#directories.jobDirectory) ?? journal;
         // In phase `moved` the whole output is there, and a later attempt finds that.
-        if (soFar.phase !== 'moved') await takeBack(place, this.#directories, soFar);
+        if (soFar.phase !== 'moved') await takeBack(this.#place, this.#directories, soFar);
       } catch (failure) {
         throw new SystemError(
           'ERR_IO',
-          `${messageOf(error)}; the former shards could not all be put back (${messageOf(failure)}): they are in ${asideDirectory(stagingDirectory)}`,
+          `${messageOf(error)}; the former shards could not all be put back (${messageOf(failure)}): they are in ${asideDirectory(this.#stagingDirectory)}`,
           { cause: error },
         );
       }

@@ -53,14 +53,10 @@ export function* eachMergedPile(
     const next = Math.min(end, pile + Math.max(1, Math.floor(count)));
     const merged = mergePiles(pileSets, pile, next);
     yield* merged;
-    const segmentCount = merged.reduce((sum, { parts }) => sum + segmentsOf(parts), 0);
+    const segmentCount = merged.flatMap(({ parts }) => parts).reduce((sum, { segments }) => sum + segments.length, 0);
     count = (SEGMENTS_TOGETHER * (next - pile)) / Math.max(1, segmentCount);
     pile = next;
   }
-}
-
-function segmentsOf(parts: MergedPile['parts']): number {
-  return parts.reduce((sum, { segments }) => sum + segments.length, 0);
 }
 
 /** @param entries of the pile, one for each pile set. */

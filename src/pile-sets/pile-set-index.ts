@@ -20,7 +20,7 @@
  * All numbers are little-endian.
  */
 import { crc32 } from 'node:zlib';
-import { createOwnFile, type OwnRole, withFile, writeAt } from '../io/files.js';
+import type { OwnRole } from '../io/files.js';
 import { type PileTally, type PileTotals, tallyOf } from './pile-totals.js';
 import type { Segment, SegmentLog } from './segments.js';
 
@@ -132,8 +132,4 @@ function writeSegments(bytes: Buffer, segmentsAt: number, pileCount: number, log
     bytes.writeBigUInt64LE(checksum, at + 16);
   }
   return firstSegments;
-}
-
-export function writePileSetIndex(path: string, bytes: Uint8Array, role: OwnRole = 'temp'): void {
-  withFile(createOwnFile(path, role), (file) => writeAt(file, bytes, 0, bytes.byteLength, 0));
 }

@@ -5,6 +5,7 @@
  * leftover.
  */
 import { closeAll, createOwnFile, type OpenFile, syncData, writeAt } from '../io/files.js';
+import { createWhole } from '../io/small-file.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase } from '../phase-clock.js';
 import {
@@ -16,13 +17,7 @@ import {
   roleOf,
   stripeOfPile,
 } from './pile-layout.js';
-import {
-  type DataFileSize,
-  encodePileSetIndex,
-  type IndexSource,
-  MOST_COMPRESSED_BYTES,
-  writePileSetIndex,
-} from './pile-set-index.js';
+import { type DataFileSize, encodePileSetIndex, type IndexSource, MOST_COMPRESSED_BYTES } from './pile-set-index.js';
 import type { PileTotals } from './pile-totals.js';
 import type { RamPool } from './ram-pool.js';
 import type { SegmentCompressor, SegmentHasher } from './segments.js';
@@ -171,7 +166,7 @@ export class PileSetWriter {
     if (diskBytes === 0 && !indexInFile) return { name, index: { bytes }, diskBytes, dataFiles };
     const path = indexFilePath(layout, name);
     const { role } = layout;
-    writePileSetIndex(path, bytes, role);
+    createWhole(path, bytes, roleOf(layout));
     return { name, index: role === undefined ? { path } : { path, role }, diskBytes, dataFiles };
   }
 

@@ -115,7 +115,7 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
 }
 
 function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
-  const { budgetBytes } = need;
+  const { budgetBytes, layout } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
   const perStoredByte = storedByteCost(need.meanRecordBytes);
@@ -129,7 +129,6 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   }
   // A thread has up to eight files of its own and, with a single stripe, one data file on each temp disk.
   const openableWorkers = Math.floor((need.openFileLimit - 48) / (8 + need.tempDiskCount));
-  const { layout } = need;
   const mostWorkers = Math.max(
     1,
     Math.min(

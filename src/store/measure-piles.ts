@@ -2,18 +2,16 @@
  * Compares each commit of a store with its indexes and the sizes of their files: all that can be checked without reading
  * records.
  */
-import { VerificationError } from '../errors.js';
 import { statPath } from '../io/paths.js';
 import { UNGATED } from '../job-control.js';
 import { hearSignals } from '../pause.js';
 import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
+import { damagedPileSet } from '../pile-sets/pile-set-file.js';
 import { addTotals, checksumTextOf, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
 import { readPileSetDescription, readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import type { StoreCommit } from './store-manifest.js';
 import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot.js';
-
-const ADVICE = 'check the disk, and restore the store from a copy, or replace what was written there';
 
 /**
  * @returns the memory that each pile needs when it is loaded, in bytes.
@@ -50,8 +48,10 @@ async function addTallies(
   const found = `${records} records of ${bytes} bytes, checksum ${checksumTextOf(checksum)}`;
   const told = `${commit.records} records of ${commit.bytes} bytes, checksum ${commit.checksum}`;
   if (found === told) return;
-  throw new VerificationError(
-    `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}; ${ADVICE}`,
+  throw damagedPileSet(
+    `the indexes of commit ${commit.name} (generation ${commit.generation}) have ${found}, expected ${told}`,
+    undefined,
+    'store',
   );
 }
 
@@ -60,10 +60,10 @@ function readTallies(path: string, name: string, { pileCount }: PileSetLayout): 
   const tallies = readPileTotals(index);
   const { name: foundName } = readPileSetDescription(index);
   if (foundName !== name) {
-    throw new VerificationError(`${path} is the index of the pile set ${foundName}, expected ${name}; ${ADVICE}`);
+    throw damagedPileSet(`${path} is the index of the pile set ${foundName}, expected ${name}`, undefined, 'store');
   }
   if (tallies.records.length !== pileCount) {
-    throw new VerificationError(`${path} has ${tallies.records.length} piles, expected ${pileCount}; ${ADVICE}`);
+    throw damagedPileSet(`${path} has ${tallies.records.length} piles, expected ${pileCount}`, undefined, 'store');
   }
   return tallies;
 }
@@ -71,5 +71,5 @@ function readTallies(path: string, name: string, { pileCount }: PileSetLayout): 
 function requireDataFile(path: string, diskBytes: number): void {
   const byteLength = Number(statPath(path, 'store')?.size ?? 0);
   if (byteLength === diskBytes) return;
-  throw new VerificationError(`${path} has ${byteLength} bytes, expected ${diskBytes}; ${ADVICE}`);
+  throw damagedPileSet(`${path} has ${byteLength} bytes, expected ${diskBytes}`, undefined, 'store');
 }

@@ -2,12 +2,12 @@
  * A store as it was at one moment: its readers work on that, whatever is appended or expired meanwhile. A pile set of a
  * snapshot may be expired, and deleted after the grace, while it is read; the reader's error then says so.
  */
-import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
+import { addCleanupErrors, PileshufError, VerificationError } from '../errors.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings } from './store-files.js';
+import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
 import { readNewestManifest, readStoreManifest, type StoreManifest } from './store-manifest.js';
 
 export interface StoreSnapshot {
@@ -24,16 +24,15 @@ export interface StoreSnapshot {
 export function openSnapshot(path: string, manifestNumber?: number): StoreSnapshot {
   if (statPath(path, 'store')?.isDirectory() !== true) {
     const what = statPath(path, 'store') === undefined ? 'does not exist' : 'is not a directory';
-    throw new UsageError(`the pile store ${path} ${what}; check the name`, 'ERR_STORE');
+    throw storeError(`the pile store ${path} ${what}; check the name`);
   }
   const directory = realPathOf(path, 'store');
   const settings = requireStoreSettings(directory);
   const manifest =
     manifestNumber === undefined ? readNewestManifest(directory) : readStoreManifest(directory, manifestNumber);
   if (manifest === undefined) {
-    throw new UsageError(
+    throw storeError(
       `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; start from its present state`,
-      'ERR_STORE',
     );
   }
   if (manifest.storeId !== settings.id) {
@@ -71,9 +70,8 @@ export function explainedByExpiry(error: unknown, snapshot: StoreSnapshot, pileS
   const name = pileSetName ?? error.pileSetName;
   if (name === undefined || isKept(snapshot, name)) return error;
   const { directory, manifest } = snapshot;
-  const explained = new UsageError(
+  const explained = storeError(
     `records of state ${manifest.number} of the pile store ${directory} were expired and deleted while they were read; start anew, and give later garbage collections a longer \`graceMilliseconds\``,
-    'ERR_STORE',
   );
   addCleanupErrors(explained, error.cleanupErrors);
   return explained;

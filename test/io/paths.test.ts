@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { beforeEach, describe, expect, it, test } from 'vitest';
 import { SystemError } from '#src/errors.js';
 import {
+  findObstacle,
   isSameEntry,
   isSameFile,
-  isWritable,
   lstatPath,
   nameExists,
   readFreeBytes,
@@ -60,16 +60,17 @@ describe('two names', () => {
   });
 });
 
-describe('isWritable', () => {
+describe('findObstacle', () => {
   it('is what permissions say, and nothing else', () => {
     mkdirSync(path('directory'));
-    expect(isWritable(path('directory'), 'output')).toBe(true);
+    const find = () => findObstacle(path('directory'), 'write', 'output');
+    expect(find()).toBeUndefined();
     for (const errno of ['EACCES', 'EPERM', 'EROFS']) {
       fileCalls.replace({ access: failWith(errno) });
-      expect(isWritable(path('directory'), 'output')).toBe(false);
+      expect(find()).toEqual(expect.any(String));
     }
     fileCalls.replace({ access: failWith('EIO') });
-    expect(() => isWritable(path('directory'), 'output')).toThrow(SystemError);
+    expect(find).toThrow(SystemError);
   });
 });
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type DeviceClass, describeDevice } from '#src/machine/devices.js';
+import { describeDevice } from '#src/machine/devices.js';
+import type { DeviceClass } from '#src/machine/disks.js';
 import { type FakeSystem, fakeProbe } from './fake-system.js';
 
 const describeFake = (path: string, system: FakeSystem) => describeDevice(path, fakeProbe(system));

@@ -4,13 +4,7 @@
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import {
-  commonExtension,
-  completionMarkerName,
-  findFormerFiles,
-  findShards,
-  shardName,
-} from '#src/output/shard-names.js';
+import { commonExtension, completionMarkerName, findFormerFiles, shardName } from '#src/output/shard-names.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 describe('shardName', () => {
@@ -28,7 +22,7 @@ describe('shardName', () => {
   });
 });
 
-describe('findShards', () => {
+describe('findFormerFiles', () => {
   const directory = useTestDirectory();
 
   it('finds shards of the prefix, of whichever count and extension, and nothing else', () => {
@@ -54,14 +48,12 @@ describe('findShards', () => {
     mkdirSync(directory.path('out', 'shard-00005-of-00009'));
     symlinkSync('nowhere', directory.path('out', 'shard-00003-of-00009'));
     const expected = [...shards, 'shard-00003-of-00009', 'shard-00005-of-00009'].toSorted();
-    expect(findShards(directory.path('out'), 'shard')).toEqual(expected);
-    expect(findShards(directory.path('out'), 'shard-a')).toEqual(['shard-a-00000-of-00002']);
-    expect(findShards(directory.path('out'), 'sh.rd')).toEqual([]);
+    const find = (prefix: string) =>
+      findFormerFiles({ path: directory.path('out'), naming: { prefix, extension: '.txt' } });
+    expect(find('shard')).toEqual(expected);
+    expect(find('shard-a')).toEqual(['shard-a-00000-of-00002']);
+    expect(find('sh.rd')).toEqual([]);
   });
-});
-
-describe('findFormerFiles', () => {
-  const directory = useTestDirectory();
 
   it('finds the marker of the prefix with its shards, whatever it is', () => {
     mkdirSync(directory.path('out'));

@@ -16,7 +16,6 @@ import {
   MOST_COMPRESSED_BYTES,
   type PileEntry,
   type PileSetDescription,
-  writePileSetIndex,
 } from '#src/pile-sets/pile-set-index.js';
 import { type PileTally, totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription, readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
@@ -181,7 +180,7 @@ describe('the index of a pile set', () => {
 
   it('reads the same from a file', () => {
     const path = directory.path('set.index');
-    writePileSetIndex(path, encode(small));
+    writeFileSync(path, encode(small));
     expect(readAll({ path }, PILES)).toEqual(answersTo(small));
     expect(readPileEntries({ path }, 1, 2)).toEqual(entriesOf(small).slice(1, 2));
   });

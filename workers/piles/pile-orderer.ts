@@ -15,7 +15,7 @@ import type { JobControl } from '../../src/job-control.js';
 import type { SinkBuffer } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
-import { type PileSetLayout, pileSetFiles, type RescatterTarget } from '../../src/pile-sets/pile-layout.js';
+import { type PileSetLayout, pileSetFiles } from '../../src/pile-sets/pile-layout.js';
 import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/pile-sets/segments.js';
 import {
@@ -29,6 +29,7 @@ import {
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
+import type { ShuffleShare } from '../shares.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** A merged pile and its place in the key space. */
@@ -53,12 +54,8 @@ export interface OrdererParts {
   readonly reader: MergedPileReader;
   readonly hasher: SegmentHasher;
   readonly compressor: SegmentCompressor | undefined;
-  readonly bufferBytes: number;
-  readonly readBytes: number;
-  readonly outputBytes: number;
+  readonly job: Pick<ShuffleShare, 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'>;
   readonly longestRecordBytes: number;
-  readonly tiesByBytes: boolean;
-  readonly rescatterTo: RescatterTarget;
   readonly attemptName: string;
   /** Waits for the writes under way. */
   readonly settle: () => Promise<void>;
@@ -79,10 +76,11 @@ export class PileOrderer {
     this.#parts = parts;
     this.wasm = parts.arena.kernel.wasm;
     const layout = new ArenaLayout();
-    const takeBuffer = () => layout.take(parts.outputBytes + SLACK_BYTES, 4096);
+    const { outputBytes } = parts.job;
+    const takeBuffer = () => layout.take(outputBytes + SLACK_BYTES, 4096);
     this.sinkBuffer = {
       addresses: [takeBuffer(), ...Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, takeBuffer)],
-      capacityBytes: parts.outputBytes,
+      capacityBytes: outputBytes,
       memory: () => this.bytes,
     };
     this.#storedAddress = layout.take(0, 4096);
@@ -103,20 +101,16 @@ export class PileOrderer {
 
   /** @returns false, without any work, when the pile does not fit. */
   async #load({ merged, layout, parentScale }: LevelPile): Promise<boolean> {
-    const { arena, reader, settle, tiesByBytes } = this.#parts;
+    const { arena, reader, settle, job } = this.#parts;
     const { records, storedBytes } = merged;
-    const bits = bucketBits(records);
-    const behindStored = new ArenaLayout(this.#storedAddress + storedBytes + SLACK_BYTES);
-    const counts = behindStored.take(4 * 2 ** bits);
-    const arrived = behindStored.take(8 * records);
-    const sorted = behindStored.take(8 * records);
+    const { bits, counts, arrived, sorted, end } = orderTables(this.#storedAddress + storedBytes, records);
     // Growing replaces the memory, and a write may still be reading from it.
-    if (!arena.holds(behindStored.end)) await settle();
-    if (!arena.reserve(behindStored.end)) return false;
+    if (!arena.holds(end)) await settle();
+    if (!arena.reserve(end)) return false;
 
     const { wasm } = this;
     const { pile } = merged;
-    wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, tiesByBytes);
+    wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, job.tiesByBytes);
     let filled = this.#storedAddress;
     let walked = this.#storedAddress;
     await reader.read(merged, layout, {
@@ -137,8 +131,7 @@ export class PileOrderer {
   }
 
   async #rescatter(pile: LevelPile, emit: Emit): Promise<void> {
-    const { arena, control, reader, hasher, compressor, settle, attemptName, readBytes, longestRecordBytes } =
-      this.#parts;
+    const { arena, control, reader, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
     const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(layout.pileCount));
     // The plan of pass 2 has room for every record. It cannot be that all records of a pile have the same key.
@@ -146,9 +139,9 @@ export class PileOrderer {
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
-    const windowBytes = readBytes + longestRecordBytes + STORED_HEADER_BYTES;
+    const windowBytes = job.readBytes + longestRecordBytes + STORED_HEADER_BYTES;
     const subPiles = this.#planSubPiles(merged, windowBytes);
-    const { disks, indexDirectory } = this.#parts.rescatterTo;
+    const { disks, indexDirectory } = job.rescatterTo;
     const subLayout: PileSetLayout = { pileCount: subPiles.count, stripeCount: 1, disks, indexDirectory };
     this.#rescatters += 1;
     const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
@@ -196,7 +189,8 @@ export class PileOrderer {
 
   /** As many sub-piles as necessary, with buffers as large as the arena allows beside the window. */
   #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
-    const { arena, bufferBytes, outputBytes } = this.#parts;
+    const { arena, job } = this.#parts;
+    const { bufferBytes, outputBytes } = job;
     const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
     const roomBytes = Math.max(1, arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes);
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
@@ -208,12 +202,18 @@ export class PileOrderer {
   }
 }
 
-/** log2 of the number of ranges in the counting step, for about two records a range. */
-export function bucketBits(records: number): number {
-  return Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
+/** The addresses of the tables of an order, behind the stored records. */
+export function orderTables(storedEnd: number, records: number) {
+  // log2 of the number of ranges in the counting step, for about two records a range.
+  const bits = Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
+  const layout = new ArenaLayout(storedEnd + SLACK_BYTES);
+  const counts = layout.take(4 * 2 ** bits);
+  const arrived = layout.take(8 * records);
+  const sorted = layout.take(8 * records);
+  return { bits, counts, arrived, sorted, end: layout.end };
 }
 
-export function foreignRecord(merged: Pick<MergedPile, 'pile' | 'records'>): VerificationError {
+export function foreignRecord(merged: MergedPile): VerificationError {
   return new VerificationError(
     `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
   );

@@ -11,7 +11,7 @@ import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
-import { bucketBits, foreignRecord } from './pile-orderer.js';
+import { foreignRecord, orderTables } from './pile-orderer.js';
 
 /** A part of a pile. */
 export interface Portion {
@@ -137,15 +137,15 @@ export class PortionOrderer {
     return { records, recordsBefore: wasm.recordsBefore() >>> 0, storedBytes: filled - this.#stored };
   }
 
-  #mix({ pile, records }: MergedPile, from: number, to: number, epochKey: bigint): number {
-    const mixed = this.#wasm.mixKeys(from, to, pile, this.#parts.layout.pileCount, epochKey) >>> 0;
-    if (mixed === 0) throw foreignRecord({ pile, records });
+  #mix(merged: MergedPile, from: number, to: number, epochKey: bigint): number {
+    const mixed = this.#wasm.mixKeys(from, to, merged.pile, this.#parts.layout.pileCount, epochKey) >>> 0;
+    if (mixed === 0) throw foreignRecord(merged);
     return mixed;
   }
 
-  #walk({ pile, records }: MergedPile, from: number, to: number): number {
+  #walk(merged: MergedPile, from: number, to: number): number {
     const walked = this.#wasm.walkStored(from, to) >>> 0;
-    if (walked === 0) throw foreignRecord({ pile, records });
+    if (walked === 0) throw foreignRecord(merged);
     return walked;
   }
 
@@ -158,12 +158,8 @@ export class PortionOrderer {
 
   /** Lays out the tables of the order behind the stored records. */
   #prepare(merged: MergedPile, records: number, storedEnd: number, { pile, pileCount, scale }: KeyPlace): void {
-    const bits = bucketBits(records);
-    const behindStored = new ArenaLayout(storedEnd + SLACK_BYTES);
-    const counts = behindStored.take(4 * 2 ** bits);
-    const arrived = behindStored.take(8 * records);
-    const sorted = behindStored.take(8 * records);
-    this.#reserve(merged, behindStored.end);
+    const { bits, counts, arrived, sorted, end } = orderTables(storedEnd, records);
+    this.#reserve(merged, end);
     this.#wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, pileCount, scale, true);
   }
 

@@ -7,7 +7,6 @@ import { thenAlways } from '../../src/cleanup.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { ArenaLayout } from '../arena.js';
 import type { ReadShare, TaskShare } from '../shares.js';
 import { threadStateOf } from '../thread-state.js';
 
@@ -23,10 +22,7 @@ export interface CountTask {
 
 export async function countByte({ job, path, version, gate, byte, start, end }: CountTask): Promise<number> {
   const { control, arena } = threadStateOf(job);
-  const layout = new ArenaLayout();
-  const address = layout.take(job.readBytes);
-  // Every arena has room for a read window, and this buffer is part of one.
-  if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${job.readBytes} bytes of a read`);
+  const address = arena.reserveForReads(job.readBytes);
   const input = new RegularInput(path, version, control, gate);
   const count = (): number => {
     let total = 0n;

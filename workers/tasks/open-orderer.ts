@@ -18,19 +18,14 @@ export interface PilesTask {
 export async function openOrderer(task: PilesTask, settle: () => Promise<void>): Promise<PileOrderer> {
   const { job, attemptName, longestRecordBytes } = task;
   const { control, ramPool, arena, hasher, compressor } = pileStateOf(job);
-  const { bufferBytes, readBytes, outputBytes, tiesByBytes, rescatterTo } = job;
   return new PileOrderer({
     arena,
     control,
     reader: new MergedPileReader(await ramPool, hasher, zstdExpander, control),
     hasher,
     compressor,
-    bufferBytes,
-    readBytes,
-    outputBytes,
+    job,
     longestRecordBytes,
-    tiesByBytes,
-    rescatterTo,
     attemptName,
     settle,
   });

@@ -7,7 +7,6 @@ import type { GateNumber } from '../../src/job-control.js';
 import { stagedPath, type WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
-import { ArenaLayout } from '../arena.js';
 import type { ReadShare, TaskShare } from '../shares.js';
 import { type ThreadState, threadStateOf } from '../thread-state.js';
 
@@ -46,10 +45,7 @@ function hashRange(
   pieceBytes: number,
   { control, arena, outputHasher }: ThreadState,
 ): string {
-  const layout = new ArenaLayout();
-  const address = layout.take(pieceBytes);
-  // Every arena has room for a read window, and this buffer is one.
-  if (!arena.reserve(layout.end)) throw new RangeError(`an arena has no room for the ${pieceBytes} bytes of a read`);
+  const address = arena.reserveForReads(pieceBytes);
   outputHasher.begin();
   for (let position = start; position < end; ) {
     control.throwIfAborted();

@@ -33,9 +33,7 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
   const thread = readStateOf(job);
   const { control, arena, hasher } = thread;
   const { ramPool, compressor } = pileStateOf(job);
-  const { layout } = job;
-  const name = task.pileSetName;
-  const parts = { name, layout, ramPool: await ramPool, indexInFile: job.keepsPileSets };
+  const parts = { name: task.pileSetName, layout: job.layout, ramPool: await ramPool, indexInFile: job.keepsPileSets };
   const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
   const scatter = async (): Promise<ScatterResult> => {
     const scatterArena = new ScatterArena(arena, writer, {
