@@ -46,7 +46,10 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    reporter = createReporter(reporterOptionsOf(argv, command.name, parsed.values), stderr);
+    const { progress: style, quiet, resume }: ReportingValues = parsed.values;
+    // Only the main command leaves jobs that can be resumed.
+    const resumeCommand = command === shuffleCommand ? resumeCommandOf(argv, resume === true) : undefined;
+    reporter = createReporter({ style, quiet, resumeCommand }, stderr);
     await command.run({ ...parsed, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
@@ -78,11 +81,4 @@ interface ReportingValues {
   readonly progress?: ReporterOptions['style'];
   readonly quiet?: boolean;
   readonly resume?: boolean;
-}
-
-/** Only the main command leaves jobs that can be resumed. */
-function reporterOptionsOf(argv: readonly string[], name: CommandName, values: ReportingValues): ReporterOptions {
-  const { progress, quiet, resume } = values;
-  const resumeCommand = name === 'shuffle' ? resumeCommandOf(argv, resume === true) : undefined;
-  return { style: progress, quiet, resumeCommand };
 }

@@ -3,7 +3,7 @@
  * output, and of each shard. Reads a header off the decoded bytes of an input, and shows where two of them differ.
  * `record-format.ts` lists the rules.
  */
-import { corruptInput, type InputError } from '../errors.js';
+import { corruptInput } from '../errors.js';
 import type { FramingSpec } from './framing-table.js';
 
 /** No header is longer: all of it is held in memory, on every thread that reads an input. */
@@ -120,7 +120,10 @@ export async function readHeader(
     const header = rule.measure(buffer.subarray(0, filled), isWhole, path);
     if (header !== undefined) return { header, rest: buffer.subarray(header.byteLength, filled) };
     if (isWhole) throw new RangeError('a header rule must measure a whole input or refuse it');
-    if (filled >= MOST_HEADER_BYTES) throw tooLong(path);
+    if (filled >= MOST_HEADER_BYTES) {
+      const problem = `byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`;
+      throw corruptInput(path, problem);
+    }
     lookAt = filled < OFTEN_LOOKED_AT_BYTES ? 0 : Math.min(2 * filled, MOST_HEADER_BYTES);
   }
 }
@@ -132,43 +135,24 @@ function withRoom(buffer: Buffer<ArrayBuffer>, filled: number, wanted: number): 
   return larger;
 }
 
-function tooLong(path: string): InputError {
-  return corruptInput(
-    path,
-    `byte ${MOST_HEADER_BYTES} is reached and its header does not end before it; check the format`,
-  );
-}
-
 /** Of a longer header, so many bytes around the difference are shown. */
 const TEXT_BYTES = 60;
 const BINARY_BYTES = 16;
 
 export function differenceOfText(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
-  return differenceOf(expected, got, TEXT_BYTES, (bytes, dots) =>
-    JSON.stringify(`${dots.before}${bytes}${dots.behind}`),
-  );
+  return differenceOf(expected, got, TEXT_BYTES, 'utf8', (excerpt) => JSON.stringify(excerpt));
 }
 
 export function differenceOfBytes(expected: Uint8Array, got: Uint8Array): HeaderDifference | undefined {
-  return differenceOf(
-    expected,
-    got,
-    BINARY_BYTES,
-    (bytes, dots) => `${dots.before}${bytes.toString('hex')}${dots.behind} (hex)`,
-  );
-}
-
-/** Signs for omitted bytes. */
-interface Dots {
-  readonly before: string;
-  readonly behind: string;
+  return differenceOf(expected, got, BINARY_BYTES, 'hex', (excerpt) => `${excerpt} (hex)`);
 }
 
 function differenceOf(
   expected: Uint8Array,
   got: Uint8Array,
   shownBytes: number,
-  show: (bytes: Buffer, dots: Dots) => string,
+  encoding: 'utf8' | 'hex',
+  show: (excerpt: string) => string,
 ): HeaderDifference | undefined {
   const both = Math.min(expected.byteLength, got.byteLength);
   let position = 0;
@@ -177,8 +161,8 @@ function differenceOf(
   // The first third shows bytes that both have in common.
   const from = position < shownBytes ? 0 : position - Math.floor(shownBytes / 3);
   const excerpt = (whole: Uint8Array) => {
-    const bytes = Buffer.from(whole.subarray(from, from + shownBytes));
-    return show(bytes, { before: from > 0 ? '…' : '', behind: from + shownBytes < whole.byteLength ? '…' : '' });
+    const shown = Buffer.from(whole.subarray(from, from + shownBytes)).toString(encoding);
+    return show(`${from > 0 ? '…' : ''}${shown}${from + shownBytes < whole.byteLength ? '…' : ''}`);
   };
   return { position, expected: excerpt(expected), got: excerpt(got) };
 }

@@ -85,7 +85,8 @@ export class FixedFields<Name extends string> {
   }
 }
 
-type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
+/** The numbers that an entry with these fields holds. */
+export type ValuesOf<Fields> = Fields extends FixedFields<infer Name> ? Readonly<Record<Name, number>> : never;
 
 const header = new FixedFields(
   {

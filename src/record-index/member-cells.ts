@@ -12,7 +12,7 @@
  *                u32 CRC of the 24 bytes before, seeded with the cell's number
  */
 import type { Member } from '../formats/codec.js';
-import { FixedFields } from './index-layout.js';
+import { FixedFields, type ValuesOf } from './index-layout.js';
 
 const cellEntry = new FixedFields({ decodedStart: 8, storedStart: 8, decodedBytes: 4, storedBytes: 4 });
 
@@ -22,12 +22,7 @@ export const CELL_BYTES = 32 * 1024;
 export const MOST_SPAN_BYTES = 64 * 2 ** 20;
 
 /** Consecutive whole members of a compressed file. */
-export interface Span {
-  readonly decodedStart: number;
-  readonly storedStart: number;
-  readonly decodedBytes: number;
-  readonly storedBytes: number;
-}
+export type Span = ValuesOf<typeof cellEntry>;
 
 /** Groups the members of a file into spans. */
 export class SpanBuilder {

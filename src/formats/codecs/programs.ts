@@ -22,7 +22,7 @@ const GRACE_MILLISECONDS = 200;
 /** Length of the program's standard error in a message. */
 const MOST_ERROR_CHARACTERS = 500;
 
-export interface DecodingProgram {
+interface DecodingProgram {
   /** Name and arguments. */
   readonly words: readonly string[];
   /** The error for an input when there is no such program. */
@@ -33,7 +33,7 @@ export interface DecodingProgram {
 
 type CodecTraits = Pick<Codec, 'name' | 'suffixes' | 'usualExpansion' | 'matches'>;
 
-export function codecByProgram(traits: CodecTraits, program: DecodingProgram): Codec {
+function codecByProgram(traits: CodecTraits, program: DecodingProgram): Codec {
   return {
     ...traits,
     load: async (path) => {
@@ -117,9 +117,13 @@ async function* decode(program: DecodingProgram, source: CompressedSource): Asyn
       source.throwIfAborted?.();
       throw failure(program, path, end, child.errorText);
     }
-    if ((await feeding) === false && stopped === undefined) throw leftUnread(program, path);
+    if ((await feeding) === false && stopped === undefined) {
+      const problem = 'ended before it had read all of the input; expected a program that decodes all of it';
+      throw corruptInput(path, `${nameOf(program)} ${problem}`);
+    }
     if (program.leavingOut?.test(await child.allErrorText()) && stopped === undefined) {
-      throw leftOut(program, path, child.errorText);
+      const said = printable(child.errorText);
+      throw corruptInput(path, `${nameOf(program)} left out a part of the input and said: ${said}`);
     }
   } catch (error) {
     // The reason for stopping it comes first; the end of its output is a consequence.
@@ -156,17 +160,6 @@ function failure(program: DecodingProgram, path: string, { exitCode, signal }: P
   return signal === null
     ? corruptInput(path, `${nameOf(program)} ended with exit code ${exitCode} ${words}`)
     : new InputError('ERR_INPUT_UNREADABLE', `${path}: ${nameOf(program)} was ended by ${signal} ${words}`);
-}
-
-function leftUnread(program: DecodingProgram, path: string): InputError {
-  return corruptInput(
-    path,
-    `${nameOf(program)} ended before it had read all of the input; expected a program that decodes all of it`,
-  );
-}
-
-function leftOut(program: DecodingProgram, path: string, text: string): InputError {
-  return corruptInput(path, `${nameOf(program)} left out a part of the input and said: ${printable(text)}`);
 }
 
 function nameOf({ words }: DecodingProgram): string {

@@ -15,32 +15,28 @@ import {
 /** Decoded bytes handed over at a time. */
 export const DECODED_PIECE_BYTES = 1024 * 1024;
 
-export interface ZstdDecoder {
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+export interface ZstdDecoder<Decoded extends Pieces = Pieces> {
   readonly name: string;
   /** Of the frames that it can decode. */
   readonly mostWindowBytes: number;
   /** A decoder for one input. */
-  open(): ZstdFrameDecoder;
+  open(): ZstdFrameDecoder<Decoded>;
 }
 
 /** One that needs no other thread. */
-export interface SynchronousZstdDecoder extends ZstdDecoder {
-  open(): SynchronousZstdFrameDecoder;
-}
+export type SynchronousZstdDecoder = ZstdDecoder<Iterable<Uint8Array>>;
 
-export interface ZstdFrameDecoder {
+interface ZstdFrameDecoder<Decoded extends Pieces> {
   /**
    * What the next bytes of a frame decode to; a piece is good until the next one is asked for.
    * @param endsFrame whether the frame ends with them, so that the next ones begin another.
    * @throws Error, of any kind, when the frame is corrupt or is not over when it ends.
    */
-  decode(bytes: Uint8Array, endsFrame: boolean): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  decode(bytes: Uint8Array, endsFrame: boolean): Decoded;
   /** Gives back what it holds, also inside a frame. */
   close(): void;
-}
-
-export interface SynchronousZstdFrameDecoder extends ZstdFrameDecoder {
-  decode(bytes: Uint8Array, endsFrame: boolean): Iterable<Uint8Array>;
 }
 
 /** What one call of libzstd has done. */

@@ -2,7 +2,7 @@
  * Headers that are only so many lines or so many bytes at the beginning of an input, whatever they say. Lines end as the
  * records do: in a newline, in a delimiter, or, of CSV, in a newline that no double quotes enclose.
  */
-import { corruptInput, type InputError } from '../../errors.js';
+import { corruptInput } from '../../errors.js';
 import { NOTHING } from '../framing.js';
 import { differenceOfBytes, differenceOfText, type Header, type HeaderRule, headerOfBytes } from '../header.js';
 
@@ -30,7 +30,8 @@ export function linesHeader({ count, lineEnd, isQuoted }: LinesHeader): HeaderRu
       // The last line of an input may lack its end, as the last record may.
       const isLastUnended = found === count - 1 && head.byteLength > foundEnd;
       if (isLastUnended && !(isQuoted && endsInQuotes(head))) return headerOf(head, end);
-      throw tooFew(path, head, count);
+      const expected = `expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`;
+      throw corruptInput(path, `byte ${head.byteLength} is the end of the input, inside its header; ${expected}`);
     },
     difference: (expected, got) => differenceOfText(expected.bytes, got.bytes),
     headerOf: ({ bytes }) => bytes,
@@ -57,13 +58,6 @@ function* quotedLines(head: Buffer): Generator<number, void> {
 
 function endsInQuotes(head: Buffer): boolean {
   return head.reduce((quotes, byte) => quotes + (byte === 0x22 ? 1 : 0), 0) % 2 === 1;
-}
-
-function tooFew(path: string, { byteLength }: Buffer, count: number): InputError {
-  return corruptInput(
-    path,
-    `byte ${byteLength} is the end of the input, inside its header; expected a header of ${count} ${count === 1 ? 'line' : 'lines'}`,
-  );
 }
 
 export function bytesHeader(byteLength: number): HeaderRule {
