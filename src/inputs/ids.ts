@@ -19,16 +19,11 @@ export type InputIdRule = 'ordinal' | 'path' | 'name' | readonly string[];
 /** The id of each input; undefined: the ordinals are the ids. */
 export type InputIds = readonly string[] | undefined;
 
-function inputIdOf(ids: InputIds, inputOrdinal: number): string {
-  if (ids === undefined) return String(inputOrdinal);
-  const id = ids[inputOrdinal];
-  if (id === undefined) throw new RangeError(`input ${inputOrdinal} has no id`);
-  return id;
-}
-
 /** The generator key of an input, from which the keys of its records are derived. */
 export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): bigint {
-  return deriveInputKey(seed, inputIdOf(ids, inputOrdinal));
+  const id = ids === undefined ? String(inputOrdinal) : ids[inputOrdinal];
+  if (id === undefined) throw new RangeError(`input ${inputOrdinal} has no id`);
+  return deriveInputKey(seed, id);
 }
 
 /** @throws UsageError if an input has no id, or two have the same. */

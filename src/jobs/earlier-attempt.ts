@@ -3,7 +3,8 @@
  * caller did not choose.
  */
 import { join } from 'node:path';
-import { addCleanupErrors, PileshufError, UsageError, VerificationError } from '../errors.js';
+import { afterFailure } from '../cleanup.js';
+import { PileshufError, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
@@ -87,18 +88,8 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
         : { ranges: [], recordCount: 0 };
     return { kind: 'resumed', directory, manifest, journal, finished };
   } catch (error) {
-    return thenRelease(error, directory);
+    throw afterFailure(error, () => directory.release());
   }
-}
-
-/** Throws `error`, whether or not the release fails. */
-function thenRelease(error: unknown, directory: JobDirectory): never {
-  try {
-    directory.release();
-  } catch (failure) {
-    if (error instanceof PileshufError) addCleanupErrors(error, [failure]);
-  }
-  throw error;
 }
 
 /** Bounds for the numbers in the records of finished ranges. */

@@ -10,8 +10,7 @@ import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { addTotals, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
 import { readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import type { StoreCommit } from '../store/store-manifest.js';
-import type { StoreSnapshot } from '../store/store-snapshot.js';
-import { explainingExpiry } from '../store/store-snapshot.js';
+import { explainingExpiry, type StoreSnapshot } from '../store/store-snapshot.js';
 
 /** @throws VerificationError for a damaged index, or a commit that differs from the manifest; AbortedError */
 export async function gatherStoredPiles(

@@ -24,7 +24,7 @@ import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-direc
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
-import type { KeptPileSets } from '../passes/scatter-pass.js';
+import type { KeptPileSets } from '../passes/committed-slices.js';
 import type { KeptRanges } from '../passes/shuffle-pass.js';
 import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { EarlierAttempt } from './earlier-attempt.js';

@@ -23,6 +23,7 @@ import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { StoreAttempt } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { ignoreThrown } from './job.js';
 import { requireWhole } from './record-format.js';
 
 export interface PileWriterOptions {
@@ -171,7 +172,8 @@ export class PileWriter {
         pileSets: [{ name, diskBytes }],
       };
       const manifest = await commitToStore(snapshot, commit, { replace, control });
-      endIfPossible(this.#attempt);
+      // The records are in the store. If the mark stays, a later collection of garbage deletes it.
+      ignoreThrown(() => this.#attempt.end());
       const { records, bytes, checksum } = totals;
       return { records, bytes, checksum, generation, state: manifest.number };
     } catch (error) {
@@ -196,14 +198,6 @@ export class PileWriter {
   #requireOpen(): OpenPileSet {
     if (this.#open !== undefined) return this.#open;
     throw new UsageError(`the writer of the input ${JSON.stringify(this.#parts.inputId)} has ended; open another one`);
-  }
-}
-
-function endIfPossible(attempt: StoreAttempt): void {
-  try {
-    attempt.end();
-  } catch {
-    // The records are in the store. A later collection of garbage deletes the mark.
   }
 }
 

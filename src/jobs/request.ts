@@ -5,14 +5,7 @@
 import { UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
-import {
-  type Compression,
-  codecOfName,
-  compressionOf,
-  OUTPUT_CODECS,
-  type OutputCodec,
-  openEncoder,
-} from '../formats/encoder-table.js';
+import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
@@ -243,7 +236,7 @@ function chooseCompression(
 ): Compression | undefined {
   const { compress, output, shards } = options;
   const codecByName = shards === undefined && output !== undefined ? codecOfName(output) : undefined;
-  const compression = compress === undefined ? byName(codecByName) : asAskedFor(compress);
+  const compression = compress === undefined ? codecByName && compressionOf(codecByName) : asAskedFor(compress);
   if (codecByName !== undefined && codecByName !== compression?.codec) {
     options.onWarning?.(
       `the output ${output} will be ${compression === undefined ? 'plain' : compression.codec}, as asked for, though its name says ${codecByName}`,
@@ -257,10 +250,6 @@ function chooseCompression(
   }
   if (compression !== undefined) openEncoder(compression);
   return compression;
-}
-
-function byName(codec: OutputCodec | undefined): Compression | undefined {
-  return codec === undefined ? undefined : compressionOf(codec);
 }
 
 function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compression | undefined {

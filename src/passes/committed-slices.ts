@@ -47,13 +47,17 @@ const reportShape: Shape<SliceReport> = object({
   longestRecordBytes: wholeNumber(),
 });
 
-export interface CommittedSlicesQuery {
-  readonly layout: PileSetLayout;
-  readonly size: JobSize;
+/** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */
+export interface KeptPileSets {
   /** Whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
   /** Called with one line for each pile set that the job must make again. */
   readonly onDamage: (line: string) => void;
+}
+
+export interface CommittedSlicesQuery extends KeptPileSets {
+  readonly layout: PileSetLayout;
+  readonly size: JobSize;
   readonly control: JobControl;
 }
 

@@ -17,7 +17,7 @@ import {
 } from '../job-directory/pile-set-commits.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
-import { readCommittedSlices, removeLeftovers } from './committed-slices.js';
+import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
 import { committing, GroupCommit } from './group-commit.js';
@@ -33,14 +33,6 @@ export interface ScatterWork extends ReadableInputs {
   readonly share: ScatterShare;
   /** Part of the names of pile sets, unique to this attempt at the job. */
   readonly attempt: string;
-}
-
-/** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */
-export interface KeptPileSets {
-  /** Whether the output holds all piles of a stripe; then its data may be deleted. */
-  readonly isStripeDone: (stripe: number) => boolean;
-  /** Called with one line for each pile set that the job must make again. */
-  readonly onDamage: (line: string) => void;
 }
 
 /** The result of a scatter pass. */
@@ -87,13 +79,13 @@ export function scatterTask(work: ScatterWork, slice: number, countBefore: Count
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
   { slices, inputs, share: { layout } }: ScatterWork,
-  { isStripeDone, onDamage }: KeptPileSets,
+  kept: KeptPileSets,
   gathered: GatheredSlices,
   { control }: Threads,
 ): Promise<number> {
   const names = new Set<string>();
   const size = { sliceCount: slices.length, inputCount: inputs.length };
-  for await (const { slice, result } of readCommittedSlices({ layout, size, isStripeDone, onDamage, control })) {
+  for await (const { slice, result } of readCommittedSlices({ ...kept, layout, size, control })) {
     gathered.add(slice, result);
     names.add(result.pileSet.name);
     control.count('scatteredBytes', storedBytesOf(slices[slice] ?? []));
