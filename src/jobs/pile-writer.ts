@@ -24,7 +24,7 @@ import { StoreAttempt } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { ignoreThrown } from './job.js';
-import { requireWhole } from './record-format.js';
+import { requireWhole } from './record-options.js';
 
 export interface PileWriterOptions {
   /**

@@ -21,7 +21,7 @@ import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
 import type { AppendOptions } from './options.js';
-import { requireWhole } from './record-format.js';
+import { requireWhole } from './record-options.js';
 import {
   completeInputs,
   completeMachine,

@@ -15,7 +15,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { ShuffleOptions } from './options.js';
-import { recordFormatOf, requireWhole } from './record-format.js';
+import { recordFormatOf, requireWhole } from './record-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {

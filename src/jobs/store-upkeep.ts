@@ -12,7 +12,7 @@ import {
   timeOfDate,
 } from '../store/generations.js';
 import { openSnapshot } from '../store/store-snapshot.js';
-import { requireWhole } from './record-format.js';
+import { requireWhole } from './record-options.js';
 
 export interface GarbageOptions {
   /**
