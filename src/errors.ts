@@ -90,6 +90,12 @@ export class UsageError extends PileshufError {
   }
 }
 
+/** @param option as the message names it: an option in backquotes. @throws UsageError */
+export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
+}
+
 /** An input is missing, unreadable, corrupt, changed during the job, or holds too long a record. */
 export class InputError extends PileshufError {
   constructor(code: InputCode, message: string, options?: { cause?: unknown }) {

@@ -2,7 +2,7 @@
  * What a JSON value must look like, as a value: `object({ pileCount: wholeNumber(1, 65536) })` both checks
  * and gives the checked value its type. Strict: an object has the fields it should have and no others.
  *
- * A shape goes no deeper into a value than it is deep itself, and what it gives is made anew, so that keys
+ * A shape goes no deeper into a value than it is deep itself, and gives a new value, so that keys
  * such as `__proto__` reach nothing.
  */
 import { damagedFile, JOB_REMEDY, type Remedy } from './sealed-file.js';

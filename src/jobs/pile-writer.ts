@@ -7,7 +7,7 @@ import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
 import { RecordScatterer } from '../../workers/piles/record-scatterer.js';
 import { ScatterArena } from '../../workers/piles/scatter-arena.js';
 import { afterFailure, thenAlways } from '../cleanup.js';
-import { UsageError } from '../errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
@@ -24,7 +24,6 @@ import { StoreAttempt } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { ignoreThrown } from './job.js';
-import { requireWhole } from './record-options.js';
 
 export interface PileWriterOptions {
   /**

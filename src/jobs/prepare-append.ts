@@ -2,7 +2,7 @@
  * Plans and checks an append before the store gets its first byte. If the store does not exist, this creates it as the
  * last step.
  */
-import { UsageError } from '../errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
@@ -21,7 +21,6 @@ import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
 import type { AppendOptions } from './options.js';
-import { requireWhole } from './record-options.js';
 import {
   completeInputs,
   completeMachine,

@@ -1,7 +1,7 @@
 /**
  * Turns the options `records`, `zeroTerminated` and `header` into the framing and the header rule for the workers.
  */
-import { UsageError } from '../errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 import { type FramingSpec, LINES, NUL_TERMINATED } from '../formats/framing-table.js';
 import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.js';
 import { MOST_HEADER_BYTES } from '../formats/header.js';
@@ -102,10 +102,4 @@ function delimiterBytes(delimiter: string | Uint8Array): Buffer {
   const bytes = Buffer.from(delimiter as Uint8Array);
   if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_DELIMITER_BYTES) return bytes;
   throw new UsageError(`the delimiter has ${bytes.byteLength} bytes; expected 1 to ${MOST_DELIMITER_BYTES}`);
-}
-
-/** @param option as the message names it: in backquotes. @throws UsageError */
-export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
 }

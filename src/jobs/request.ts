@@ -2,7 +2,7 @@
  * Completes the caller's options: checks every value, fills in every default, and starts nothing. Each job takes the
  * parts it needs: reading inputs, writing an output, resuming, using the machine.
  */
-import { UsageError } from '../errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
@@ -15,7 +15,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import type { ShuffleOptions } from './options.js';
-import { recordFormatOf, requireWhole } from './record-options.js';
+import { recordFormatOf } from './record-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {

@@ -1,7 +1,7 @@
 /**
  * Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record.
  */
-import { UsageError } from '../errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 import { hearSignals } from '../pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import {
@@ -12,7 +12,6 @@ import {
   timeOfDate,
 } from '../store/generations.js';
 import { openSnapshot } from '../store/store-snapshot.js';
-import { requireWhole } from './record-options.js';
 
 export interface GarbageOptions {
   /**

@@ -1,7 +1,7 @@
 /**
  * What a caller asks of a loader, checked, with defaults filled in.
  */
-import { UsageError } from '../errors.js';
+import { requireWhole, UsageError } from '../errors.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { type LoaderSettings, MOST_RANKS } from './loader-state.js';
 
@@ -83,11 +83,6 @@ export function requireEpoch(epoch: number): number {
 
 export function requireBatchSize(size: number): number {
   return requireWhole('the size of a batch', size, 1, MOST_BATCH_RECORDS);
-}
-
-function requireWhole(what: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(`${what} is ${value}; expected a whole number from ${least} to ${most}`);
 }
 
 function requireOneOf(what: string, value: string, known: readonly string[]): void {

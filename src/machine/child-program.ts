@@ -38,7 +38,7 @@ export class ChildProgram {
     });
     // It may be one that must not be ended.
     child.on('error', () => {});
-    // It may end before it has read all; whoever writes is told.
+    // The program may end before it has read all; the write that fails reports it.
     child.stdin.on('error', () => {});
     child.stderr.on('error', () => {});
     this.#errorsClosed = new Promise((resolve) => {

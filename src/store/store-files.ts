@@ -5,7 +5,7 @@
  *     manifests/000000000012    the pile sets of a state of the store; the highest number is the present state  store-manifest.ts
  *     pile-sets/NAME.index      a pile set (../pile-sets)
  *     pile-sets/NAME.0.pile
- *     pile-sets/writing+...     who writes pile sets that are not part of the store yet                         store-attempt.ts
+ *     pile-sets/writing+...     the maker of pile sets that are not part of the store yet                       store-attempt.ts
  */
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';

@@ -54,7 +54,7 @@ export const ZSTD_C_WINDOW_LOG = 101;
 export const ZSTD_C_CHECKSUM_FLAG = 201;
 export const ZSTD_D_WINDOW_LOG_MAX = 100;
 
-/** The largest window that libzstd takes when it is told to: 2 GiB, as `zstd --long=31`. */
+/** The largest window that libzstd accepts if the limit is raised: 2 GiB, as `zstd --long=31`. */
 export const MOST_WINDOW_LOG = 31;
 
 /** `zstd-napi`; undefined where it is not installed, or not for this Node. */
