@@ -9,7 +9,7 @@ import { hearSignals } from '../pause.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import { addTotals, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
 import { readPileTotals } from '../pile-sets/read-pile-set-index.js';
-import type { StoreCommit } from '../store/store-manifest.js';
+import { longestRecordBytesOf, type StoreCommit } from '../store/store-manifest.js';
 import { explainingExpiry, type StoreSnapshot } from '../store/store-snapshot.js';
 
 /** @throws VerificationError for a damaged index, or a commit that differs from the manifest; AbortedError */
@@ -38,8 +38,7 @@ export async function gatherStoredPiles(
     requireAsNoted(commit, ofCommit);
     addTotals(totals, ofCommit);
   }
-  const longestRecordBytes = manifest.commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
-  return scatteredPiles(pileSets, totals, longestRecordBytes);
+  return scatteredPiles(pileSets, totals, longestRecordBytesOf(manifest.commits));
 }
 
 /** Each index may be whole and still belong to another commit: the totals show it. */

@@ -1,11 +1,13 @@
 /**
  * Describes a pile store in numbers, and compares the manifest with the indexes and data files.
  */
+
 import { listNames } from '../io/paths.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { measurePiles } from '../store/measure-piles.js';
 import { findMarks } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
+import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { openSnapshot } from '../store/store-snapshot.js';
 import { verifyStore } from './verify-store.js';
 
@@ -78,7 +80,7 @@ export async function inspectStore(storeDirectory: string, options: InspectOptio
     records: sum(({ records }) => records),
     bytes: sum(({ bytes }) => bytes),
     checksum: sumOfChecksums(manifest.commits),
-    longestRecordBytes: manifest.commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0),
+    longestRecordBytes: longestRecordBytesOf(manifest.commits),
     pileSets: sum(({ pileSets }) => pileSets),
     diskBytes: sum(({ diskBytes }) => diskBytes),
     pileBytes: {

@@ -2,8 +2,10 @@
  * Loads the records of one rank portion by portion, epoch after epoch. While one portion is read the next few are
  * loaded, also those of the next epoch. The portions take turns in a fixed number of buffers.
  */
+
 import type { LoadResult } from '../../workers/tasks/load-portion.js';
 import { hearSignals } from '../pause.js';
+import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry } from '../store/store-snapshot.js';
 import { orderOfEpoch, type PortionVisit, shareOfRank, visitsOf } from './epoch-order.js';
 import type { LoaderSettings } from './loader-state.js';
@@ -63,8 +65,7 @@ export class PortionReader {
   /** @throws UsageError ERR_MEMORY_BUDGET; VerificationError */
   static async open(view: StoreView, part: EpochsPart, buffers: PortionBuffers): Promise<PortionReader> {
     const contents = await view.contents();
-    const { commits } = view.snapshot.manifest;
-    const longestRecordBytes = commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
+    const longestRecordBytes = longestRecordBytesOf(view.snapshot.manifest.commits);
     requireMemory(contents.totals, longestRecordBytes, memoryOf(view, part));
     return new PortionReader(view, contents, part, buffers);
   }

@@ -72,6 +72,11 @@ const format = new SealedFormat({
   remedy: STORE_REMEDY,
 });
 
+/** The length of the longest record of these commits; 0 if there are none. */
+export function longestRecordBytesOf(commits: readonly StoreCommit[]): number {
+  return commits.reduce((most, commit) => Math.max(most, commit.longestRecordBytes), 0);
+}
+
 export function encodeManifest(manifest: StoreManifest): Uint8Array {
   return format.seal(manifest);
 }
