@@ -29,7 +29,7 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/piles'],
   ['workers/read'],
   ['workers/thread-state.ts'],
-  ['workers/shares.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
+  ['workers/settings.ts', 'workers/arena.ts', 'workers/thread-urls.ts', 'workers/memory-keeper.cts'],
   ['workers/kernel'],
 ];
 

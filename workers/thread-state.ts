@@ -11,7 +11,7 @@ import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { memoryForDecoder } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
-import type { PileShare, ReadShare, TaskShare } from './shares.js';
+import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 export interface ThreadState {
   readonly control: JobControl;
@@ -37,7 +37,7 @@ const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
 
-export function threadStateOf(job: TaskShare): ThreadState {
+export function threadStateOf(job: TaskSettings): ThreadState {
   const state = keptState(statesOfJobs, job, () => {
     const control = new JobControl(job.control);
     const arena = new Arena(control);
@@ -52,7 +52,7 @@ export function threadStateOf(job: TaskShare): ThreadState {
   return state;
 }
 
-export function readStateOf(job: ReadShare): ReadState {
+export function readStateOf(job: ReadSettings): ReadState {
   const state = threadStateOf(job);
   return keptState(readStatesOfJobs, job, () => ({
     ...state,
@@ -60,7 +60,7 @@ export function readStateOf(job: ReadShare): ReadState {
   }));
 }
 
-export function pileStateOf(job: PileShare): PileState {
+export function pileStateOf(job: PileSettings): PileState {
   const state = threadStateOf(job);
   return keptState(pileStatesOfJobs, job, () => ({
     ...state,
@@ -70,7 +70,7 @@ export function pileStateOf(job: PileShare): PileState {
 }
 
 /** The state of each job, by its name: a shared buffer arrives as another object with each task. */
-function keptState<State>(states: Map<string, State>, { jobName }: TaskShare, make: () => State): State {
+function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
   if (known !== undefined) return known;
   const state = make();

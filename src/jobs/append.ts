@@ -16,7 +16,7 @@ import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import type { AppendOptions, AppendReport } from './options.js';
 import { type PreparedAppend, prepareAppend } from './prepare-append.js';
-import { scatterShareOf } from './task-shares.js';
+import { scatterSettings } from './task-settings.js';
 
 /**
  * Adds the records of the inputs to a store, and creates the store if it does not exist. One commit adds all records; if
@@ -50,8 +50,8 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const size = { threadCount: plan.inline ? 0 : plan.memory.workers, startCount: plan.slices.length };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
-  const share = scatterShareOf(threads, plan, request, piling, true, false);
-  const work = { ...prepared, slices: plan.slices, share, attempt: attempt.name };
+  const settings = scatterSettings(threads, plan, request, piling, true, false);
+  const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
   const { records, bytes, longestRecordBytes, pileSets } = pass1.value;

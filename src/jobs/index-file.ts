@@ -8,7 +8,7 @@
  * The index gets its final name, and replaces a former index, when all of it is durable; until then it has a name of its
  * own. As in a shuffle, the parts that the tasks read must tile the file.
  */
-import type { ReadShare } from '../../workers/shares.js';
+import type { ReadSettings } from '../../workers/settings.js';
 import type { NoteResult } from '../../workers/tasks/note-records.js';
 import { InputError, UsageError, VerificationError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
@@ -98,7 +98,7 @@ async function makeIndex(
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const { readBytes, arenaBytes } = plan;
   const { maxRecordBytes, header } = request;
-  const share: ReadShare = {
+  const settings: ReadSettings = {
     ...{ jobName: threads.jobName, control: control.buffer, arenaBytes },
     ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, framing, header },
   };
@@ -107,7 +107,7 @@ async function makeIndex(
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
   const progress = new JobProgress(control, stop, request.onProgress);
   const noted = await progress.during('scatter', input.version.byteLength, () =>
-    noteRecords({ ...readable, slices, share }, threads, attempt.path, places),
+    noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );
   const results = noted.value;
   const { recordCount, description } = verified(source, spans, results);
@@ -185,12 +185,12 @@ function requireUnchanged({ path, version }: FileInput): void {
 
 /** @returns the results of the tasks, in the order of the file. */
 async function noteRecords(
-  work: ReadableInputs & { readonly slices: readonly Slice[]; readonly share: ReadShare },
+  work: ReadableInputs & { readonly slices: readonly Slice[]; readonly settings: ReadSettings },
   threads: Threads,
   indexPath: string,
   places: SharedPlaces,
 ): Promise<readonly NoteResult[]> {
-  const { slices, share } = work;
+  const { slices, settings } = work;
   const countBefore = await countBeforeRanges(work, threads, () => false);
   const results: NoteResult[] = [];
   const note = (slice: number): Promise<NoteResult> => {
@@ -198,7 +198,7 @@ async function noteRecords(
     if (part === undefined) throw new RangeError(`slice ${slice} is empty`);
     const toRead = inputPart(work, part, 0n, countBefore(part));
     if (toRead.kind === 'stream') throw new RangeError('a stream has no record index');
-    return threads.pool.run('note', { job: share, part: toRead, indexPath, places: places.buffer });
+    return threads.pool.run('note', { job: settings, part: toRead, indexPath, places: places.buffer });
   };
   const take = (result: NoteResult, slice: number) => {
     results[slice] = result;

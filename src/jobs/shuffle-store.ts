@@ -37,7 +37,7 @@ import {
   type TalkRequest,
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { shuffleShareOf } from './task-shares.js';
+import { shuffleSettings } from './task-settings.js';
 import { TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, type WorkPlan } from './work-plan.js';
 
@@ -157,13 +157,13 @@ async function shuffleAt(
   profile.pass2Begins();
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
-  const share = shuffleShareOf(second.threads, plan, second.arenaBytes, piling, {
+  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
     tiesByBytes: true,
     hashesOutput: false,
     rescatterTo: site.piles,
     isProfiled,
   });
-  const work = { piles, target, share, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
+  const work = { piles, target, settings, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
   const pass2 = await progress.during('shuffle', piles.bytes, () => shufflePiles(work, second.threads, undefined));
 
   const { records, bytes } = piles;
@@ -172,16 +172,15 @@ async function shuffleAt(
   const commit = await progress.during('commit', undefined, () =>
     commitOutput(site, layout, pass2.value, summary, control),
   );
-  const { settings, manifest } = snapshot;
   return {
     records,
     bytes,
-    seed: settings.seed,
+    seed: snapshot.settings.seed,
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
-    inputCount: manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
+    inputCount: snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
-    piles: settings.pileCount,
+    piles: snapshot.settings.pileCount,
     tempBytes: control.counted('rescatteredBytes'),
     shards: commit.value,
     resumed: undefined,

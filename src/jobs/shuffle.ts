@@ -30,7 +30,7 @@ import { JobProgress } from './job-progress.js';
 import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { scatterShareOf, shuffleShareOf } from './task-shares.js';
+import { scatterSettings, shuffleSettings } from './task-settings.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.
@@ -96,7 +96,7 @@ async function shuffleAt(
     ...prepared,
     slices: plan.slices,
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
-    share: scatterShareOf(threads, plan, request, piling, outlivesJob, request.isProfiled),
+    settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),
     attempt,
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
@@ -113,13 +113,13 @@ async function shuffleAt(
   const target = await beginOutput(site, layout, control);
 
   profile.pass2Begins();
-  const share = shuffleShareOf(second.threads, plan, second.arenaBytes, piling, {
+  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
     tiesByBytes: inputIds !== undefined,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
-  const shuffleWork = { piles, target, share, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
+  const shuffleWork = { piles, target, settings, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
   const keptRanges = site.kind === 'files' ? site.keptRanges : undefined;
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(shuffleWork, second.threads, keptRanges));
 

@@ -3,7 +3,7 @@
  * of a store is read on the calling thread: starting threads would take longer.
  */
 import { randomUUID } from 'node:crypto';
-import type { LoadShare } from '../../workers/shares.js';
+import type { LoadSettings } from '../../workers/settings.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
@@ -28,7 +28,7 @@ export class LoaderThreads {
   /** Piles that are loaded at the same time. */
   readonly count: number;
   readonly #isInline: boolean;
-  readonly #share: LoadShare;
+  readonly #share: LoadSettings;
   readonly #control: JobControl;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #onAbort = () => this.#control.abort();

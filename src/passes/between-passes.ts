@@ -9,7 +9,7 @@ import type { Header } from '../formats/header.js';
 import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
 import type { JobControl } from '../job-control.js';
 import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } from '../output/output-layout.js';
-import { type RamPoolShare, takenBytes } from '../pile-sets/ram-pool.js';
+import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryForRecord, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import { planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
@@ -59,7 +59,7 @@ function endsOf({ spec, header }: FoundHeaders): ShardEnds {
 interface MemoryOfPass1 {
   readonly memory: MemoryPlan;
   readonly memoryNeed: MemoryNeed;
-  readonly ramPool: RamPoolShare | undefined;
+  readonly ramPool: RamPoolHandle | undefined;
   readonly control: JobControl;
 }
 
@@ -100,7 +100,7 @@ export function fitPass2(
 export async function threadsOfPass2(
   threads: Threads,
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
-  ramPool: RamPoolShare | undefined,
+  ramPool: RamPoolHandle | undefined,
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],

@@ -2,7 +2,7 @@
  * Counts, for framings that need it to start in the middle of an input, how often their byte occurs before each range of
  * the input.
  */
-import type { ReadShare } from '../../workers/shares.js';
+import type { ReadSettings } from '../../workers/settings.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
 import { readerStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
@@ -16,7 +16,7 @@ import type { Threads } from './threads.js';
 /** The inputs, and how they are cut. */
 export interface CutInputs extends ReadableInputs {
   readonly slices: readonly Slice[];
-  readonly share: ReadShare;
+  readonly settings: ReadSettings;
 }
 
 /** The count before the position where the reader of a part starts. */
@@ -31,8 +31,8 @@ export async function countBeforeRanges(
   threads: Threads,
   isDone: (slice: number) => boolean,
 ): Promise<CountBefore> {
-  const { inputs, gates, share } = work;
-  const framing = share.framing === undefined ? undefined : framingOf(share.framing);
+  const { inputs, gates, settings } = work;
+  const framing = settings.framing === undefined ? undefined : framingOf(settings.framing);
   const cut = framing?.cut;
   if (framing === undefined || cut?.kind !== 'after-counting') return () => 0;
   const startsOfInput = startsToCountTo(work, isDone);
@@ -48,7 +48,7 @@ export async function countBeforeRanges(
       const end = readerStart(framing, start, headerBytes);
       const { path, version } = input;
       const gate = gates[ordinal] ?? UNGATED;
-      tasks.push({ ordinal, start, task: { job: share, path, version, gate, byte: cut.byte, start: before, end } });
+      tasks.push({ ordinal, start, task: { job: settings, path, version, gate, byte: cut.byte, start: before, end } });
       before = end;
     }
   }

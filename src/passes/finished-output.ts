@@ -16,7 +16,7 @@ import type { Threads } from './threads.js';
  * @throws StagedOutputError if the output has changed, or does not match the piles of these ranges.
  */
 export async function verifyFinishedRanges(
-  { piles: { totals }, target, share }: ShuffleWork,
+  { piles: { totals }, target, settings }: ShuffleWork,
   ranges: readonly FinishedRange[],
   threads: Threads,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function verifyFinishedRanges(
   };
   await runTasks(
     ranges.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => threads.pool.run('read-back', { job: share, stagingDirectory, headerBytes, gate, regions }),
+    ({ regions }) => threads.pool.run('read-back', { job: settings, stagingDirectory, headerBytes, gate, regions }),
     compare,
     tasksAtOnce(threads),
     threads.stop,

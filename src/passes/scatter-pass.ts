@@ -3,7 +3,7 @@
  * its slice (`scatterTask`); this pass runs the tasks on threads of this process. At the end, the tasks must have read
  * every byte of every input once, and the piles must hold as many bytes.
  */
-import type { ScatterShare } from '../../workers/shares.js';
+import type { ScatterSettings } from '../../workers/settings.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
@@ -30,7 +30,7 @@ export interface ScatterWork extends ReadableInputs {
   readonly slices: readonly Slice[];
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
-  readonly share: ScatterShare;
+  readonly settings: ScatterSettings;
   /** Part of the names of pile sets, unique to this attempt at the job. */
   readonly attempt: string;
 }
@@ -69,16 +69,16 @@ export async function scatterInputs(
 
 /** The task that scatters one slice. */
 export function scatterTask(work: ScatterWork, slice: number, countBefore: CountBefore): ScatterTask {
-  const { share, attempt, keyOf } = work;
+  const { settings, attempt, keyOf } = work;
   const parts = (work.slices[slice] ?? []).map((part) =>
     inputPart(work, part, keyOf(part.inputOrdinal), countBefore(part)),
   );
-  return { job: share, pileSetName: pileSetName(slice, attempt), parts };
+  return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
 }
 
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */
 async function takeOver(
-  { slices, inputs, share: { layout } }: ScatterWork,
+  { slices, inputs, settings: { layout } }: ScatterWork,
   kept: KeptPileSets,
   gathered: GatheredSlices,
   { control }: Threads,
@@ -95,7 +95,7 @@ async function takeOver(
 }
 
 function commitsOf(
-  { share: { layout } }: ScatterWork,
+  { settings: { layout } }: ScatterWork,
   gathered: GatheredSlices,
   { control, stop }: Threads,
 ): GroupCommit<PileSetOfSlice> {
@@ -126,12 +126,12 @@ class GatheredSlices {
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
 
-  constructor({ inputs, firstHeader, share }: ScatterWork) {
+  constructor({ inputs, firstHeader, settings }: ScatterWork) {
     this.#inputs = inputs;
-    this.#headerRule = share.header === undefined ? undefined : headerRuleOf(share.header);
+    this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
     this.#firstHeader = firstHeader;
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
-    this.#totals = emptyTotals(share.layout.pileCount);
+    this.#totals = emptyTotals(settings.layout.pileCount);
     this.#coverage = new CoverageCheck(inputs);
   }
 

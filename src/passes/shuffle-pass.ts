@@ -46,13 +46,13 @@ export async function shufflePiles(
   threads: Threads,
   kept: KeptRanges | undefined,
 ): Promise<WrittenRegion[]> {
-  const { piles, target, share } = work;
+  const { piles, target, settings } = work;
   const { totals } = piles;
   const takesTurns = target.kind !== 'placed';
   const finished = kept?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
-  const stripes = new StripeRemoval(share.layout, piles.pileSets, work.deletesStripes);
+  const stripes = new StripeRemoval(settings.layout, piles.pileSets, work.deletesStripes);
   const commits = kept === undefined ? undefined : commitsOf(work, kept, stripes, threads);
   const done = ({ first, end }: PileRange, regionsOfRange: readonly WrittenRegion[]) => {
     if (commits === undefined) stripes.pilesDone({ first, end });
@@ -90,8 +90,8 @@ export function writeTask(work: ShuffleWork, range: PileRange, start: SinkStart 
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
-function planRanges({ piles, target, share }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
-  const { layout } = share;
+function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
+  const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1;
@@ -104,7 +104,7 @@ function planRanges({ piles, target, share }: ShuffleWork, isFinished: Uint8Arra
 
 /** A stripe is deleted when its output is durable, so that a power failure cannot lose it. */
 function commitsOf(
-  { share }: ShuffleWork,
+  { settings }: ShuffleWork,
   { finished, output }: KeptRanges,
   stripes: StripeRemoval,
   { stop }: Threads,
@@ -113,7 +113,7 @@ function commitsOf(
   return new GroupCommit(
     async (ranges) => {
       await output.makeDurable(ranges.flatMap((range) => range.regions));
-      await writeFinishedRanges(share.layout.indexDirectory, recordCount + 1, ranges);
+      await writeFinishedRanges(settings.layout.indexDirectory, recordCount + 1, ranges);
       recordCount += 1;
       for (const range of ranges) stripes.pilesDone(range);
     },

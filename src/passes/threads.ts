@@ -9,7 +9,7 @@ import { memoryKeeperUrl } from '../../workers/thread-urls.js';
 import type { Release } from '../cleanup.js';
 import type { JobControl } from '../job-control.js';
 import { ASK_FOR_SLABS, type KeeperTask } from '../pile-sets/pool-memory.js';
-import { ownRamPool, type RamPoolShare, ramPoolIn, wholeChunks } from '../pile-sets/ram-pool.js';
+import { ownRamPool, type RamPoolHandle, ramPoolIn, wholeChunks } from '../pile-sets/ram-pool.js';
 import { type OnProfile, openTaskPool, type PoolSize, type TaskPool, workerError } from './task-pool.js';
 
 /** The threads of a pass, and how to stop them. */
@@ -87,13 +87,13 @@ export async function openRamPool(
   wantedBytes: number,
   isOnCallingThread: boolean,
   releases: Release[],
-): Promise<RamPoolShare | undefined> {
+): Promise<RamPoolHandle | undefined> {
   if (wantedBytes === 0) return undefined;
   return isOnCallingThread ? ownRamPool(wantedBytes) : keepRamPool(wantedBytes, releases);
 }
 
 /** A pool in the memory of a separate thread. */
-export async function keepRamPool(wantedBytes: number, releases: Release[]): Promise<RamPoolShare> {
+export async function keepRamPool(wantedBytes: number, releases: Release[]): Promise<RamPoolHandle> {
   const channelName = `pileshuf ${randomUUID()}`;
   const workerData: KeeperTask = {
     channelName,

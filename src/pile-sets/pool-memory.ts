@@ -13,7 +13,7 @@
 import { BroadcastChannel } from 'node:worker_threads';
 
 /** The memory of a pool in the form that travels to other threads; the memory of a single thread does not travel. */
-export type PoolMemoryShare =
+export type PoolMemoryHandle =
   | { readonly kind: 'own'; readonly slabs: Uint8Array[]; readonly slabBytes: number }
   | { readonly kind: 'kept'; readonly channelName: string; readonly slabBytes: number };
 
@@ -35,13 +35,13 @@ export interface PoolMemory {
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void;
 }
 
-export async function openPoolMemory(share: PoolMemoryShare): Promise<PoolMemory> {
-  const { slabBytes } = share;
+export async function openPoolMemory(handle: PoolMemoryHandle): Promise<PoolMemory> {
+  const { slabBytes } = handle;
   const slabs =
-    share.kind === 'own' ? share.slabs : (await askForSlabs(share.channelName)).map((slab) => new Uint8Array(slab));
+    handle.kind === 'own' ? handle.slabs : (await askForSlabs(handle.channelName)).map((slab) => new Uint8Array(slab));
   const slabOf = (place: number): Uint8Array => {
     const index = Math.floor(place / slabBytes);
-    if (share.kind === 'own') slabs[index] ??= new Uint8Array(slabBytes);
+    if (handle.kind === 'own') slabs[index] ??= new Uint8Array(slabBytes);
     const slab = slabs[index];
     if (slab === undefined) throw new RangeError(`no slab of the memory pool holds byte ${place}`);
     return slab;

@@ -6,7 +6,7 @@
  * A place in the pool is one number, its byte offset; a segment never crosses a chunk.
  */
 import type { JobControl } from '../job-control.js';
-import { openPoolMemory, type PoolMemory, type PoolMemoryShare } from './pool-memory.js';
+import { openPoolMemory, type PoolMemory, type PoolMemoryHandle } from './pool-memory.js';
 
 /** A thread takes this much from the pool at a time. */
 export const CHUNK_BYTES = 1024 * 1024;
@@ -14,8 +14,8 @@ export const CHUNK_BYTES = 1024 * 1024;
 const PLACE_BYTES = 8;
 
 /** The pool in the form that travels to other threads. */
-export interface RamPoolShare {
-  readonly memory: PoolMemoryShare;
+export interface RamPoolHandle {
+  readonly memory: PoolMemoryHandle;
   /** One u64: bytes taken so far. */
   readonly taken: SharedArrayBuffer;
   /** Whole chunks. */
@@ -23,12 +23,12 @@ export interface RamPoolShare {
 }
 
 /** @param capacityBytes whole chunks, for which the memory has room. */
-export function ramPoolIn(memory: PoolMemoryShare, capacityBytes: number): RamPoolShare {
+export function ramPoolIn(memory: PoolMemoryHandle, capacityBytes: number): RamPoolHandle {
   return { memory, taken: new SharedArrayBuffer(8), capacityBytes };
 }
 
 /** A pool of at least `wantedBytes` for the calling thread alone. A chunk becomes memory when it is taken. */
-export function ownRamPool(wantedBytes: number): RamPoolShare {
+export function ownRamPool(wantedBytes: number): RamPoolHandle {
   return ramPoolIn({ kind: 'own', slabs: [], slabBytes: CHUNK_BYTES }, wholeChunks(wantedBytes));
 }
 
@@ -38,8 +38,8 @@ export function wholeChunks(byteLength: number): number {
 }
 
 /** Bytes of the pool that threads have taken. */
-export function takenBytes(share: RamPoolShare): number {
-  return Number(Atomics.load(new BigInt64Array(share.taken), 0));
+export function takenBytes(handle: RamPoolHandle): number {
+  return Number(Atomics.load(new BigInt64Array(handle.taken), 0));
 }
 
 /** One thread's view of the pool. */
@@ -51,15 +51,15 @@ export class RamPool {
   #next = 0;
   #chunkEnd = 0;
 
-  private constructor({ taken, capacityBytes }: RamPoolShare, memory: PoolMemory, control: JobControl) {
+  private constructor({ taken, capacityBytes }: RamPoolHandle, memory: PoolMemory, control: JobControl) {
     this.#control = control;
     this.#memory = memory;
     this.#taken = new BigInt64Array(taken);
     this.#capacityBytes = capacityBytes;
   }
 
-  static async open(share: RamPoolShare, control: JobControl): Promise<RamPool> {
-    return new RamPool(share, await openPoolMemory(share.memory), control);
+  static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
+    return new RamPool(handle, await openPoolMemory(handle.memory), control);
   }
 
   /** Bytes that can be stored in one piece; 0: the pool is full. */

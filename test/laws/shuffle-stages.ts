@@ -11,7 +11,7 @@ import { JobControl, UNGATED } from '#src/job-control.js';
 import { deriveInputKey } from '#src/keys.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
-import type { ScatterShare, ShuffleShare } from '#workers/shares.js';
+import type { ScatterSettings, ShuffleSettings } from '#workers/settings.js';
 import { forgetJob, type Outcome, runTask } from '#workers/tasks.js';
 import { usualNeed } from '../plan/memory-needs.js';
 
@@ -33,7 +33,7 @@ export function openStages(
   { pileCount, bufferBytes }: StageSizes,
 ): Stages {
   const version = withFile(openForRead(inputPath, 'input'), versionOf);
-  const job: ScatterShare & ShuffleShare = {
+  const job: ScatterSettings & ShuffleSettings = {
     jobName: `stages of ${pileCount} piles`,
     control: JobControl.create([], 64 * 2 ** 20).buffer,
     layout: { pileCount, stripeCount: 1, disks: [], indexDirectory: stagingDirectory },

@@ -301,12 +301,12 @@ describe('mergePiles and MergedPileReader', () => {
     });
 
     it('every changed byte of the memory pool', async () => {
-      const share = ownRamPool(2 ** 20);
-      const pool = await RamPool.open(share, plenty);
+      const handle = ownRamPool(2 ** 20);
+      const pool = await RamPool.open(handle, plenty);
       const layout = layoutOf(1);
       const [merged] = mergePiles(writeSets([appends], layout, pool), 4, 5);
       if (merged === undefined) throw new Error('there is no pile 4');
-      const memory = share.memory.kind === 'own' ? share.memory.slabs[0] : undefined;
+      const memory = handle.memory.kind === 'own' ? handle.memory.slabs[0] : undefined;
       if (memory === undefined) throw new Error('expected a slab of this thread');
       const ramReader = new MergedPileReader(pool, hasher, deflateCompressor, control);
       // Segments begin at multiples of 8: those of pile 4 lie at [0, 100) and [144, 177).

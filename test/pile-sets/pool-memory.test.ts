@@ -26,44 +26,44 @@ const poolModule = new URL('../../dist/src/pile-sets/ram-pool.js', import.meta.u
 const controlModule = new URL('../../dist/src/job-control.js', import.meta.url).href;
 
 /** What another thread finds at `place`. */
-function loadOnOtherThread(share: unknown, place: number, byteLength: number): Promise<Uint8Array> {
+function loadOnOtherThread(handle: unknown, place: number, byteLength: number): Promise<Uint8Array> {
   const code = `
     import { parentPort, workerData } from 'node:worker_threads';
     const { RamPool } = await import(${JSON.stringify(poolModule)});
     const { JobControl } = await import(${JSON.stringify(controlModule)});
-    const pool = await RamPool.open(workerData.share, JobControl.create([], 0));
+    const pool = await RamPool.open(workerData.handle, JobControl.create([], 0));
     const target = new Uint8Array(workerData.byteLength);
     pool.load(workerData.place, workerData.byteLength, target, 0);
     parentPort.postMessage(target);
   `;
   return new Promise((resolve, reject) => {
     const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-    const thread = new Worker(url, { workerData: { share, place, byteLength } });
+    const thread = new Worker(url, { workerData: { handle, place, byteLength } });
     thread.once('message', resolve).once('error', reject);
   });
 }
 
 describe('keepRamPool', () => {
   it('gives memory that all threads share', async () => {
-    const share = await keepRamPool(3 * MIB, releases);
-    const pool = await RamPool.open(share, plenty);
+    const handle = await keepRamPool(3 * MIB, releases);
+    const pool = await RamPool.open(handle, plenty);
     pool.roomBytes();
     expect(pool.store(Buffer.from('..shared..'), 2, 6)).toBe(0);
-    expect(Buffer.from(await loadOnOtherThread(share, 0, 6)).toString()).toBe('shared');
+    expect(Buffer.from(await loadOnOtherThread(handle, 0, 6)).toString()).toBe('shared');
   });
 
   it('reserves whole chunks, in slabs below what a typed array can span', async () => {
-    const share = await keepRamPool(1024 * MIB + 1, releases);
-    expect(share.capacityBytes).toBe(1024 * MIB + CHUNK_BYTES);
+    const handle = await keepRamPool(1024 * MIB + 1, releases);
+    expect(handle.capacityBytes).toBe(1024 * MIB + CHUNK_BYTES);
     // Each view begins a chunk of its own, so that only a page of each is touched.
     let place = 0;
     for (let i = 0; i < 1025; i++) {
-      const pool = await RamPool.open(i % 512 === 0 ? share : { ...share }, plenty);
+      const pool = await RamPool.open(i % 512 === 0 ? handle : { ...handle }, plenty);
       pool.roomBytes();
       place = pool.store(new Uint8Array(8).fill(i), 0, 8);
     }
     expect(place).toBe(1024 * MIB);
-    expect(await loadOnOtherThread(share, place, 8)).toEqual(new Uint8Array(8).fill(1024));
+    expect(await loadOnOtherThread(handle, place, 8)).toEqual(new Uint8Array(8).fill(1024));
   });
 
   it('gives less if the system has less', () => {
@@ -83,10 +83,10 @@ describe('keepRamPool', () => {
 
 describe('ownRamPool', () => {
   it('makes a slab when something is stored there', async () => {
-    const share = ownRamPool(TEBIBYTE);
-    const { memory } = share;
+    const handle = ownRamPool(TEBIBYTE);
+    const { memory } = handle;
     if (memory.kind !== 'own') throw new Error('expected memory of one thread');
-    const pool = await RamPool.open(share, plenty);
+    const pool = await RamPool.open(handle, plenty);
     pool.roomBytes();
     expect(memory.slabs).toHaveLength(0);
     pool.store(Buffer.alloc(CHUNK_BYTES, 'a'), 0, CHUNK_BYTES);

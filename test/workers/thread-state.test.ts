@@ -5,18 +5,18 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { JobControl } from '#src/job-control.js';
 import { ownRamPool } from '#src/pile-sets/ram-pool.js';
-import type { ReadShare, ScatterShare, TaskShare } from '#workers/shares.js';
+import type { ReadSettings, ScatterSettings, TaskSettings } from '#workers/settings.js';
 import { decoderMemory, forgetJob, pileStateOf, readStateOf, threadStateOf } from '#workers/thread-state.js';
 import { usualNeed } from '../plan/memory-needs.js';
 
 const control = JobControl.create([], 0).buffer;
-const shareOf = (jobName: string): TaskShare => ({ jobName, control, arenaBytes: 2 ** 20 });
-const readShareOf = (jobName: string): ReadShare => ({
+const shareOf = (jobName: string): TaskSettings => ({ jobName, control, arenaBytes: 2 ** 20 });
+const readSettingsOf = (jobName: string): ReadSettings => ({
   ...shareOf(jobName),
   ...{ framing: undefined, header: undefined, readBytes: 4096, maxRecordBytes: 4096, memoryNeed: usualNeed },
 });
-const jobShareOf = (jobName: string): ScatterShare => ({
-  ...readShareOf(jobName),
+const scatterSettingsOf = (jobName: string): ScatterSettings => ({
+  ...readSettingsOf(jobName),
   layout: { pileCount: 1, stripeCount: 1, disks: [], indexDirectory: '/nowhere' },
   ...{ ramPool: ownRamPool(1), keepsPileSets: false, bufferBytes: 4096 },
 });
@@ -28,23 +28,23 @@ afterEach(() => {
 describe('a thread', () => {
   it('keeps one arena for all tasks of a job, and makes what some of them need once', () => {
     const { arena } = threadStateOf(shareOf('one'));
-    const read = readStateOf(readShareOf('one'));
-    const pile = pileStateOf(jobShareOf('one'));
+    const read = readStateOf(readSettingsOf('one'));
+    const pile = pileStateOf(scatterSettingsOf('one'));
     expect([read.arena, pile.arena, threadStateOf(shareOf('one')).arena].map((other) => other === arena)).toEqual(
       Array(3).fill(true),
     );
-    expect(readStateOf(readShareOf('one'))).toBe(read);
-    expect(pileStateOf(jobShareOf('one'))).toBe(pile);
+    expect(readStateOf(readSettingsOf('one'))).toBe(read);
+    expect(pileStateOf(scatterSettingsOf('one'))).toBe(pile);
     expect(pile.ramPool).toBeInstanceOf(Promise);
   });
 
   it('keeps nothing for another job, nor when it has forgotten it', () => {
-    const first = pileStateOf(jobShareOf('one'));
-    const read = readStateOf(readShareOf('one'));
-    expect(pileStateOf(jobShareOf('other')).arena === first.arena).toBe(false);
+    const first = pileStateOf(scatterSettingsOf('one'));
+    const read = readStateOf(readSettingsOf('one'));
+    expect(pileStateOf(scatterSettingsOf('other')).arena === first.arena).toBe(false);
     forgetJob('one');
-    expect(pileStateOf(jobShareOf('one')).arena === first.arena).toBe(false);
-    expect(readStateOf(readShareOf('one')) === read).toBe(false);
+    expect(pileStateOf(scatterSettingsOf('one')).arena === first.arena).toBe(false);
+    expect(readStateOf(readSettingsOf('one')) === read).toBe(false);
   });
 });
 

@@ -29,7 +29,7 @@ import {
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
-import type { ShuffleShare } from '../shares.js';
+import type { ShuffleSettings } from '../settings.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** A merged pile and its place in the key space. */
@@ -54,7 +54,7 @@ export interface OrdererParts {
   readonly reader: MergedPileReader;
   readonly hasher: SegmentHasher;
   readonly compressor: SegmentCompressor | undefined;
-  readonly job: Pick<ShuffleShare, 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'>;
+  readonly job: Pick<ShuffleSettings, 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'>;
   readonly longestRecordBytes: number;
   readonly attemptName: string;
   /** Waits for the writes under way. */

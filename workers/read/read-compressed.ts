@@ -15,7 +15,7 @@ import type { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
 import type { MemberRange } from '../../src/plan/slices.js';
-import type { ReadShare } from '../shares.js';
+import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import type { RecordReader } from './record-reader.js';
 
@@ -27,7 +27,7 @@ export async function readWholeFile(
   input: RegularInput,
   reader: RecordReader,
   { control, decoderMemory }: ReadState,
-  job: ReadShare,
+  job: ReadSettings,
 ): Promise<Coverage> {
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedBytes(input, 0, Number.POSITIVE_INFINITY, control, count);

@@ -16,7 +16,7 @@ import { type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
-import type { ReadShare } from '../shares.js';
+import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import { readMembers, readWholeFile } from './read-compressed.js';
 import { readStream } from './read-stream.js';
@@ -31,7 +31,7 @@ export async function readPart(
   framing: Framing | undefined,
   taker: RecordTaker,
   thread: ReadState,
-  job: ReadShare,
+  job: ReadSettings,
 ): Promise<PartReport> {
   const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, thread.arena.kernel, job);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
@@ -52,7 +52,7 @@ function readFile(
   framing: Framing,
   reader: RecordReader,
   thread: ReadState,
-  job: ReadShare,
+  job: ReadSettings,
 ): Coverage | Promise<Coverage> {
   switch (part.kind) {
     case 'range':

@@ -14,7 +14,7 @@ import { headerRuleOf } from '../../src/formats/record-format.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { openStreamInput } from '../../src/io/input-source.js';
 import { piecesInPhase } from '../../src/phase-clock.js';
-import type { ReadShare } from '../shares.js';
+import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import type { PartReport, RecordReader } from './record-reader.js';
 
@@ -25,7 +25,7 @@ export async function readStream(
   framing: Framing | undefined,
   openReader: (framing: Framing) => RecordReader,
   { control, decoderMemory }: ReadState,
-  job: ReadShare,
+  job: ReadSettings,
 ): Promise<PartReport> {
   const stream = openStreamInput(part.path);
   // Closing the stream wakes a reader that waits for it.
@@ -94,7 +94,7 @@ async function takeHeader(
   pieces: AsyncIterator<Uint8Array>,
   path: string,
   { firstHeader }: InputPart & { kind: 'stream' },
-  job: ReadShare,
+  job: ReadSettings,
 ): Promise<{ header: Header | undefined; rest: Uint8Array }> {
   if (job.header === undefined) return { header: undefined, rest: NOTHING };
   const rule = headerRuleOf(job.header);

@@ -13,7 +13,7 @@ import { inPhase } from '../../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { memoryForRecord } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { ReadShare } from '../shares.js';
+import type { ReadSettings } from '../settings.js';
 import type { ReadWindow } from './read-window.js';
 
 /** The report about one part of a slice. */
@@ -50,7 +50,7 @@ export class RecordReader {
   #scanner: RecordScanner;
   readonly #taker: RecordTaker;
   readonly #table: number;
-  readonly #job: ReadShare;
+  readonly #job: ReadSettings;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
@@ -62,7 +62,7 @@ export class RecordReader {
   #finished = false;
   #unheld: UnheldRecord | undefined;
 
-  constructor(part: InputPart, framing: Framing, taker: RecordTaker, kernel: Kernel, job: ReadShare) {
+  constructor(part: InputPart, framing: Framing, taker: RecordTaker, kernel: Kernel, job: ReadSettings) {
     this.#job = job;
     this.#part = part;
     this.#framing = framing;

@@ -7,11 +7,11 @@ import { thenAlways } from '../../src/cleanup.js';
 import type { InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import { inPhase } from '../../src/phase-clock.js';
-import type { ReadShare, TaskShare } from '../shares.js';
+import type { ReadSettings, TaskSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 
 export interface CountTask {
-  readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
+  readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
   readonly path: string;
   readonly version: (InputPart & { kind: 'range' })['version'];
   readonly gate: (InputPart & { kind: 'range' })['gate'];

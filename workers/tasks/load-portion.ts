@@ -11,7 +11,7 @@ import { type MergedPile, MergedPileReader, mergePiles } from '../../src/pile-se
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Portion, PortionOrderer } from '../piles/portion-orderer.js';
-import type { LoadShare } from '../shares.js';
+import type { LoadSettings } from '../settings.js';
 import { threadStateOf } from '../thread-state.js';
 
 /** A selection of a pile's ordered records: `count` of them, every `step`th from `first` on. */
@@ -22,7 +22,7 @@ export interface Selection {
 }
 
 export interface LoadTask extends Portion, Selection {
-  readonly job: LoadShare;
+  readonly job: LoadSettings;
   readonly pile: number;
   /** The pile's segments; undefined: the task reads them from the indexes of `pileSets`. */
   readonly merged?: MergedPile | undefined;

@@ -13,11 +13,11 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { ReadShare } from '../shares.js';
+import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
 export interface NoteTask {
-  readonly job: ReadShare;
+  readonly job: ReadSettings;
   readonly part: Exclude<InputPart, { kind: 'stream' }>;
   /** The existing index file, and the room in it for this part. */
   readonly indexPath: string;
@@ -55,7 +55,7 @@ class RecordNotes implements RecordTaker {
   readonly #writer: BlockWriter;
   #longestBytes = 0;
 
-  constructor(arena: Arena, writer: BlockWriter, { readBytes, maxRecordBytes }: ReadShare) {
+  constructor(arena: Arena, writer: BlockWriter, { readBytes, maxRecordBytes }: ReadSettings) {
     this.#arena = arena;
     this.#writer = writer;
     const layout = new ArenaLayout();

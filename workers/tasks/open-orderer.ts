@@ -3,11 +3,11 @@ import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
 import { MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
 import { PileOrderer } from '../piles/pile-orderer.js';
-import type { ShuffleShare } from '../shares.js';
+import type { ShuffleSettings } from '../settings.js';
 import { pileStateOf } from '../thread-state.js';
 
 export interface PilesTask {
-  readonly job: ShuffleShare;
+  readonly job: ShuffleSettings;
   readonly pileSets: readonly StoredPileSet[];
   /** The beginning of the names of temp files; no other attempt may use it. */
   readonly attemptName: string;

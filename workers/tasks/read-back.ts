@@ -7,11 +7,11 @@ import type { GateNumber } from '../../src/job-control.js';
 import { stagedPath, type WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
-import type { ReadShare, TaskShare } from '../shares.js';
+import type { ReadSettings, TaskSettings } from '../settings.js';
 import { type ThreadState, threadStateOf } from '../thread-state.js';
 
 export interface ReadBackTask {
-  readonly job: TaskShare & Pick<ReadShare, 'readBytes'>;
+  readonly job: TaskSettings & Pick<ReadSettings, 'readBytes'>;
   readonly stagingDirectory: string;
   /** The header bytes of each shard; regions are counted from there. */
   readonly headerBytes: number;

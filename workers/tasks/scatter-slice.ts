@@ -11,11 +11,11 @@ import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
 import { readPart } from '../read/read-part.js';
-import type { ScatterShare } from '../shares.js';
+import type { ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
 
 export interface ScatterTask {
-  readonly job: ScatterShare;
+  readonly job: ScatterSettings;
   /** The name of the pile set; no other attempt may use it. */
   readonly pileSetName: string;
   readonly parts: readonly InputPart[];

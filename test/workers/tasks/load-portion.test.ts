@@ -6,7 +6,7 @@ import { mergePiles } from '#src/pile-sets/merged-pile.js';
 import { readPileTotals } from '#src/pile-sets/read-pile-set-index.js';
 import { LARGEST_ARENA_BYTES } from '#src/plan/arena-sizes.js';
 import { layoutOf, openSnapshot, pileSetsOf } from '#src/store/store-snapshot.js';
-import type { LoadShare } from '#workers/shares.js';
+import type { LoadSettings } from '#workers/settings.js';
 import type { LoadResult, LoadTask } from '#workers/tasks/load-portion.js';
 import { runTask } from '#workers/tasks.js';
 import { forgetJob } from '#workers/thread-state.js';
@@ -28,7 +28,7 @@ async function taskOf(pile: number): Promise<LoadTask> {
   if (first === undefined) throw new RangeError('the store has no pile set');
   const { records, checksums } = readPileTotals(first.index);
   const control = JobControl.create([], 0).buffer;
-  const job: LoadShare = { jobName: 'load', control, layout, arenaBytes: LARGEST_ARENA_BYTES };
+  const job: LoadSettings = { jobName: 'load', control, layout, arenaBytes: LARGEST_ARENA_BYTES };
   const selection = { first: 0, step: 1, count: records[pile] ?? 0, range: 0, rangeCount: 1 };
   const checksum = checksums[pile] ?? 0n;
   return { job, pileSets, pile, checksum, epochKey: undefined, buffer: undefined, ...selection };

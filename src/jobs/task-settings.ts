@@ -1,31 +1,31 @@
 /**
- * Builds the shares: the part of a task that all tasks of a pass have in common, from the plan and the request of the job.
+ * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
  */
-import type { PileShare, ReadShare, ScatterShare, ShuffleShare } from '../../workers/shares.js';
+import type { PileSettings, ReadSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
-import type { RamPoolShare } from '../pile-sets/ram-pool.js';
+import type { RamPoolHandle } from '../pile-sets/ram-pool.js';
 import type { InputRequest } from './request.js';
 import type { WorkPlan } from './work-plan.js';
 
 /** How a job stores its piles. */
-export interface PileSetting {
+export interface PileStorage {
   readonly layout: PileSetLayout;
-  readonly ramPool: RamPoolShare | undefined;
+  readonly ramPool: RamPoolHandle | undefined;
   /** Undefined: segments are not compressed. */
   readonly tempZstdLevel: number | undefined;
 }
 
-export function scatterShareOf(
+export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
   { framing, header, decompressProgram, maxRecordBytes }: InputRequest,
-  { layout, ramPool, tempZstdLevel }: PileSetting,
+  { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
-): ScatterShare {
+): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
-  const read: ReadShare = {
+  const read: ReadSettings = {
     jobName,
     control: control.buffer,
     arenaBytes,
@@ -40,15 +40,17 @@ export function scatterShareOf(
   return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets };
 }
 
-export function shuffleShareOf(
+export function shuffleSettings(
   { jobName, control }: Threads,
   { memory }: WorkPlan,
   arenaBytes: number,
-  { layout, ramPool, tempZstdLevel }: PileSetting,
-  rest: Pick<ShuffleShare, 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & { readonly rescatterTo: RescatterTarget },
-): ShuffleShare {
+  { layout, ramPool, tempZstdLevel }: PileStorage,
+  rest: Pick<ShuffleSettings, 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
+    readonly rescatterTo: RescatterTarget;
+  },
+): ShuffleSettings {
   const { bufferBytes, readBytes, outputBytes } = memory;
-  const piles: PileShare = {
+  const piles: PileSettings = {
     jobName,
     control: control.buffer,
     arenaBytes,

@@ -1,15 +1,15 @@
 /**
- * The parameters that all tasks of one kind in a job share, as plain data and shared memory. Each kind gets only the
- * parameters that it needs.
+ * The settings that all tasks of one kind in a job have in common, as plain data and shared memory. Each kind gets only
+ * the settings that it needs.
  */
 import type { DecompressProgram } from '../src/formats/codec-table.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
 import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
-import type { RamPoolShare } from '../src/pile-sets/ram-pool.js';
+import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 
-/** The parameters of every task. */
-export interface TaskShare {
+/** The settings of every task. */
+export interface TaskSettings {
   /** Unique among the jobs of this process. */
   readonly jobName: string;
   readonly control: SharedArrayBuffer;
@@ -19,8 +19,8 @@ export interface TaskShare {
   readonly isProfiled?: boolean | undefined;
 }
 
-/** The parameters of tasks that read inputs. */
-export interface ReadShare extends TaskShare, RecordFormat {
+/** The settings of tasks that read inputs. */
+export interface ReadSettings extends TaskSettings, RecordFormat {
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   readonly readBytes: number;
@@ -29,24 +29,24 @@ export interface ReadShare extends TaskShare, RecordFormat {
   readonly memoryNeed: MemoryNeed;
 }
 
-/** The parameters of tasks that write or read piles of a job. */
-export interface PileShare extends TaskShare {
+/** The settings of tasks that write or read piles of a job. */
+export interface PileSettings extends TaskSettings {
   readonly layout: PileSetLayout;
   /** Absent: all segments go to disk. */
-  readonly ramPool?: RamPoolShare | undefined;
+  readonly ramPool?: RamPoolHandle | undefined;
   /** The zstd level of segments that go to disk; absent: they are not compressed. */
   readonly tempZstdLevel?: number | undefined;
   readonly bufferBytes: number;
 }
 
-/** The parameters of tasks of the scatter pass. */
-export interface ScatterShare extends ReadShare, PileShare {
+/** The settings of tasks of the scatter pass. */
+export interface ScatterSettings extends ReadSettings, PileSettings {
   /** Whether pile sets outlive the process: then an index is a file and holds the report of its slice. */
   readonly keepsPileSets: boolean;
 }
 
-/** The parameters of tasks of the shuffle pass. */
-export interface ShuffleShare extends PileShare {
+/** The settings of tasks of the shuffle pass. */
+export interface ShuffleSettings extends PileSettings {
   readonly readBytes: number;
   readonly outputBytes: number;
   /** Whether records of equal keys come in the order of their bytes, not in the order in which they were read. */
@@ -56,7 +56,7 @@ export interface ShuffleShare extends PileShare {
   readonly rescatterTo: RescatterTarget;
 }
 
-/** The parameters of tasks that load piles of a store. */
-export interface LoadShare extends TaskShare {
+/** The settings of tasks that load piles of a store. */
+export interface LoadSettings extends TaskSettings {
   readonly layout: PileSetLayout;
 }
