@@ -44,7 +44,7 @@ describe('an AbortSignal', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it('that is aborted already lets nothing begin', async () => {
+  it('that is already aborted refuses the job', async () => {
     let hasBegun = false;
     const onProgress = () => {
       hasBegun = true;
@@ -63,14 +63,14 @@ describe('an AbortSignal', () => {
     expect(readFileSync(directory.path('out'), 'utf8')).toBe('precious\n');
   });
 
-  it('is let go of when the job ends well', async () => {
+  it('has no listener after a job that succeeds', async () => {
     const { signal } = new AbortController();
     await shuffle(options({ signal }), SMALL_SIZES);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 
-describe('a function for the progress that throws', () => {
+describe('an onProgress function that throws', () => {
   it.each(['scatter', 'shuffle', 'commit'] as const)(
     'stops the job in phase %s, which rejects with that',
     async (phase) => {
@@ -83,7 +83,7 @@ describe('a function for the progress that throws', () => {
     },
   );
 
-  it('is heard when it throws at the very end of a pass', async () => {
+  it('ends the job when it throws at the end of a pass', async () => {
     const mine = new Error('mine');
     const isOver = ({ phase, bytesDone, bytesTotal }: ShuffleProgress) =>
       phase === 'shuffle' && bytesDone === bytesTotal;
@@ -94,7 +94,7 @@ describe('a function for the progress that throws', () => {
     expect(existsSync(directory.path('out'))).toBe(false);
   });
 
-  it('does so from the clock, too', async () => {
+  it('ends the job when the clock calls it', async () => {
     const mine = new Error('mine');
     const pipe = makePipe(directory.path('pipe'));
     let calls = 0;

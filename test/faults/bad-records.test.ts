@@ -12,7 +12,7 @@ import { seal, unseal } from '#src/io/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { atScale } from '../fixtures/scale.js';
-import { stopWithFinishedRuns } from './stopped-job.js';
+import { stopWithFinishedRanges } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
@@ -33,7 +33,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   beforeEach(async () => {
     job = jobs.of(kind);
     expected = await job.expectedContent();
-    record = await stopWithFinishedRuns(job, fileCalls);
+    record = await stopWithFinishedRanges(job, fileCalls);
     stopped = `${job.root}-stopped`;
     rmSync(stopped, { recursive: true, force: true });
     cpSync(job.root, stopped, { recursive: true });
@@ -61,7 +61,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     });
   });
 
-  it('refuses ranges that hold other bytes than their piles', async () => {
+  it('refuses ranges whose byte counts differ from their piles', async () => {
     const { ranges } = sealedValue(record, 'ranges');
     reseal(record, 'ranges', { ranges: [{ ...ranges[0], regions: [] }] });
     await expect(job.run()).rejects.toMatchObject({

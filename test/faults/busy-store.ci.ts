@@ -54,7 +54,7 @@ const idsIn = (lines: readonly string[], verb: string) =>
   lines.filter((line) => line.startsWith(verb)).flatMap((line) => line.slice(verb.length + 1).split(','));
 
 describe('a store that several threads write into at the same time', () => {
-  it('has what all of them wrote', async () => {
+  it('holds the records of every thread', async () => {
     await openOrCreateStore(store(), { seed: '42', pileCount: 5 }, { pileCount: 5 }, () => {});
     const names = ['t0', 't1', 't2'];
     const workers = names.map((name) => new Worker(program, { argv: ['produce', store(), name], stdout: true }));

@@ -50,7 +50,7 @@ function runJob(phase: 'scatter' | 'shuffle' | undefined, options: Partial<Shuff
 }
 
 describe('temp data that cannot be removed', () => {
-  it.each(['scatter', 'shuffle'] as const)('is told with the error that ended the job in %s', async (phase) => {
+  it.each(['scatter', 'shuffle'] as const)('is reported with the error that ends the job in %s', async (phase) => {
     const thrown: unknown = await runJob(phase, { output: directory.path('out') }).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(AbortedError);
     const { message, cleanupErrors } = thrown as AbortedError;
@@ -60,7 +60,7 @@ describe('temp data that cannot be removed', () => {
     expect(warnings).toEqual(cleanupErrors.map(() => stuck.message));
   });
 
-  it('is told with it also where the output is a stream', async () => {
+  it('is reported with that error when the output is a stream', async () => {
     const thrown: unknown = await runJob('scatter', { output: '/dev/null' }).catch((error: unknown) => error);
     expect(thrown).toMatchObject({
       message: 'stopped before the end; the output may be incomplete',
@@ -68,7 +68,7 @@ describe('temp data that cannot be removed', () => {
     });
   });
 
-  it('makes no failure of a success', async () => {
+  it('does not make a successful job fail', async () => {
     await runJob(undefined, { output: directory.path('out') });
     expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
     expect(warnings.length).toBeGreaterThan(0);

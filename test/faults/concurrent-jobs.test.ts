@@ -1,7 +1,7 @@
 /**
- * Several jobs at the same time. Jobs in one process do not disturb each other. Only one job at a time writes an
- * output: a second one is refused at once, and the first does not notice. A file that somebody else makes meanwhile
- * under the name of the output stays, unless the job may replace it.
+ * Several jobs at the same time. Jobs in one process do not disturb each other. Only one job at a time writes an output: a
+ * second one is refused at once, and the first is not disturbed. If somebody else makes a file under the name of the output
+ * meanwhile, that file stays, unless the job may replace it.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ function contentOf(path: string): [string, string][] {
 }
 
 describe('several jobs in one process', () => {
-  it.each(sampled([true, false], 2))('give what each gives alone (inline: %s)', async (inline) => {
+  it.each(sampled([true, false], 2))('write the same outputs as alone (inline: %s)', async (inline) => {
     const tuning = { ...SMALL_SIZES, inline };
     const seeds = ['1', '2', '3', '1'];
     const output = (name: string) => directory.path(`out ${name}`);
@@ -174,7 +174,7 @@ describe('an output that appears during the job', () => {
       ],
       3,
     ),
-  )('is left alone: %s', async (_, options, exists, appears) => {
+  )('stays: %s', async (_, options, exists, appears) => {
     const output = directory.path('out');
     if (exists) mkdirSync(output);
     const slow = await beginSlowJob({ output, ...options });

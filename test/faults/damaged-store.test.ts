@@ -38,7 +38,7 @@ const dataStep = atScale(509, 131, 1);
 describe.each(CONTINUING_JOBS)('$name', (kind) => {
   const jobs = useTinyJobs();
 
-  it('never makes of damaged files what it should not', async () => {
+  it('writes the right bytes or names the damaged file', async () => {
     const job = jobs.of(kind);
     const expected = await job.expectedContent();
     job.prepare();
@@ -70,7 +70,7 @@ describe.each(CONTINUING_JOBS)('$name', (kind) => {
   });
 });
 
-it('is how many bytes were changed', (context) => {
+it('the number of changed bytes', (context) => {
   if (totals.flips < 40) context.skip('not all of the tests were run');
   if (isSlow) console.info(`${totals.flips} bytes changed, ${totals.refusals} of them refused at once`);
   expect(totals.refusals).toBeGreaterThan(totals.flips / 10);

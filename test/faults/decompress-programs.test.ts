@@ -53,21 +53,24 @@ async function until(isSo: () => boolean): Promise<void> {
 const longTime = () => `${100 + (process.pid % 1000)}.${Math.floor(Math.random() * 1e9)}`;
 
 describe('a program that fails', () => {
-  it.each(sampled(['true', 'false'], 2))('ends the job with what it said (inline: %s)', async (inline) => {
-    const program = `sh -c 'echo "not today" >&2; cat; exit 7'`;
-    const result = await runCommand([...options(), '--decompress-program', program, ...inputs(5)], {
-      env: { PILESHUF_TEST_TUNING: `{"inline":${inline}}` },
-    });
-    expect(seen(result)).toEqual({
-      exitCode: 3,
-      lines: [
-        expect.stringMatching(
-          /^pileshuf: .*in-\d: `sh -c 'echo "not today" >&2; cat; exit 7'` ended with exit code 7 and said: not today$/,
-        ),
-      ],
-    });
-    expect(existsSync(directory.path('out'))).toBe(false);
-  });
+  it.each(sampled(['true', 'false'], 2))(
+    'ends the job with the message of the program (inline: %s)',
+    async (inline) => {
+      const program = `sh -c 'echo "not today" >&2; cat; exit 7'`;
+      const result = await runCommand([...options(), '--decompress-program', program, ...inputs(5)], {
+        env: { PILESHUF_TEST_TUNING: `{"inline":${inline}}` },
+      });
+      expect(seen(result)).toEqual({
+        exitCode: 3,
+        lines: [
+          expect.stringMatching(
+            /^pileshuf: .*in-\d: `sh -c 'echo "not today" >&2; cat; exit 7'` ended with exit code 7 and said: not today$/,
+          ),
+        ],
+      });
+      expect(existsSync(directory.path('out'))).toBe(false);
+    },
+  );
 
   it('is missing', async () => {
     const result = await runCommand([...options(), '--decompress-program', 'no-such-tool -d', ...inputs(1)]);
@@ -125,7 +128,7 @@ describe('a program that is silent', () => {
     expect(existsSync(directory.path('out'))).toBe(false);
   });
 
-  it('is ended when it reads a pipe that says nothing either', async () => {
+  it('is ended when it reads a silent pipe', async () => {
     const words = ['sleep', longTime()];
     makePipe(directory.path('pipe'));
     const controller = new AbortController();
@@ -177,7 +180,7 @@ describe('a program that is silent', () => {
   });
 });
 
-it('what looks like gzip is given to the program all the same', async () => {
+it('a file that looks like gzip goes to the named program, too', async () => {
   writeFileSync(directory.path('in'), gzipSync(TEXT));
   const argv = [...options(), '--decompress-program', `sh -c 'gzip -dc | head -n 1'`, directory.path('in')];
   expect(seen(await runCommand(argv))).toEqual({ exitCode: 0, lines: [] });

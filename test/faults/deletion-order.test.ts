@@ -75,7 +75,7 @@ function expectBetween(calls: readonly TimedCall[], what: TimedCall, then: (call
 describe.each(RESUMABLE_JOBS)('$name', (kind) => {
   const jobs = useTinyJobs();
 
-  it('deletes piles when what was made of them is durable, and is known to be', async () => {
+  it('deletes piles after their output and its record are durable', async () => {
     const job = jobs.of(kind);
     await job.expectedContent();
     job.prepare();

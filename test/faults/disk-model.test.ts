@@ -58,7 +58,7 @@ async function fatesOf(
 describe('a program that replaces a file', () => {
   beforeEach(() => writeFileSync(join(root, 'file'), 'old'));
 
-  it('and does it right always leaves the old or the new one', async () => {
+  it('in the right order always leaves the old or the new one', async () => {
     const fates = await fatesOf(async (calls, path) => {
       write(calls, path('file.new'), { sync: true });
       calls.rename(path('file.new'), path('file'));
@@ -67,7 +67,7 @@ describe('a program that replaces a file', () => {
     expect(fates).toEqual({ atAnyTime: ['new', 'old'], atTheEnd: ['new'] });
   });
 
-  it('and does not sync it may leave one that is incomplete', async () => {
+  it('without a sync may leave an incomplete one', async () => {
     const fates = await fatesOf(async (calls, path) => {
       write(calls, path('file.new'), { sync: false });
       calls.rename(path('file.new'), path('file'));
@@ -76,7 +76,7 @@ describe('a program that replaces a file', () => {
     expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['bad', 'new'] });
   });
 
-  it('and syncs it when it has its name already may leave one that is incomplete', async () => {
+  it('with a sync after the rename may leave an incomplete one', async () => {
     const fates = await fatesOf(async (calls, path) => {
       write(calls, path('file.new'), { sync: false });
       calls.rename(path('file.new'), path('file'));
@@ -88,7 +88,7 @@ describe('a program that replaces a file', () => {
     expect(fates).toEqual({ atAnyTime: ['bad', 'new', 'old'], atTheEnd: ['new'] });
   });
 
-  it('and does not sync the directory may end with the old one', async () => {
+  it('without a sync of the directory may end with the old one', async () => {
     const fates = await fatesOf(async (calls, path) => {
       write(calls, path('file.new'), { sync: true });
       calls.rename(path('file.new'), path('file'));
@@ -96,7 +96,7 @@ describe('a program that replaces a file', () => {
     expect(fates).toEqual({ atAnyTime: ['new', 'old'], atTheEnd: ['new', 'old'] });
   });
 
-  it('and writes it in place may leave a mixture', async () => {
+  it('in place may leave a mixture', async () => {
     const fates = await fatesOf(async (calls, path) => {
       const fd = calls.open(path('file'), O_WRONLY);
       calls.write(fd, NEW, 0, NEW.byteLength, 0);
@@ -119,7 +119,7 @@ describe('a program that replaces a file', () => {
 });
 
 describe('a file in a new directory', () => {
-  it('is lost with the directory when the one above it was not synced', async () => {
+  it('is lost with the directory when the parent is not synced', async () => {
     const program = async (calls: FileCalls, path: (...names: string[]) => string) => {
       calls.makeDirectory(path('new'), 0o700);
       write(calls, path('new', 'file'), { sync: true });
@@ -134,7 +134,7 @@ describe('a file in a new directory', () => {
     expect(fates.atTheEnd).toEqual(['new']);
   });
 
-  it('moves with it, and never half', async () => {
+  it('moves with the directory, whole', async () => {
     const fates = await fatesOf(async (calls, path) => {
       const unique = calls.makeUniqueDirectory(path('unique-'));
       write(calls, join(unique, 'file'), { sync: true });
@@ -177,8 +177,8 @@ describe('a file that moves to another directory', () => {
   });
 });
 
-describe('what is on the disk', () => {
-  it('keeps hard links, modes, and the length of what was lost', () => {
+describe('a state of the disk', () => {
+  it('keeps hard links, modes, and the length of lost data', () => {
     writeFileSync(join(root, 'old'), 'old', { mode: 0o640 });
     const model = new DiskModel(root);
     const { calls } = model;

@@ -1,15 +1,14 @@
 /**
- * A model of the disk below one directory: notes every change that a job makes there, and tells what may
- * be left of it when the power fails. It promises a program no more than it may rely on:
+ * A model of the disk below one directory. It records every change that a job makes there, and tells which states the disk
+ * may have after a power loss. A program may rely on these promises and on no others:
  *
- * - What was written to a file is sure to be there when the file was synced after it. Before, each write
- *   may be there, or not, or its first sectors, or zeros in its place.
- * - A name (made, linked, moved, removed) is sure to be so when its directory was synced after it; the sync
- *   of the file itself does not help. Before, the changes of a directory survive up to one of them.
- * - A move never loses what is moved: that has the old name or the new one. The new one is sure when the
- *   directory of the new name was synced; that the old one is gone, when that of the old name was synced as
- *   well. In between a file may have both.
- * - Modes are as they were last set.
+ * - Data written to a file survives if the file is synced afterwards. Before that, a write survives, or is lost, or only
+ *   its first sectors survive, or zeros take its place.
+ * - A changed name (made, linked, moved, removed) survives if its directory is synced afterwards; a sync of the file does
+ *   not help. Before that, the changes of a directory survive up to one of them.
+ * - A move never loses the file: it has the old name or the new one. A sync of the new directory makes the new name
+ *   durable; a sync of the old directory makes the removal of the old name durable. In between, a file may have both.
+ * - A mode is the one that was set last.
  */
 
 import { createHash } from 'node:crypto';

@@ -66,7 +66,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(existsSync(output)).toBe(false);
   });
 
-  it('refuses to start for what is known of the inputs, when another one is compressed', async () => {
+  it('refuses to start when the plain inputs alone do not fit', async () => {
     const small = mountTmpfs(directory.path('small'), 'size=12k');
     const argv = [...OPTIONS, ...inputs, writeCompressed(1000), '-T', small, '-o', output];
     expect(seen(await runCommand(argv, { env: smallSizes() }))).toEqual(
@@ -95,7 +95,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`small disks ${reasonNotToMount 
     expect(readdirSync(small)).toEqual([]);
   });
 
-  it('holds a compressed output that would not fit as it is, in a file and in shards', async () => {
+  it('accepts a compressed output that only fits compressed, in a file and in shards', async () => {
     const small = mountTmpfs(directory.path('small'), `size=${Math.ceil((OUTPUT_BYTES * 0.8) / 4096) * 4}k`);
     for (const shards of [[], ['--shards', '2']]) {
       const argv = [...OPTIONS, ...inputs, '-T', directory.temp, '-o', `${small}/out`, ...shards];
@@ -300,7 +300,7 @@ describe('disks that break', () => {
     for (const name of former) expect(readFileSync(`${shards}/${name}`, 'utf8')).toBe(`precious ${name}`);
   });
 
-  it('does without the sync of a directory where the file system has no such thing, and not without that of files', async () => {
+  it('works on a file system that cannot sync directories, but not on one that cannot sync files', async () => {
     const [ofDirectory, ofFile] = [
       { act: 'fail', at: 'directory-sync', directory: directory.path(), errno: 'EINVAL' },
       { act: 'fail', at: 'output-sync', errno: 'EINVAL' },

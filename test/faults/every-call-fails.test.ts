@@ -89,7 +89,7 @@ describe(LARGE_JOB.name, () => {
   });
 });
 
-it('is how many calls failed', (context) => {
+it('the number of failed calls', (context) => {
   if (isSlow) console.info(`${totals.faults} calls failed, ${totals.jobsThatEndedWell} jobs ended well nevertheless`);
   else if (totals.faults < 300) context.skip('not all of the tests were run');
 });

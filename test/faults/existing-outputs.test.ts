@@ -26,7 +26,7 @@ function shuffleTo(output: string, ...options: string[]) {
 }
 
 describe('an output file with --force', () => {
-  it('replaces the name, so that who has the old one open still reads it', async () => {
+  it('replaces the name; a reader of the old file still reads it', async () => {
     const output = directory.path('out');
     writeFileSync(output, 'precious\n');
     const old = openSync(output, 'r');
@@ -39,7 +39,7 @@ describe('an output file with --force', () => {
     expect(sortLines(readFileSync(output, 'latin1'))).toEqual(SORTED_OUTPUT);
   });
 
-  it('replaces what a symbolic link leads to, and keeps the link', async () => {
+  it('replaces the target of a symbolic link, and keeps the link', async () => {
     writeFileSync(directory.path('file'), 'precious\n');
     symlinkSync('file', directory.path('link'));
     expect(seen(await shuffleTo(directory.path('link'), '--force'))).toEqual(DONE);
@@ -79,7 +79,7 @@ describe('shards with --force', () => {
     });
   });
 
-  it.each([['with'], ['without']])('refuse a directory that has the name of a shard, %s --force', async (how) => {
+  it.each([['with'], ['without']])('refuse a directory under the name of a shard, %s --force', async (how) => {
     const output = directory.path('shards');
     mkdirSync(`${output}/train-00001-of-00002.input`, { recursive: true });
     const force = how === 'with' ? ['--force'] : [];

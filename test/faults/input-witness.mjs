@@ -1,6 +1,6 @@
 /**
- * Loaded before the command (`node --import`): writes down, as lines of JSON, what the worker threads of a job
- * do: each time one opens an input, which it does once a slice, and each write of output with its length.
+ * A module loaded before the command (`node --import`). It records, as lines of JSON, each time that a worker thread opens
+ * an input, which happens once a slice, and each write of output with its length.
  *
  * @typedef {{ opened: string } | { written: number }} Sighting
  */

@@ -34,7 +34,7 @@ async function expectDone(resumedSplits: number | undefined) {
 }
 
 describe('--job-dir', () => {
-  it('makes a job one that can be resumed, with its temp data there', async () => {
+  it('makes a job resumable and keeps its temp data there', async () => {
     const job = directory.path('job');
     const stopped = await run(['--job-dir', job], { sabotage: STOPPED });
     expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: { directory: job } } });
@@ -46,7 +46,7 @@ describe('--job-dir', () => {
     expect(existsSync(job)).toBe(false);
   });
 
-  it.runIf(fromCi)('leaves the temp data where it is told to', async () => {
+  it.runIf(fromCi)('leaves the temp data in the named temp directories', async () => {
     const job = directory.path('job');
     const words = ['--job-dir', job, '-T', directory.temp];
     expect((await run(words, { sabotage: STOPPED })).exitCode).toBe(143);
@@ -65,14 +65,14 @@ describe('--job-dir', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it.runIf(fromCi)('may be a directory that is empty', async () => {
+  it.runIf(fromCi)('may be an empty directory', async () => {
     const job = directory.path('job');
     mkdirSync(job, 0o700);
     expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
     await expectDone((await run(['--job-dir', job, '--resume'])).report?.resumed?.pileSets);
   });
 
-  it.runIf(fromCi)('finds the job again when it alone is named differently', async () => {
+  it.runIf(fromCi)('finds the job again by another spelling of its path', async () => {
     const job = directory.path('job');
     mkdirSync(directory.path('real'));
     symlinkSync('real', directory.path('link'));
@@ -114,7 +114,7 @@ describe('--job-dir', () => {
     expect(contentOf(directory.path('job'))).toBe('precious\n');
   });
 
-  it('must have a place', async () => {
+  it('must have a parent directory', async () => {
     const { exitCode, failure } = await run(['--job-dir', directory.path('no', 'job')]);
     expect({ exitCode, message: failure?.message }).toEqual({
       exitCode: 2,
@@ -122,7 +122,7 @@ describe('--job-dir', () => {
     });
   });
 
-  it('must not be one that others can write to', async () => {
+  it('must not be writable by others', async () => {
     mkdirSync(directory.path('job'));
     chmodSync(directory.path('job'), 0o777);
     const { exitCode, failure } = await run(['--job-dir', directory.path('job')]);
@@ -145,7 +145,7 @@ describe('--job-dir', () => {
     });
   });
 
-  it.runIf(fromCi)('of another job is not mixed up with it', async () => {
+  it.runIf(fromCi)('of another job is refused', async () => {
     const job = directory.path('job');
     expect((await run(['--job-dir', job], { sabotage: STOPPED })).exitCode).toBe(143);
     const before = namesBelow(job);
@@ -188,14 +188,14 @@ describe('--job-dir', () => {
 });
 
 describe('a job without temp directories of its own', () => {
-  it.runIf(fromCi)('keeps what it has beside the output', async () => {
+  it.runIf(fromCi)('keeps its files beside the output', async () => {
     expect((await run(['--resume'], { sabotage: STOPPED, env: { TMPDIR: '' } })).exitCode).toBe(143);
     const { job, data } = findJobPaths(directory.path(), directory.path());
     expect([job, data].every((path) => existsSync(path))).toBe(true);
     await expectDone((await run(['--resume'], { env: { TMPDIR: '' } })).report?.resumed?.pileSets);
   });
 
-  it('is found when $TMPDIR is another one, and says which it had', async () => {
+  it('is found under another $TMPDIR, and names its own', async () => {
     mkdirSync(directory.path('new'));
     const [before, after] = [{ TMPDIR: directory.temp }, { TMPDIR: directory.path('new') }];
     expect((await run(['--resume'], { sabotage: STOPPED, env: before })).exitCode).toBe(143);
@@ -213,7 +213,7 @@ describe('a job without temp directories of its own', () => {
 });
 
 describe('--keep-temp', () => {
-  it('keeps what makes the output again without reading the inputs', async () => {
+  it('keeps the files that make the output again without the inputs', async () => {
     const words = ['-T', directory.temp, '--keep-temp'];
     expect((await run(words)).exitCode).toBe(0);
     const expected = await undisturbed(directory, { inputs });
@@ -238,7 +238,7 @@ describe('--keep-temp', () => {
     expect(readdirSync(directory.temp)).toEqual([]);
   });
 
-  it.runIf(fromCi)('keeps it also of a job that went on', async () => {
+  it.runIf(fromCi)('keeps those of a resumed job, too', async () => {
     const words = ['-T', directory.temp, '--keep-temp'];
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 36 };
     expect((await run(words, { sabotage })).signal).toBe('SIGKILL');

@@ -21,7 +21,7 @@ const step = atScale(400, 100, 1);
 describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
   const jobs = useTinyJobs();
 
-  it('is done to its end when the process was killed', async () => {
+  it('is finished after the process was killed', async () => {
     const job = jobs.of(kind);
     const expected = await job.expectedContent();
     let kills = 0;

@@ -30,7 +30,7 @@ async function consume(argv: readonly string[], records?: number): Promise<unkno
 }
 
 describe('a consumer that is killed at any record', () => {
-  it('gets exactly the next one, also when the store was appended to and collected meanwhile', async () => {
+  it('gets exactly the next record, even if the store was appended to and collected meanwhile', async () => {
     const path = directory.path('store');
     await makeStore(path, { seed: 's', pileCount: 4, inputs: { a: someRecords('a', 1500), b: ['', 'no newline'] } });
     const expected: string[] = [];

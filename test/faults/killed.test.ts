@@ -51,7 +51,7 @@ describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
   const jobs = useTinyJobs();
   const endings: readonly Ending[] = kind.force ? ['--resume', '--force'] : ['--resume'];
 
-  it.each(KILLS)('can be done to its end when it is killed %s', async (_, fault) => {
+  it.each(KILLS)('can be finished when it is killed %s', async (_, fault) => {
     const job = jobs.of(kind);
     const expected = await job.expectedContent();
     const problems: string[] = [];
@@ -76,7 +76,7 @@ describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
     }
   });
 
-  it.runIf(kind.resumable)('comes to its end when it is killed again and again', async () => {
+  it.runIf(kind.resumable)('is finished after many kills', async () => {
     const job = jobs.of(kind);
     const expected = await job.expectedContent();
     for (const stride of isSlow ? [40, 60, 90] : [160]) {

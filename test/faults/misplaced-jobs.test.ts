@@ -85,7 +85,7 @@ describe('a job directory that holds the job of another output', () => {
 });
 
 describe('a job directory that is missing', () => {
-  it('is named in the error, when its outputs are staged', async () => {
+  it('is named in the error if its outputs are staged', async () => {
     const [job, away] = [directory.path('job'), directory.path('away')];
     await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
     renameSync(job, away);
@@ -104,7 +104,7 @@ describe('a job directory that is missing', () => {
     expect(contentOf(output)).toBe(await expected(1));
   });
 
-  it('may be forgotten by force', async () => {
+  it('may be given up with --force', async () => {
     const job = directory.path('job');
     await expectKilled(output, [...seed(1), '--resume', '--job-dir', job], KILLED_IN_PASS_2);
     rmSync(job, { recursive: true });
@@ -113,7 +113,7 @@ describe('a job directory that is missing', () => {
     expect(existsSync(job)).toBe(false);
   });
 
-  it('is no loss to a job that could not be resumed', async () => {
+  it('does not matter to a job that cannot be resumed', async () => {
     await expectKilled(output, [...seed(1), '-T', directory.temp], KILLED_IN_PASS_2);
     rmSync(directory.temp, { recursive: true });
     mkdirSync(directory.temp);
@@ -122,7 +122,7 @@ describe('a job directory that is missing', () => {
 });
 
 describe('--force with other directories than the unfinished job had', () => {
-  it('says which ones it had, and leaves all of it', async () => {
+  it('names the old ones, and leaves their files', async () => {
     const job = directory.path('job');
     await expectKilled(output, [...THREE, ...seed(1), '--job-dir', job], KILLED_IN_PASS_1);
     const before = filesOf(job);
@@ -135,7 +135,7 @@ describe('--force with other directories than the unfinished job had', () => {
     expect(existsSync(job)).toBe(false);
   });
 
-  it('leaves nothing unsaid of a job that could not be resumed', async () => {
+  it('names the files of a job that cannot be resumed', async () => {
     mkdirSync(directory.path('old'));
     await expectKilled(output, [...seed(1), '-T', directory.path('old')], KILLED_IN_PASS_1);
     const { job, data } = findJobPaths(directory.path('old'), directory.path());
@@ -144,7 +144,7 @@ describe('--force with other directories than the unfinished job had', () => {
     expect(existsSync(data)).toBe(true);
   });
 
-  it('names temp data on disks that are given no more', async () => {
+  it('names temp data on disks that the command no longer names', async () => {
     mkdirSync(directory.path('old'));
     const named = ['--job-dir', directory.path('job')];
     await expectKilled(output, [...seed(1), ...named, '-T', directory.path('old')], KILLED_IN_PASS_1);
@@ -214,7 +214,7 @@ describe('a job directory', () => {
 });
 
 describe('a temp directory', () => {
-  it.runIf(fromCi)('is the same however it is written', async () => {
+  it.runIf(fromCi)('is the same under every spelling', async () => {
     const cwd = directory.path('here');
     mkdirSync(cwd);
     const relative = ['-T', '../temp'];
@@ -226,7 +226,7 @@ describe('a temp directory', () => {
 });
 
 describe('the output directory', () => {
-  it.runIf(fromCi)('that is gone while shards move into it is asked for', async () => {
+  it.runIf(fromCi)('that disappears while shards move into it is asked for', async () => {
     await makeShards(output, 1);
     const words = [...THREE, ...seed(2), '--force', '-T', directory.temp];
     await expectKilled(output, words, KILLED_WHILE_MOVING);
@@ -245,7 +245,7 @@ describe('the output directory', () => {
     expect(shardsIn(output)).toEqual(await expected(2, { shards }));
   });
 
-  it.runIf(fromCi)('does not lose former shards that have other names elsewhere', async () => {
+  it.runIf(fromCi)('keeps former shards that have hard links elsewhere', async () => {
     await makeShards(output, 1);
     const former = namesBelow(output);
     const backup = directory.path('backup');
@@ -267,7 +267,7 @@ describe('the output directory', () => {
   });
 });
 
-it('a pipe in place of temp data is told, and waited for by nobody', async () => {
+it('a pipe in place of temp data is reported, and nobody waits for it', async () => {
   await expectKilled(output, [...seed(1), '--resume', '-T', directory.temp], KILLED_IN_PASS_2);
   const { job } = findJobPaths(directory.temp, directory.path());
   const [index] = readdirSync(job).filter((name) => /^set-\d+\.index$/.test(name));

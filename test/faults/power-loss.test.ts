@@ -1,7 +1,7 @@
 /**
- * The power fails after every single change that a job makes on its disks. For every state that the disks may have
- * then, a visible output is complete, and the job can be finished with the same bytes as ever. After a job that
- * succeeded, its output is on disk; after one that failed, the former output is.
+ * The power fails after every single change that a job makes on its disks. In every state that the disks may have then, a
+ * visible output is complete, and the job can be finished with the same bytes. After a job that succeeded, its output is on
+ * disk; after a job that failed, the former output is on disk.
  */
 
 import seedrandom from 'seedrandom';
@@ -11,7 +11,7 @@ import { atScale, isSlow, sampled } from '../fixtures/scale.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
 import { FaultyFileCalls } from './faulty-file-calls.js';
 import { expectOwnerOfStaged } from './staged-owner.js';
-import { callsOf } from './stopped-run.js';
+import { callsOf } from './stopped-attempt.js';
 import { type Content, type Ending, type TinyJob, useTinyJobs } from './tiny-job.js';
 import {
   CALL_AT,
@@ -111,8 +111,8 @@ it.each(
   totals.states += tried.size;
 });
 
-describe('all in all', () => {
-  it('many states were tried, and some of them could be resumed', (context) => {
+describe('in total', () => {
+  it('many states are tried, and some can be resumed', (context) => {
     if (totals.states < atScale(100, 500)) context.skip('not all of the tests were run');
     if (isSlow) console.info(`the power failed in ${totals.states} ways; ${totals.resumed} jobs went on`);
     expect(totals.resumed).toBeGreaterThan(totals.states / 10);

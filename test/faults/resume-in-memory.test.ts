@@ -8,7 +8,7 @@ import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { killBefore, lastCall } from './stopped-run.js';
+import { killBefore, lastCall } from './stopped-attempt.js';
 
 const directory = useTestDirectory();
 const calls = useFileCalls();

@@ -106,7 +106,7 @@ describe('an unfinished job', () => {
     job = findJobPaths(directory.temp, directory.path());
   });
 
-  it('is not resumed unasked', async () => {
+  it('is not resumed without --resume', async () => {
     await expectRefused(
       () => run(),
       2,
@@ -157,7 +157,7 @@ describe('an unfinished job', () => {
     await expectGoesOn();
   });
 
-  it('is found from other temp directories, too, and says which it has', async () => {
+  it('is found from other temp directories, and names its own', async () => {
     const more = directory.path('more');
     mkdirSync(more);
     const message = `^an unfinished job of ${output} exists in ${job.job}: give the \`tempDirs\` or \`jobDir\` of that job, and \`resume\` to resume it or \`force\` to discard it$`;
@@ -227,14 +227,14 @@ describe('an unfinished job', () => {
     await expectDiscarded();
   });
 
-  it('is not resumed when a record of what is finished is missing', async () => {
+  it('is not resumed when a record of finished ranges is missing', async () => {
     writeFileSync(join(job.job, 'done-000002'), seal('ranges', 4, { ranges: [] }));
     const message = /done-000001 is damaged: it is missing, expected 1 records; give `force` to discard the job$/;
     await expectRefused(() => resume(), 4, 'ERR_VERIFICATION', message);
     await expectDiscarded();
   });
 
-  it('is not resumed when a staged output is shorter than what it wrote there', async () => {
+  it('is not resumed when a staged output is too short', async () => {
     const region = { shard: 0, start: 0, end: 100, recordBytes: 100, checksum: '0'.repeat(16) };
     writeFileSync(
       join(job.job, 'done-000001'),
@@ -248,7 +248,7 @@ describe('an unfinished job', () => {
     await expectDiscarded();
   });
 
-  it('that another host may be at is not touched', async () => {
+  it('that may run on another host is not touched', async () => {
     const name = `lock+another${hostname().replaceAll(/[^a-z]/g, '')}+unknown+unknown+17+unknown+0+0123456789abcdef`;
     writeFileSync(join(job.job, name), '');
     const message =
@@ -260,8 +260,8 @@ describe('an unfinished job', () => {
   });
 });
 
-describe('what cannot be resumed', () => {
-  it('is left by a job that was killed, and removed by the next one, unasked', async () => {
+describe('a job that cannot be resumed', () => {
+  it('leaves files when it is killed, and the next job removes them', async () => {
     const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'output-write', nth: 5 } as const;
     expect(await runJob(directory, argv(), { sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { job: left } = findJobPaths(directory.temp, directory.path());
@@ -270,7 +270,7 @@ describe('what cannot be resumed', () => {
     expect({ exitCode, resumed: report?.resumed }).toEqual({ exitCode: 0, resumed: undefined });
   });
 
-  it('is removed also by a job that is refused, because what it wrote appeared', async () => {
+  it('is removed by a refused job, too, when its output has appeared', async () => {
     const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'job-removal' } as const;
     expect(await runJob(directory, argv(), { sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { exitCode, failure } = await run();

@@ -89,7 +89,7 @@ describe.each(
     },
   );
 
-  it('says all of it in one line for people', async () => {
+  it('says all of it in one line', async () => {
     const { nodeOptions, env } = withSabotage({ act: 'signal', signal, ...PLACES['pass 1'] });
     const words = ['-q', ...argv(), '--job-dir', directory.path('job')];
     const stopped = await runCommand(words, { nodeOptions, env: { ...env, ...SIZES } });
@@ -111,7 +111,7 @@ describe.each(
 describe('SIGTERM', () => {
   const SIGTERM = { act: 'signal', signal: 'SIGTERM' } as const;
 
-  it('before outputs get their names leaves all that was done', async () => {
+  it('before outputs get their names keeps all work', async () => {
     // One run, which is committed: the signal comes while it is, and is heard before the outputs move.
     const sizes = smallSizes({ stripeCount: 1 });
     const stopped = await resume({ sizes, sabotage: { ...SIGTERM, at: 'output-sync' } });
@@ -123,7 +123,7 @@ describe('SIGTERM', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)('in %s leaves less to be counted, or nothing', async (place) => {
+  it.runIf(fromCi).each(['pass 1', 'pass 2'] as const)('in %s leaves less work, or none', async (place) => {
     const words = ['--lines-per-record', '2'];
     // Fewer records take less room in temp data.
     const at = place === 'pass 1' ? ({ at: 'temp-write', nth: 150 } as const) : PLACES[place];
@@ -164,7 +164,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('that two SIGINTs end at once can be resumed all the same', async () => {
+  it.runIf(fromCi)('that two SIGINTs end at once can be resumed', async () => {
     // Each worker is held up for longer than the test may take, once the first pile sets are committed.
     const { failure } = await resume({ sabotage: { act: 'signal', signal: 'SIGINT', ...PLACES['pass 1'] } });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -198,7 +198,7 @@ describe('a resumable job', () => {
       ],
       2,
     ),
-  )('that is killed when %s goes on', async (_, nth) => {
+  )('that is killed when %s is resumed', async (_, nth) => {
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGKILL', at: 'commit', nth, afterwards: true };
     expect(await resume({ sabotage })).toMatchObject({ signal: 'SIGKILL' });
     const { job } = findJobPaths(directory.temp, directory.path());
@@ -233,7 +233,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it.runIf(fromCi)('takes over the seed that was drawn', async () => {
+  it.runIf(fromCi)('keeps the drawn seed', async () => {
     const words = [...inputs, '-o', output, '-T', directory.temp, '--resume'];
     const sabotage: Sabotage = { act: 'signal', signal: 'SIGTERM', ...PLACES['pass 1'] };
     const stopped = await runJob(directory, words, { sabotage, sizes: SIZES });
@@ -243,14 +243,14 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs, seed: report?.seed }));
   });
 
-  it('begins when there is nothing to resume', async () => {
+  it('starts when there is nothing to resume', async () => {
     const { exitCode, report } = await resume();
     expect(exitCode).toBe(0);
     expect(report?.resumed).toBe(undefined);
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('that is finished is one whose output exists', async () => {
+  it('that is finished is refused because its output exists', async () => {
     expect((await resume()).exitCode).toBe(0);
     const { failure, exitCode } = await resume();
     expect(exitCode).toBe(2);
@@ -450,7 +450,7 @@ describe.skipIf(!fromCi || reasonNotToMount !== undefined)(`disks that are full 
   });
 });
 
-describe('what cannot be resumed says so', () => {
+describe('a job that cannot be resumed is refused', () => {
   const STANDARD_INPUT =
     'standard input (-) cannot be read again to resume the job: name files, or leave out --resume and --job-dir';
 

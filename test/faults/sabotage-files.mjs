@@ -1,6 +1,6 @@
 /**
- * Faults of the disks: pile data and indexes that change between the passes, writes and reads that
- * claim more than they did. Patches `fs`, through which every byte goes.
+ * Faults of the disks: pile data and indexes that change between the passes, and writes and reads that report more bytes
+ * than they moved. It patches `fs`, because every byte goes through `fs`.
  *
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  * @typedef {{ pile: number, path: string, place: number, byteLength: number }} Segment

@@ -1,6 +1,6 @@
 /**
- * Counts who waits for a permit, for a fault that must strike while a thread does. Wraps the gates of the
- * job's control words.
+ * Counts the threads that wait for a permit, for faults that strike while a thread waits. It wraps the gates in the
+ * control words of the job.
  *
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */

@@ -1,6 +1,6 @@
 /**
- * Faults of the kernel and of memory: a boundary not seen, a record lost or doubled on its way, bytes
- * that changed while they lay in memory. Wraps the exports of the WebAssembly instance.
+ * Faults of the kernel and of memory: a missed boundary, a lost or doubled record, bytes that change in memory. It wraps
+ * the exports of the WebAssembly instance.
  *
  * @typedef {import('#workers/kernel/kernel.js').KernelFunctions} KernelFunctions
  * @typedef {import('./sabotage.js').Sabotage} Sabotage

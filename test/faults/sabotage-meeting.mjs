@@ -1,6 +1,6 @@
 /**
- * Holds a worker inside a call until another one is inside such a call, too: what tells whether two of
- * them can be under way at one time. Once two have met, all go on as if nothing were.
+ * Holds a worker inside a call until another worker is inside such a call, too. This shows whether two of these calls can
+ * run at the same time. After the first meeting nobody is held.
  */
 import { isMainThread } from 'node:worker_threads';
 

@@ -1,6 +1,6 @@
 /**
- * Faults of the tasks' account of what they wrote: a region of the output that is not reported, one
- * reported twice, one that lies elsewhere. Wraps the sink of output files.
+ * Faults in the tasks' reports of written output: a region that is not reported, reported twice, or reported at another
+ * place. It wraps the sink of output files.
  */
 import { FilesSink } from '#src/output/files-sink.js';
 

@@ -1,4 +1,4 @@
-/** Knows whether a thread waits for a permit, from what `sabotage-gates.mjs` counts. */
+/** Tells whether a thread waits for a permit, from the counts of `sabotage-gates.mjs`. */
 
 /** Calls of all threads that came to a gate, and those that were let in. */
 export const COME = 0;

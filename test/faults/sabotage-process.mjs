@@ -1,7 +1,6 @@
 /**
- * Faults of the machine around the job: a signal, a worker that dies or cannot start, a disk that
- * fails, an input that somebody writes to, each at the N-th read of an input, write of temp data and
- * so on; and workers that are held up until they meet there.
+ * Faults around the job: a signal, a worker that dies or cannot start, a failing disk, an input that somebody changes. Each
+ * strikes at the N-th read of an input, write of temp data and so on. It can also hold workers until they meet there.
  *
  * @typedef {import('./sabotage.js').Sabotage} Sabotage
  */

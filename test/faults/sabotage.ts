@@ -1,6 +1,6 @@
 /**
- * What `saboteur.mjs` can be told to break, as a `CommandRun` for the command that is to suffer it.
- * Inputs of sabotaged jobs are named `*.input`, so that the saboteur knows their reads.
+ * The faults that `saboteur.mjs` can make, and the `CommandRun` of a command that suffers one. Inputs of such a job are
+ * named `*.input`: the saboteur knows their reads by the name.
  */
 import type { CommandRun } from '../fixtures/run-command.js';
 

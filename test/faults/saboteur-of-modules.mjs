@@ -1,4 +1,4 @@
-/** The saboteur, for what can only be broken in modules of the program: the command then has them one by one. */
+/** Makes the faults that need the separate modules of the program; the command then runs unbundled. */
 import { sabotageGates } from './sabotage-gates.mjs';
 import { sabotageOutput } from './sabotage-output.mjs';
 import { gateCounts, isTheOne, sabotage } from './saboteur.mjs';

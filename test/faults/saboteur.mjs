@@ -1,8 +1,8 @@
 /**
- * Damages the command from outside: `node --import saboteur.mjs` loads this before the program, on the
- * main thread and, because worker threads inherit `--import`, on each of them. What is to go wrong
- * stands in PILESHUF_SABOTAGE (see `sabotage.ts`); the N-th occasion among all threads is the one that
- * does. The production code knows nothing of it, and is what is shipped: it is `fs` and WebAssembly that are changed.
+ * Damages the command from outside. `node --import saboteur.mjs` loads it before the program, on the main thread and on
+ * each worker thread, because worker threads inherit `--import`. PILESHUF_SABOTAGE names the fault (see `sabotage.ts`); it
+ * strikes at the N-th occasion, counted over all threads. It changes `fs` and WebAssembly; the shipped code has no hooks
+ * for it.
  */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { sabotageFiles } from './sabotage-files.mjs';

@@ -1,7 +1,6 @@
 /**
- * What other users with write access to the temp directory or the output directory can do to a job, and what file names
- * can do: the job writes and removes no file outside its own directories, nobody else can read its files, and no shell
- * sees a name.
+ * Attacks by other users who can write to the temp directory or the output directory, and by file names: the job writes and
+ * removes no file outside its own directories, nobody else can read its files, and no shell sees a name.
  */
 
 import {
@@ -73,7 +72,7 @@ function expectVictimUntouched() {
   expect(statSync(victim).mode & 0o777).toBe(0o700);
 }
 
-describe('what is planted under the name of a directory of the job', () => {
+describe('an entry planted under the name of a directory of the job', () => {
   beforeEach(async () => {
     paths = await interrupt();
     for (const path of Object.values(paths)) rmSync(path, { recursive: true });
@@ -157,7 +156,7 @@ describe('a symbolic link in a directory of the job', () => {
 
   const target = () => join(victim, 'precious');
 
-  it.each(['manifest', 'done-000001', 'commit'])('is not followed by who reads: %s', async (name) => {
+  it.each(['manifest', 'done-000001', 'commit'])('is not followed by a reader: %s', async (name) => {
     const path = join(paths.job, name);
     if (existsSync(path)) copyFileSync(path, directory.path('copy'));
     rmSync(path, { force: true });
@@ -172,7 +171,7 @@ describe('a symbolic link in a directory of the job', () => {
     await expectDiscarded();
   });
 
-  it('is not followed by who reads an index, and its pile set is made again', async () => {
+  it('is not followed by the reader of an index, and the pile set is made again', async () => {
     const path = committedIndex();
     copyFileSync(path, directory.path('copy'));
     rmSync(path);
@@ -183,7 +182,7 @@ describe('a symbolic link in a directory of the job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('is not followed by who reads pile data', async () => {
+  it('is not followed by the reader of pile data', async () => {
     const pileSet = basename(committedIndex(), '.index');
     const name = namesBelow(paths.data).find((file) => file.startsWith(`${pileSet}-`)) ?? '';
     const path = join(paths.data, name);
@@ -199,7 +198,7 @@ describe('a symbolic link in a directory of the job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('is not written through, where outputs are staged', async () => {
+  it('is not written through in the staging directory', async () => {
     symlinkSync(target(), join(paths.staging, '0.part'));
     const { exitCode, failure } = await run(['--resume']);
     expect({ exitCode, message: failure?.message }).toEqual({
@@ -268,7 +267,7 @@ describe('a name that leads out of the directory', () => {
     await expectRefused(/expected the name of a file/);
   });
 
-  it('is refused in a manifest, which says of no other place than is asked for', async () => {
+  it('is refused in a manifest', async () => {
     const path = join(paths.job, 'manifest');
     const manifest = Object(unseal(readFileSync(path), 'job', 5, path));
     for (const differs of [
@@ -311,7 +310,7 @@ describe('a name that leads out of the directory', () => {
     await expectRefused(/done-000001 is damaged: ranges\[0\]\.regions\[0\]\.shard: expected a whole number from 0 to /);
   });
 
-  it('is not believed where the staging directory says whose it is', async () => {
+  it('is not believed in the note of the staging directory', async () => {
     const note = join(paths.staging, 'owner');
     writeFileSync(note, seal('owner', 1, { jobDirectory: victim, isResumable: true }));
     for (const words of [['--resume'], ['--force']]) {
@@ -338,7 +337,7 @@ describe('a name that leads out of the directory', () => {
   }
 });
 
-describe('what a job has on disk', () => {
+describe('the files of a job', () => {
   it.each([true, false])(
     'is closed to others from first to last, whatever the umask (resumable: %s)',
     async (resume) => {
@@ -385,7 +384,7 @@ describe('what a job has on disk', () => {
     return /\.(pile|index|attempt)$/.exec(name)?.[0] ?? name;
   }
 
-  it('is closed to others when it stays for a later attempt', async () => {
+  it('are closed to others while they wait for a later attempt', async () => {
     expect((await runJob(directory, argv(['--resume']), { sabotage: STOPPED })).exitCode).toBe(143);
     paths = findJobPaths(directory.temp, directory.path());
     for (const path of Object.values(paths)) expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -456,7 +455,7 @@ describe('names of all kinds', () => {
     },
   );
 
-  it.runIf(fromCi)('of an output and its disk are none to a shell either', async () => {
+  it.runIf(fromCi)('of an output and its disk reach no shell either', async () => {
     const cwd = directory.path('here');
     mkdirSync(cwd);
     for (const name of ['$(touch pwned)', 'a\nb', '-o']) {

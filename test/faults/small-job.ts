@@ -1,6 +1,6 @@
 /**
- * A small job that still has several of everything: inputs, slices an input, piles a stripe, segments a pile, writes an
- * output. The faults strike this job.
+ * The small job that the fault tests use. It still has several of everything: inputs, slices an input, piles a stripe,
+ * segments a pile, writes an output.
  */
 import { writeFileSync } from 'node:fs';
 import type { Tuning } from '#src/plan/memory-plan.js';

@@ -12,7 +12,7 @@ import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import { recordBytesOf } from '#src/output/output-target.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { fromCi } from '../fixtures/scale.js';
-import { jobDirectoryOf, stopWithFinishedRuns } from './stopped-job.js';
+import { jobDirectoryOf, stopWithFinishedRanges } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { LARGE_JOB, RESUMABLE_JOBS, type TinyJobKind } from './tiny-job-kinds.js';
 
@@ -30,7 +30,7 @@ describe.runIf(fromCi)(LARGE_RESUMABLE_JOB.name, () => {
   it('resumes from its written output', async () => {
     const job = jobs.of(LARGE_RESUMABLE_JOB);
     const expected = await job.expectedContent();
-    await stopWithFinishedRuns(job, fileCalls);
+    await stopWithFinishedRanges(job, fileCalls);
     expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(2 ** 20);
     expect(job.content()).toEqual(expected);
   });
@@ -42,7 +42,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
   beforeEach(async () => {
     job = jobs.of(kind);
     expected = await job.expectedContent();
-    await stopWithFinishedRuns(job, fileCalls);
+    await stopWithFinishedRanges(job, fileCalls);
   });
 
   /** As they lie in the files: they are counted from the end of the header. */
@@ -67,7 +67,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     expect(job.leftovers()).toEqual([]);
   });
 
-  it('is told of the first and of the last byte of each region, each time, until it is forced', async () => {
+  it('is refused for the first and the last byte of each region, until --force', async () => {
     for (const { shard, start, end } of finishedRegions()) {
       for (const position of [start, end - 1]) {
         const path = staged(shard);
@@ -99,7 +99,7 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     expect(job.leftovers()).toEqual([]);
   });
 
-  it('is told of an output that is shorter or gone', async () => {
+  it('is refused when an output is shorter or gone', async () => {
     const [{ shard, end } = expect.fail('there is one')] = finishedRegions();
     const path = staged(shard);
     const bytes = readFileSync(path);

@@ -1,4 +1,4 @@
-/** Every staged output names its job, and the job is where the note says. */
+/** Checks that every staged output names its job, and that the job is at the place that the note names. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';

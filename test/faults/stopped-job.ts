@@ -1,4 +1,4 @@
-/** A tiny job that was stopped in pass 2 and kept. */
+/** A tiny job that stops in pass 2 and keeps its work. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -37,11 +37,11 @@ export function jobDirectoryOf(job: TinyJob): string {
 }
 
 /** Stops the job so late that it has a record of finished ranges. */
-export async function stopWithFinishedRuns(job: TinyJob, fileCalls: ReplacedFileCalls): Promise<string> {
+export async function stopWithFinishedRanges(job: TinyJob, fileCalls: ReplacedFileCalls): Promise<string> {
   for (let nth = 2; nth < 40; nth++) {
     await stopAtOutput(job, fileCalls, nth);
     const record = join(jobDirectoryOf(job), 'done-000001');
     if (existsSync(record)) return record;
   }
-  return expect.fail('no run was finished');
+  return expect.fail('no range was finished');
 }

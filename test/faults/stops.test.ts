@@ -103,7 +103,7 @@ describe('a signal', () => {
     }
   });
 
-  it('ends a job whose output is complete and not visible yet', async () => {
+  it('ends a job whose output is complete but not yet visible', async () => {
     const result = await shuffleUnder({ act: 'signal', at: 'output-sync', signal: 'SIGTERM' });
     expect(seen(result)).toEqual({
       exitCode: 143,
@@ -123,7 +123,7 @@ describe('a signal', () => {
       3,
       1,
     ),
-  )('ends a job that writes to %s, %s, which is full and which nobody empties', async (_, how, inline, output) => {
+  )('ends a job that writes to a full %s, %s, that nobody reads', async (_, how, inline, output) => {
     // A pipe holds 64 KiB.
     const large = directory.path('large');
     writeFileSync(large, `${'.'.repeat(99)}\n`.repeat(2000));
@@ -204,7 +204,7 @@ describe('a signal', () => {
   });
 });
 
-describe('a reader that leaves', () => {
+describe('a reader that closes the output', () => {
   it.each(
     sampled(
       [

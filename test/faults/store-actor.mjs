@@ -1,6 +1,6 @@
 /**
- * One of the processes that use a store at the same time: `store-actor.mjs ROLE STORE NAME`. It works until its
- * standard input ends or, as a producer, until its work is done, and prints one line for each thing it did.
+ * One of several processes that use a store at the same time: `store-actor.mjs ROLE STORE NAME`. It works until its standard
+ * input ends; a producer also ends when its work is done. It prints one line for each finished step.
  */
 import { openPileWriter, openStore } from '#src/index.js';
 import { verifyStore } from '#src/jobs/verify-store.js';

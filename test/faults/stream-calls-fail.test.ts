@@ -60,7 +60,7 @@ describe.each(PIPED_JOBS)('a job that writes into $name', (kind) => {
     expect(totals.faults).toBeGreaterThan(0);
   });
 
-  it('is how many calls failed', (context) => {
+  it('the number of failed calls', (context) => {
     if (isSlow) console.info(`${totals.faults} calls of a job that writes into a pipe failed`);
     else if (totals.faults < 5) context.skip('not all of the tests were run');
   });

@@ -1,6 +1,6 @@
 /**
- * Limits and outputs of the system: few open files, devices and pipes. The job writes devices and pipes in place, and
- * never renames a file over them.
+ * Limits of the system (open files, address space, file size) and outputs that are no regular files. The job writes devices
+ * and pipes in place, and never renames a file over them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -18,8 +18,8 @@ function options(): string[] {
   return ['-q', '-T', directory.temp, '--workers', '2', '--seed', '1'];
 }
 
-describe('few addresses', () => {
-  it('end the job with what a worker needs of them', async () => {
+describe('too little address space', () => {
+  it('ends the job with the need of a worker', async () => {
     const argv = [...options(), ...writeInputs(directory), '-o', directory.path('out')];
     // Enough for Node, and not for two linear memories.
     const result = await runShell(`ulimit -v ${16 * 2 ** 20}; exec "$@"`, argv, smallSizes());
@@ -35,8 +35,8 @@ describe('few addresses', () => {
   });
 });
 
-describe('a limit for the size of files', () => {
-  it('is none for records that stay in memory', async () => {
+describe('a limit of file sizes', () => {
+  it('does not limit records that stay in memory', async () => {
     // 1 MiB, in units of 1024 bytes: less than the records, more than each of the shards.
     const large = directory.path('large');
     writeFileSync(large, `${'.'.repeat(99)}\n`.repeat(30_000));
@@ -100,7 +100,7 @@ describe('256 open files', () => {
   });
 });
 
-it('too few descriptors even for the program itself are told in one line', () => {
+it('too few descriptors for the program itself are reported in one line', () => {
   const command = fileURLToPath(new URL('../../dist/bundle/main.cjs', import.meta.url));
   const start = (limit: number) => {
     const words = ['-c', 'ulimit -n "$0"; exec "$@"', String(limit), process.execPath, command, '--help'];
@@ -122,7 +122,7 @@ it('too few descriptors even for the program itself are told in one line', () =>
   expect(start(40)).toEqual({ status: 0, stderr: '' });
 });
 
-describe('an output that is no file', () => {
+describe('an output that is no regular file', () => {
   it.each([true, false])('is written in place when it is a named pipe (inline: %s)', async (inline) => {
     const pipe = directory.path('pipe');
     const copy = directory.path('copy');
@@ -161,7 +161,7 @@ describe('an output that is no file', () => {
     expect(existsSync(directory.path('stdout'))).toBe(false);
   });
 
-  it('gets the whole output behind what a file holds when standard output appends', async () => {
+  it('gets the whole output behind the content of a file when standard output appends', async () => {
     const copy = directory.path('copy');
     writeFileSync(copy, 'first\n');
     const script = '"$@" >> "$COPY"';

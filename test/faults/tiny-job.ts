@@ -1,7 +1,7 @@
 /**
  * A job of a few hundred file calls that still has several of everything: inputs (two of them compressed), slices an
- * input, temp directories, stripes, segments a pile, shards. It comes with every place of an output, and is so small that
- * tests can repeat it for each of its calls.
+ * input, temp directories, stripes, segments a pile, shards. It can write to every kind of output. It is so small that
+ * a test can repeat it for each of its calls.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
-import { killBefore, lastCall } from './stopped-run.js';
+import { killBefore, lastCall } from './stopped-attempt.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
 
 const SEED = 'tiny';

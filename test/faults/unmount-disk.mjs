@@ -1,6 +1,6 @@
 /**
- * Loaded before the command (`node --import`): takes a file system away, under the eyes of the job, when a
- * thread opens its second file of pile data there for what PILESHUF_UNMOUNT says: to write or to read it.
+ * A module loaded before the command (`node --import`). It unmounts a file system during the job, when a thread opens its
+ * second file of pile data there. PILESHUF_UNMOUNT says whether this is an open for writing or for reading.
  */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

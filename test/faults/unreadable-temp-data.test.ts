@@ -35,7 +35,7 @@ function tempFiles(ending: string): string[] {
 const indexCount = () => tempFiles('.index').length;
 
 describe('a data file that cannot be read', () => {
-  it('costs the pile set that it is of, and no other', async () => {
+  it('costs its pile set and no other', async () => {
     const [bad = expect.fail('there is one')] = tempFiles('.pile').filter((path) => statSync(path).size > 0);
     const before = indexCount();
     fileCalls.replace(unreadable((path) => path === bad));
@@ -55,7 +55,7 @@ describe('a data file that cannot be read', () => {
 });
 
 describe('an index that cannot be read', () => {
-  it('costs the pile set that it is of, at once', async () => {
+  it('costs its pile set, at once', async () => {
     const before = indexCount();
     const [bad] = tempFiles('.index');
     const { ino } = statSync(bad ?? '');
@@ -67,7 +67,7 @@ describe('an index that cannot be read', () => {
     expect(job.content()).toEqual(expected);
   });
 
-  it('costs nothing when it is the disk', async () => {
+  it('costs nothing when the disk fails', async () => {
     const before = tempFiles('.index').map((path) => readFileSync(path, 'latin1'));
     fileCalls.replace(unreadable((path) => path.endsWith('.index')));
     await expect(job.run()).rejects.toMatchObject({ code: 'ERR_IO', unfinishedJob: {} });

@@ -13,7 +13,7 @@ import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const witness = new URL('unmount-disk.mjs', import.meta.url).href;
 
-describe.skipIf(reasonNotToMount !== undefined)(`a temp disk that goes away ${reasonNotToMount ?? ''}`, () => {
+describe.skipIf(reasonNotToMount !== undefined)(`a temp disk that disappears ${reasonNotToMount ?? ''}`, () => {
   const directory = useTestDirectory();
   let disk = '';
   let image = '';

@@ -85,11 +85,11 @@ describe('verification', () => {
   );
 
   describe.each(sampled([IN_MEMORY, ON_DISK], 2))('%s', (_, circumstances) => {
-    it.each([1, 2])('sees a record dropped at a slice boundary that was overlooked, look %d', (nth) =>
+    it.each([1, 2])('sees a record dropped at an overlooked slice boundary, look %d', (nth) =>
       expectRefusal({ act: 'skip-boundary', nth }, circumstances, NOT_TILED),
     );
 
-    it('sees a record taken by two slices because of a boundary that is none', () =>
+    it('sees a record taken by two slices because of a false boundary', () =>
       expectRefusal({ act: 'invent-boundary' }, circumstances, NOT_TILED));
 
     it('sees a record lost on its way to the piles', () =>
@@ -98,7 +98,7 @@ describe('verification', () => {
     it('sees a record put on a pile twice', () =>
       expectRefusal({ act: 'repeat-scattered', nth: 7 }, circumstances, NOT_SCATTERED));
 
-    it('sees a record that is on the wrong pile', () =>
+    it('sees a record on the wrong pile', () =>
       expectRefusal({ act: 'alter-loaded', part: 'highKey', nth: 3 }, circumstances, /belongs to another pile/));
 
     it('sees the last byte of the output missing', () =>
@@ -161,7 +161,7 @@ describe('verification', () => {
       expect(existsSync(output)).toBe(false);
     });
 
-    it.runIf(fromCi)('ends with 4 where standard output cannot be taken back', async () => {
+    it.runIf(fromCi)('ends with 4 when the output is standard output', async () => {
       expect(seen(await shuffleUnder({ act: 'replace-gathered' }, circumstances))).toEqual(REFUSAL);
     });
 
@@ -174,7 +174,7 @@ describe('verification', () => {
       expect(readFileSync(output, 'utf8')).toBe('precious\n');
     });
 
-    it('takes an input that ends early for a bad input', async () => {
+    it('reports an input that ends early as a bad input', async () => {
       const output = directory.path('out');
       const result = await shuffleUnder({ act: 'early-end', nth: 9 }, circumstances, '-o', output);
       expect(seen(result)).toEqual({

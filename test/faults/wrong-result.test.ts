@@ -11,7 +11,7 @@ import { OUTPUT_BYTES, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
-describe('a result that is wrong', () => {
+describe('a wrong result', () => {
   it.each<[string, Sabotage, RegExp]>([
     ['a pile', { act: 'replace-gathered' }, /^verification failed: pile \d+ came out of pass 2 with /],
     [
