@@ -3,8 +3,9 @@
  * `--force`, and never an input or the output.
  */
 import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { type JobProfile, type ShuffleOptions, UsageError } from '../index.js';
+import { isStandardOutput } from './standard-streams.js';
 
 type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;
 
@@ -25,13 +26,27 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
   if (path === '-') refuse('expected the name of a file; standard output is for records');
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory() === true) refuse('it is a directory; expected the name of a file');
-  if (output !== undefined && placeOf(path) === placeOf(output)) refuse('it is the output; name another file');
+  const isOutput = output === undefined || output === '-' ? isStandardOutput(path) : placeOf(path) === placeOf(output);
+  if (isOutput) refuse('it is the output; name another file');
+  for (const input of inputs) {
+    const inputDirectory = typeof input === 'string' ? input : input.path;
+    if (liesBelow(path, inputDirectory)) {
+      refuse(
+        `it lies in the input directory ${inputDirectory}, where a later job would read it; name a file elsewhere`,
+      );
+    }
+  }
   if (stat?.isFile() !== true) return;
   if (force !== true) refuse('the file exists already; give --force to replace it');
   for (const input of inputs) {
     const named = statSync(typeof input === 'string' ? input : input.path, { throwIfNoEntry: false });
     if (named?.dev === stat.dev && named.ino === stat.ino) refuse('it is one of the inputs; name another file');
   }
+}
+
+function liesBelow(path: string, directory: string): boolean {
+  const [place, above] = [placeOf(path), placeOf(directory)];
+  return place !== undefined && above !== undefined && place.startsWith(above.endsWith(sep) ? above : above + sep);
 }
 
 /** The real path of a file, which need not exist. */

@@ -1,6 +1,7 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec.
+ * recognises its codec. A directory stands for its data: what pileshuf made beside it, and the output of the job, are
+ * left out.
  */
 import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
@@ -8,11 +9,12 @@ import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuff
 import type { Header } from '../formats/header.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
-import { isPattern, listDirectory, listMatches } from '../io/list-files.js';
+import { type Entry, isPattern, listDirectory, listMatches } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
+import { OWN_HEAD_BYTES, ownDirectoryAt, ownFileAt } from './own-files.js';
 
 /** An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. */
 export type NamedInput = string | { readonly path: string };
@@ -39,24 +41,46 @@ export const NO_HEADER: InputHeader = { byteLength: 0, recordBytes: undefined };
 
 export interface ListedInputs {
   readonly inputs: readonly Input[];
-  /** The directories among the named inputs; no output or temp file may lie below them. */
+  /** The directories among the named inputs. */
   readonly directories: readonly string[];
+  /** Files below them that are left out, because they are in the place of the output. */
+  readonly outputs: readonly string[];
 }
 
-/** @throws InputError, UsageError, AbortedError */
+/**
+ * Whether a file is in the place of the job's output. @param identity device and inode of the file.
+ */
+export type IsOutput = (path: string, identity: string) => boolean;
+
+/** The device and inode of an input. */
+export function identityOf(input: Input): string {
+  return input.kind === 'file' ? input.version.identity : input.identity;
+}
+
+/**
+ * @param isOutput the files for which it is true are left out where the caller names a directory.
+ * @throws InputError, UsageError, AbortedError
+ */
 export async function listInputs(
   named: readonly NamedInput[],
   onWarning: (line: string) => void,
   decompressProgram?: DecompressProgram,
   signal?: AbortSignal,
+  isOutput: IsOutput = () => false,
 ): Promise<ListedInputs> {
   const inputs: Input[] = [];
   const directories: string[] = [];
   const seen = new Map<string, Input>();
-  const add = async (path: string) => {
-    await hearSignalsAt(inputs.length, signal);
-    const input = openInput(path, decompressProgram);
-    const identity = input.kind === 'file' ? input.version.identity : input.identity;
+  const own: string[] = [];
+  const outputs: string[] = [];
+  const add = (path: string, { input, ownKind }: OpenedInput) => {
+    if (ownKind !== undefined) {
+      throw new InputError(
+        'ERR_INPUT_UNREADABLE',
+        `the input ${path} is ${ownKind}, which pileshuf made beside data; leave it out`,
+      );
+    }
+    const identity = identityOf(input);
     const earlier = seen.get(identity);
     if (earlier !== undefined) {
       if (input.kind === 'stream' && earlier.kind === 'stream') {
@@ -67,10 +91,35 @@ export async function listInputs(
     seen.set(identity, input);
     inputs.push(input);
   };
+  const open = async (path: string) => {
+    await hearSignalsAt(inputs.length, signal);
+    return openInput(path, decompressProgram);
+  };
+  const addDirectory = async (directory: string) => {
+    const isLeftOut = (folder: string, entries: readonly Entry[]) => {
+      const kind = ownDirectoryAt(folder, entries);
+      if (kind === undefined) return false;
+      if (folder === directory) throw ownDirectory(directory, kind);
+      own.push(folder);
+      return true;
+    };
+    const before = inputs.length + own.length + outputs.length;
+    const firstOrdinal = inputs.length;
+    for (const file of await listDirectory(directory, signal, isLeftOut)) {
+      const opened = await open(file);
+      if (isOutput(file, identityOf(opened.input))) outputs.push(file);
+      else if (opened.ownKind !== undefined) own.push(file);
+      else add(file, opened);
+    }
+    if (inputs.length > firstOrdinal) return;
+    const isEmpty = inputs.length + own.length + outputs.length === before;
+    const what = isEmpty ? 'files' : 'data, only files that pileshuf made, or the output itself';
+    throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
+  };
   for (const name of named) {
     const path = typeof name === 'string' ? name : name.path;
     if (path === STANDARD_INPUT) {
-      await add(path);
+      add(path, await open(path));
       continue;
     }
     const stat = statPath(path, 'input');
@@ -82,15 +131,17 @@ export async function listInputs(
           `no file matches the pattern ${path}; check it and the current directory`,
         );
       }
-      for (const match of matches) await add(match);
+      for (const match of matches) add(match, await open(match));
     } else if (stat?.isDirectory()) {
       directories.push(path);
-      const files = await listDirectory(path, signal);
-      if (files.length === 0) throw new InputError('ERR_INPUT_MISSING', `the directory ${path} holds no files`);
-      for (const file of files) await add(file);
+      await addDirectory(path);
     } else {
-      await add(path);
+      add(path, await open(path));
     }
+  }
+  const [firstOwn] = own;
+  if (firstOwn !== undefined) {
+    onWarning(`${firstOwn}${andOthers(own)}: left out, because pileshuf made it beside data`);
   }
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
@@ -103,7 +154,7 @@ export async function listInputs(
     await codec.load?.(input.path);
     loaded.add(codec.name);
   }
-  return { inputs, directories };
+  return { inputs, directories, outputs };
 }
 
 /** A failed download may have left an empty file, or a web page with an error. */
@@ -144,16 +195,33 @@ function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
   return Buffer.compare(end.subarray(0, count), mark) === 0;
 }
 
-/** Reused for the first bytes of each file; there may be many thousands of files. */
-const head = new Uint8Array(CODEC_HEAD_BYTES);
+/** The rest of a list whose first entry a message names. */
+export function andOthers({ length }: readonly string[]): string {
+  return length <= 1 ? '' : length === 2 ? ' (and 1 other)' : ` (and ${length - 1} others)`;
+}
 
-function openInput(path: string, decompressProgram: DecompressProgram): Input {
-  if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: versionOf(STANDARD_INPUT_FILE).identity };
+function ownDirectory(path: string, kind: string): InputError {
+  const advice = kind === 'a pile store' ? 'pileshuf shuffle-store reads it' : 'name another';
+  return new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is ${kind} and holds no data files; ${advice}`);
+}
+
+/** Reused for the first bytes of each file; there may be many thousands of files. */
+const head = Buffer.alloc(Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES));
+
+interface OpenedInput {
+  readonly input: Input;
+  /** What it is, if pileshuf made it beside data. */
+  readonly ownKind: string | undefined;
+}
+
+function openInput(path: string, decompressProgram: DecompressProgram): OpenedInput {
+  const streamOf = (identity: string) => ({ input: { kind: 'stream', path, identity } as const, ownKind: undefined });
+  if (path === STANDARD_INPUT) return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
   const stat = statPath(path, 'input');
   if (stat === undefined) {
     throw new InputError('ERR_INPUT_MISSING', `the input ${path} does not exist; check the name`);
   }
-  if (stat.isFIFO() || stat.isCharacterDevice()) return { kind: 'stream', path, identity: `${stat.dev}:${stat.ino}` };
+  if (stat.isFIFO() || stat.isCharacterDevice()) return streamOf(`${stat.dev}:${stat.ino}`);
   if (!stat.isFile()) {
     throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
   }
@@ -161,9 +229,10 @@ function openInput(path: string, decompressProgram: DecompressProgram): Input {
     const version = versionOf(file);
     const count = readAt(file, head, 0, head.byteLength, 0);
     // Files of /proc have size 0: only reading shows their content.
-    if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
-    const codec = detectCodec(head.subarray(0, count), decompressProgram);
-    return { kind: 'file', path, version, codec, header: NO_HEADER };
+    if (version.byteLength === 0 && count > 0) return streamOf(version.identity);
+    const codec = detectCodec(head.subarray(0, Math.min(count, CODEC_HEAD_BYTES)), decompressProgram);
+    const ownKind = ownFileAt(path, head.subarray(0, count));
+    return { input: { kind: 'file', path, version, codec, header: NO_HEADER }, ownKind };
   });
 }
 

@@ -2,14 +2,14 @@
  * Making files durable and visible: fsync, then one rename or link. `link` refuses an existing name, where `rename` would
  * silently replace it.
  */
-import { constants } from 'node:fs';
+import { type BigIntStats, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from './file-calls.js';
 import { closeFile, type OpenFile, openForRead } from './files.js';
 import { errnoOf, type FileRole, ioError, nounOf, systemCall } from './io-error.js';
-import { nameExists } from './paths.js';
+import { lstatPath, nameExists } from './paths.js';
 
 /** A name that should be new exists; its file was left alone. */
 export class NameTakenError extends SystemError {
@@ -76,6 +76,42 @@ export function ensureFile(path: string): void {
     fileCalls.close(fileCalls.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o666));
   } catch (error) {
     throw ioError('create', 'output', path, error);
+  }
+}
+
+/**
+ * Gives a file the mode of the file that it is to replace and, where this user may, its owner and group; durably. Nothing
+ * happens when there is no such file.
+ */
+export async function keepPermissions(path: string, former: string): Promise<void> {
+  const theirs = lstatPath(former, 'output');
+  if (theirs?.isFile() !== true) return;
+  // Opened before its mode may forbid that.
+  const file = openForRead(path, 'output');
+  const keepAndSync = async () => {
+    const isGiven = giveAway(path, theirs);
+    const mode = Number(theirs.mode & 0o777n);
+    // The bits of the group are for the former group; another one gets those of everybody.
+    const kept = isGiven ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
+    systemCall('give its mode to', 'output', path, () => fileCalls.chmod(path, kept));
+    await syncOpenFile(file);
+  };
+  await thenAlwaysAsync(keepAndSync, () => closeFile(file));
+}
+
+/** @returns whether the file has the group of the former one. */
+function giveAway(path: string, { uid, gid }: BigIntStats): boolean {
+  const own = systemCall('examine', 'output', path, () => fileCalls.lstat(path));
+  const user = process.geteuid?.() === 0 ? uid : own.uid;
+  if (own.uid === user && own.gid === gid) return true;
+  try {
+    fileCalls.chown(path, Number(user), Number(gid));
+    return true;
+  } catch (error) {
+    // This user may not, or the file system has no owners.
+    const errno = errnoOf(error);
+    if (errno === 'EPERM' || errno === 'EINVAL' || errno === 'ENOTSUP' || errno === 'ENOSYS') return own.gid === gid;
+    throw ioError('give its owner to', 'output', path, error);
   }
 }
 

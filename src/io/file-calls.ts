@@ -39,6 +39,8 @@ export const systemFileCalls = {
   access: (path: string, mode: number) => fs.accessSync(path, mode),
   realPath: (path: string) => fs.realpathSync(path),
   list: (directory: string) => fs.readdirSync(directory, { withFileTypes: true }),
+  /** `list` with the bytes of the names. */
+  listBytes: (directory: string) => fs.readdirSync(directory, { withFileTypes: true, encoding: 'buffer' }),
   makeDirectory: (path: string, mode: number): void => {
     fs.mkdirSync(path, mode);
   },
@@ -46,6 +48,7 @@ export const systemFileCalls = {
   makeUniqueDirectory: (prefix: string) => fs.mkdtempSync(prefix),
   removeDirectory: (path: string) => fs.rmdirSync(path),
   chmod: (path: string, mode: number) => fs.chmodSync(path, mode),
+  chown: (path: string, user: number, group: number) => fs.chownSync(path, user, group),
   link: (from: string, to: string) => fs.linkSync(from, to),
   rename: (from: string, to: string) => fs.renameSync(from, to),
   unlink: (path: string) => fs.unlinkSync(path),
@@ -91,10 +94,12 @@ export const fileCalls: FileCalls = {
   access: (...call) => repeated(() => layer.access(...call)),
   realPath: (path) => repeated(() => layer.realPath(path)),
   list: (directory) => repeated(() => layer.list(directory)),
+  listBytes: (directory) => repeated(() => layer.listBytes(directory)),
   makeDirectory: (...call) => repeated(() => layer.makeDirectory(...call)),
   makeUniqueDirectory: (prefix) => repeated(() => layer.makeUniqueDirectory(prefix)),
   removeDirectory: (path) => repeated(() => layer.removeDirectory(path)),
   chmod: (...call) => repeated(() => layer.chmod(...call)),
+  chown: (...call) => repeated(() => layer.chown(...call)),
   link: (...call) => repeated(() => layer.link(...call)),
   rename: (...call) => repeated(() => layer.rename(...call)),
   unlink: (path) => repeated(() => layer.unlink(path)),

@@ -4,6 +4,7 @@
  * Both give paths sorted by their bytes. Both refuse what they cannot look at: to leave out a file in silence is to
  * lose its records.
  */
+import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, UsageError } from '../errors.js';
@@ -12,29 +13,45 @@ import { fileCalls } from './file-calls.js';
 import { errnoOf, ioError, reasonOf } from './io-error.js';
 import { isSameFile, statPath } from './paths.js';
 
+/** Whether a listing leaves out a directory with everything below it. */
+export type IsLeftOut = (directory: string, entries: readonly Entry[]) => boolean;
+
+/** An entry of a directory. */
+export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
+
 /**
  * All regular files below a directory, hidden ones too, and symbolic links to regular files. Links to directories are
  * not followed, so no file is met twice through a cycle.
  */
-export async function listDirectory(directory: string, signal?: AbortSignal): Promise<string[]> {
+export async function listDirectory(
+  directory: string,
+  signal?: AbortSignal,
+  isLeftOut: IsLeftOut = () => false,
+): Promise<string[]> {
   const paths: string[] = [];
+  const names = new NamesOfFiles();
   let folders = 0;
-  const visit = async (folder: string) => {
+  const visit = async (folder: string, entries: readonly Entry[]) => {
     await hearSignalsAt(folders, signal);
     folders += 1;
-    for (const entry of entriesOf(folder)) {
-      const path = pathOf(folder, entry);
-      if (entry.isDirectory()) await visit(path);
+    if (isLeftOut(folder, entries)) return;
+    for (const entry of entries) {
+      const path = names.pathOf(folder, entry);
+      if (path === undefined) continue;
+      // A job that ends removes its directories while others list what is beside them.
+      if (entry.isDirectory()) await visit(path, existing(path));
       else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
     }
   };
-  await visit(directory);
+  await visit(directory, entriesOf(directory));
+  names.requireAll();
   return sortByBytes(paths);
 }
 
-function entriesOf(folder: string): Dirent[] {
+function entriesOf(folder: string): Entry[] {
   try {
-    return fileCalls.list(folder);
+    const entries = fileCalls.list(folder);
+    return entries.some(({ name }) => name.includes(REPLACEMENT)) ? entriesByBytes(folder) : entries;
   } catch (error) {
     throw new InputError('ERR_INPUT_UNREADABLE', `cannot list the directory ${folder}: ${reasonOf(error)}`, {
       cause: error,
@@ -42,11 +59,62 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-/** @throws InputError for a name that is not UTF-8: a string cannot hold it, so the file cannot be opened. */
-function pathOf(folder: string, { name }: Dirent): string {
-  const path = join(folder, name);
-  if (!name.includes('\ufffd')) return path;
-  throw new InputError('ERR_INPUT_UNREADABLE', `${path}: the name is not valid UTF-8; rename the file`);
+/** What a string has in place of bytes that are not UTF-8. A name may also have the character itself. */
+const REPLACEMENT = '\ufffd';
+
+/** An entry whose name is not UTF-8. */
+class UnnamableEntry implements Entry {
+  readonly name: string;
+  /** The name with its bytes beyond ASCII as `\xe9`, as shells write them in `$'...'`. */
+  readonly shownName: string;
+  readonly #entry: Dirent<Buffer>;
+
+  constructor(entry: Dirent<Buffer>) {
+    this.#entry = entry;
+    this.name = entry.name.toString();
+    this.shownName = entry.name
+      .toString('latin1')
+      .replace(/[\x80-\xff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16)}`);
+  }
+
+  isFile = () => this.#entry.isFile();
+  isDirectory = () => this.#entry.isDirectory();
+  isSymbolicLink = () => this.#entry.isSymbolicLink();
+}
+
+function entriesByBytes(folder: string): Entry[] {
+  return fileCalls.listBytes(folder).map((entry) => {
+    if (!isUtf8(entry.name)) return new UnnamableEntry(entry);
+    return Object.assign(entry, { name: entry.name.toString() });
+  });
+}
+
+/** How many names one message holds. */
+const MOST_SHOWN_NAMES = 10;
+
+/** The paths of one listing. A name that is not UTF-8 does not end it, so that one message tells all of them. */
+class NamesOfFiles {
+  readonly #unnamable: string[] = [];
+
+  /** @returns undefined for a name that is not UTF-8: a string cannot hold it, so the file cannot be opened. */
+  pathOf(folder: string, entry: Entry): string | undefined {
+    if (!(entry instanceof UnnamableEntry)) return join(folder, entry.name);
+    this.#unnamable.push(join(folder, entry.shownName));
+    return undefined;
+  }
+
+  /** @throws InputError when a name was not UTF-8. */
+  requireAll(): void {
+    const paths = sortByBytes(this.#unnamable);
+    if (paths.length === 0) return;
+    const shown = paths.slice(0, MOST_SHOWN_NAMES).join(', ');
+    const others = paths.length > MOST_SHOWN_NAMES ? ` and ${paths.length - MOST_SHOWN_NAMES} others` : '';
+    const problem =
+      paths.length === 1
+        ? 'the name is not valid UTF-8; rename the file'
+        : 'the names are not valid UTF-8; rename the files';
+    throw new InputError('ERR_INPUT_UNREADABLE', `${shown}${others}: ${problem}`);
+  }
 }
 
 /** @throws InputError when the link leads nowhere: leaving it out could leave out records. */
@@ -106,6 +174,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   const first = alternativesOf(search).map((path) => stepsOf(path.split('/').filter((n) => n !== '' && n !== '.')));
 
   const paths: string[] = [];
+  const names = new NamesOfFiles();
   let folders = 0;
   const visit = async (folder: string, steps: Set<Step>, above: readonly string[]) => {
     await hearSignalsAt(folders, signal);
@@ -115,7 +184,8 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
     for (const entry of existing(folder)) {
       const met = [...steps].filter((step) => step.matches(entry.name));
       if (met.length === 0) continue;
-      const path = pathOf(folder, entry);
+      const path = names.pathOf(folder, entry);
+      if (path === undefined) continue;
       if (entry.isDirectory() || (entry.isSymbolicLink() && leadsToDirectory(path))) {
         const goesBack = entry.isSymbolicLink() && above.some((directory) => isSameFile(directory, path, 'input'));
         const deeper = new Set(met.flatMap((step) => (step.isAnyDepth ? (goesBack ? [] : step) : (step.next ?? []))));
@@ -127,6 +197,7 @@ export async function listMatches(pattern: string, signal?: AbortSignal): Promis
   };
   const directory = fixed === '' ? (fixedCount > 0 ? '/' : '.') : fixed;
   await visit(directory, new Set(first.filter((step) => step !== undefined)), [directory]);
+  names.requireAll();
   return sortByBytes(paths);
 }
 
@@ -157,8 +228,8 @@ function escapeLiterals(name: string): string {
   return name.replace(/\\.|\[[^\]]*\]|[()|+@!]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 
-/** The directory that a pattern begins with need not exist. */
-function existing(folder: string): Dirent[] {
+/** The entries of a directory that need not exist. */
+function existing(folder: string): Entry[] {
   try {
     return entriesOf(folder);
   } catch (error) {

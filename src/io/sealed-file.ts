@@ -38,7 +38,7 @@ const FIRST_LINE = new RegExp(
 /** Whatever the kind. */
 export const FIRST_BYTES_OF_SEALED_FILES = Buffer.from('pileshuf ', 'latin1');
 /** No first line is longer. */
-const LONGEST_FIRST_LINE_BYTES = 160;
+export const LONGEST_FIRST_LINE_BYTES = 160;
 const NEWLINE = 10;
 
 /**
@@ -54,6 +54,7 @@ export function seal(kind: string, version: number, value: object): Uint8Array {
 /**
  * The value that was sealed, as far as JSON keeps it.
  * @param path only named in errors.
+ * @param oldestVersion the oldest one that is taken.
  * @throws VerificationError when any byte is not as it was written, or it is of another kind.
  * @throws UsageError (ERR_JOB_VERSION, or as the remedy says) when it is whole, but of another version.
  */
@@ -63,20 +64,20 @@ export function unseal(
   version: number,
   path: string,
   remedy: Remedy = JOB_REMEDY,
+  oldestVersion = version,
 ): unknown {
   const damaged = (problem: string) => damagedFile(path, problem, remedy);
-  const lineLength = bytes.subarray(0, LONGEST_FIRST_LINE_BYTES).indexOf(NEWLINE);
-  const line = Buffer.from(bytes.subarray(0, Math.max(0, lineLength))).toString('latin1');
+  const line = firstLineOf(bytes);
   const { told, kind: kindTold, version: versionTold, byteLength, digest } = FIRST_LINE.exec(line)?.groups ?? {};
   if (told === undefined) throw damaged(`expected it to begin with "pileshuf ${kind}" and a checksum`);
 
-  const json = bytes.subarray(lineLength + 1);
+  const json = bytes.subarray(line.length + 1);
   if (json.byteLength !== Number(byteLength)) {
     throw damaged(`expected ${byteLength} bytes after the first line, got ${json.byteLength}`);
   }
   if (digestOf(told, json) !== digest) throw damaged('its bytes do not match their checksum');
   if (kindTold !== kind) throw damaged(`expected a file of the kind "${kind}", got "${kindTold}"`);
-  if (versionTold !== String(version)) {
+  if (Number(versionTold) < oldestVersion || Number(versionTold) > version) {
     throw new UsageError(
       `${path} was written by another version of pileshuf (format ${versionTold}, expected ${version}); ${remedy.ifOtherVersion}`,
       remedy.otherVersionCode,
@@ -87,6 +88,19 @@ export function unseal(
   } catch {
     throw damaged('expected JSON after the first line');
   }
+}
+
+/**
+ * The kind that a sealed file says it is; undefined for other files. The rest of the file is not checked.
+ * @param head the first bytes of the file, up to LONGEST_FIRST_LINE_BYTES.
+ */
+export function kindOfSealed(head: Uint8Array): string | undefined {
+  return FIRST_LINE.exec(firstLineOf(head))?.groups?.['kind'];
+}
+
+function firstLineOf(bytes: Uint8Array): string {
+  const lineLength = bytes.subarray(0, LONGEST_FIRST_LINE_BYTES).indexOf(NEWLINE);
+  return Buffer.from(bytes.subarray(0, Math.max(0, lineLength))).toString('latin1');
 }
 
 function digestOf(told: string, json: Uint8Array): string {

@@ -18,10 +18,9 @@ import { SystemError, UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
 import { closeFile, createOwnFile, removeFile } from '../io/files.js';
 import { errnoOf, ioError } from '../io/io-error.js';
+import { LOCK_KIND } from '../io/own-files.js';
 import { listNames } from '../io/paths.js';
 import { formatOwnerName, holdOn, identifyOwner, judgeNames, letGoOf, type OwnerState } from '../machine/file-owner.js';
-
-const KIND = 'lock';
 
 export interface JobLock {
   /** The makers of the left-over locks that were removed. */
@@ -47,7 +46,7 @@ interface JudgedLock {
 
 /** Whether a name is that of a lock, or may be that of another version. */
 export function looksLikeLock(name: string): boolean {
-  return name.startsWith(KIND);
+  return name.startsWith(LOCK_KIND);
 }
 
 /**
@@ -56,7 +55,7 @@ export function looksLikeLock(name: string): boolean {
  */
 export function acquireJobLock(directory: string): JobLock {
   const own = identifyOwner();
-  const ownName = formatOwnerName(KIND, own);
+  const ownName = formatOwnerName(LOCK_KIND, own);
   const release = () => {
     letGoOf(own);
     removeFile(join(directory, ownName), 'temp');
@@ -126,7 +125,7 @@ function lockNamesIn(directory: string): string[] {
 }
 
 function judgeLocks(directory: string, names: readonly string[]): readonly JudgedLock[] {
-  const locks = judgeNames(KIND, names);
+  const locks = judgeNames(LOCK_KIND, names);
   const strange = names.find((name) => !locks.some((lock) => lock.name === name));
   if (strange !== undefined) {
     throw new UsageError(

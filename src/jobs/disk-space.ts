@@ -8,6 +8,7 @@ import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import type { TalkRequest } from './request.js';
 import type { JobSite } from './site.js';
+import { nameOfTempDir } from './temp-disks.js';
 import type { DiskNeed, DiskNeeds } from './work-plan.js';
 
 /** Bytes that will be written below a directory. */
@@ -68,14 +69,14 @@ export function needsAtSite(
 }
 
 export function warnOfMemoryDisks(
-  { tempDirs }: JobSite,
+  { tempDirs, tempChoice }: JobSite,
   gates: DeviceGates,
   onWarning: TalkRequest['onWarning'],
 ): void {
   for (const directory of tempDirs) {
     if (gates.deviceOf(directory, 'temp').deviceClass !== 'memory') continue;
     onWarning(
-      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
+      `${nameOfTempDir(directory, tempChoice)} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
     );
   }
 }

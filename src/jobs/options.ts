@@ -62,8 +62,8 @@ export type OutputCompression = 'none' | { readonly codec: 'gzip' | 'zstd'; read
 
 export interface ShuffleOptions {
   /**
-   * Files, directories, glob patterns, or `-` for standard input. A directory means all regular files below it. Files
-   * of a directory or pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default
+   * Files, directories, glob patterns, or `-` for standard input. A directory means all regular files below it,
+   * except those that pileshuf made beside data. Files of a directory or pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default
    * `inputIds`, the order of the inputs decides the output, as the seed does.
    */
   readonly inputs: readonly NamedInput[];

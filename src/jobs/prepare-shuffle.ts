@@ -5,11 +5,11 @@ import { UsageError } from '../errors.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
-import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
+import { andOthers, gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { requireReplaceable } from '../output/output-place.js';
+import { type FileIdentity, placeOfOutput, requireNotRead, requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
 import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
@@ -19,7 +19,7 @@ import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
-import { TempDisks } from './temp-disks.js';
+import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -43,11 +43,16 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
-  const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal);
+  const isOutput = placeOfOutput(asked.output, asked.shards === undefined ? undefined : asked.shardPrefix);
+  const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
   const deviceGates = new DeviceGates(asked.ioLimits);
+  if (chosen.kind === 'stream') {
+    requireNotRead(chosen.output.path, identitiesOf(listed.inputs));
+  }
+  requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
   const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(asked, chosen) } : chosen;
@@ -58,9 +63,12 @@ export async function prepareShuffle(
   if (manifest !== undefined && site.kind === 'files')
     await requireSameJob(manifest, { request: asked, inputs: listed.inputs, inputIds }, site);
   if (site.kind === 'files' && earlier?.journal === undefined) {
+    refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths);
   }
+  const [output] = listed.outputs;
+  if (output !== undefined) onWarning(`${output}${andOthers(listed.outputs)}: left out, because the job writes it`);
 
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
@@ -82,6 +90,23 @@ export async function prepareShuffle(
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
   return { request, inputs, inputIds, firstHeader, gates, site, earlier, disks, outputGate, plan, control };
+}
+
+/**
+ * A file in the place of the output that is left out of an input directory may be a former output, or data of which this
+ * is the only copy: nobody but the user knows.
+ */
+function refuseToLose(outputs: readonly string[]): void {
+  const [output] = outputs;
+  if (output === undefined) return;
+  throw new UsageError(
+    `the output would replace ${output}${andOthers(outputs)}, which lies in an input directory and would not be read; remove it first, or name an output elsewhere`,
+    'ERR_OUTPUT_EXISTS',
+  );
+}
+
+function identitiesOf(inputs: readonly Input[]): FileIdentity[] {
+  return inputs.map((input) => ({ path: input.path, identity: identityOf(input) }));
 }
 
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {

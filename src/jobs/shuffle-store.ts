@@ -9,14 +9,14 @@
 import { randomBytes } from 'node:crypto';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { requireReplaceable } from '../output/output-place.js';
+import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { shufflePiles } from '../passes/shuffle-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
-import { pileSetDirectoryOf } from '../store/store-files.js';
+import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
 import { explainedByExpiry, layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
@@ -38,7 +38,7 @@ import {
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
 import { shuffleSettings } from './task-settings.js';
-import { TempDisks } from './temp-disks.js';
+import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, type WorkPlan } from './work-plan.js';
 
 /**
@@ -101,8 +101,10 @@ async function prepareStoreShuffle(
   };
   const { settings, manifest } = snapshot;
   const inputs = manifest.commits.flatMap(({ inputIds }) => inputIds.map((path) => ({ path })));
-  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, directories: [snapshot.directory] });
+  const chosen = chooseSite({ ...request, ...NEVER_RESUMED }, { inputs, storeDirectory: snapshot.directory });
   const gates = new DeviceGates(request.ioLimits);
+  requireTempDirs(chosen.tempDirs, chosen.tempChoice);
+  if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
   const start = { ...request, resume: false };
   const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;

@@ -1,12 +1,11 @@
 /**
  * Chooses where a job writes: its output, temp directories and job directory. Resolves their paths and checks them against
- * the inputs before the job writes anything.
+ * each other before the job writes anything.
  */
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from '../errors.js';
 import { suffixOf } from '../formats/encoder-table.js';
-import type { ListedInputs } from '../inputs/list-inputs.js';
 import { realPathOf, statPath } from '../io/paths.js';
 import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
 import type { OutputRequest, ResumeRequest } from './request.js';
+import { nameOfTempDir, type TempChoice } from './temp-disks.js';
 
 /** The options that decide where a job writes. */
 export type SiteRequest = OutputRequest & ResumeRequest;
@@ -29,8 +29,9 @@ export interface FilesSite {
   readonly output: FilesPlace;
   /** The existing directory in which the output is staged. */
   readonly outputDirectory: string;
-  /** Existing directories. */
+  /** As the caller gives them. */
   readonly tempDirs: readonly string[];
+  readonly tempChoice: TempChoice;
   /** Whether temp data lies in the job directory: the caller named one, and no temp directories. */
   readonly keepsDataInJobDir: boolean;
   readonly paths: JobPaths;
@@ -42,12 +43,15 @@ export interface StreamSite {
   readonly output: OutputPlace & { readonly kind: 'stream' };
   readonly outputDirectory: undefined;
   readonly tempDirs: readonly string[];
+  readonly tempChoice: TempChoice;
   readonly paths: undefined;
 }
 
-/** The parts of the inputs that decide where a job writes. */
-export interface NamedInputs extends Pick<ListedInputs, 'directories'> {
+/** What the job reads, as far as that decides where it writes. */
+export interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
+  /** Nothing may be written into a pile store that the job reads. */
+  readonly storeDirectory?: string;
 }
 
 export type JobSite = FilesSite | StreamSite;
@@ -56,22 +60,21 @@ export type JobSite = FilesSite | StreamSite;
  * @param inputs the extension of shards comes from the paths of the inputs.
  * @throws UsageError if the output, the temp data or the job directory must not go to the requested place.
  */
-export function chooseSite(request: SiteRequest, { inputs, directories }: NamedInputs): JobSite {
+export function chooseSite(request: SiteRequest, { inputs, storeDirectory }: ReadPlaces): JobSite {
   const naming =
     request.shards === undefined ? undefined : { prefix: request.shardPrefix, extension: extensionOf(request, inputs) };
   const output = resolveOutput(request.output, naming, request.force);
   const site = output.kind === 'stream' ? streamSite(request, output) : filesSite(request, output);
-  for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', directories);
-  if (site.kind === 'files') {
-    requireOutside(site.output.path, 'the output', directories);
-    requireOutside(site.paths.jobDirectory, 'the job directory', directories);
-    requireApartFromJobDir(site);
+  if (storeDirectory !== undefined) {
+    for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
+    if (site.kind === 'files') requireOutside(site.output.path, 'the output', [storeDirectory]);
   }
+  if (site.kind === 'files') requireApartFromJobDir(site, request);
   return site;
 }
 
 /** The extension of shards. */
-function extensionOf({ compression }: SiteRequest, inputs: NamedInputs['inputs']): string {
+function extensionOf({ compression }: SiteRequest, inputs: ReadPlaces['inputs']): string {
   const extension = commonExtension(inputs.map((input) => input.path));
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
@@ -86,7 +89,7 @@ function streamSite(request: SiteRequest, output: StreamSite['output']): StreamS
     kind: 'stream',
     output,
     outputDirectory: undefined,
-    tempDirs: tempDirsOf(request, varTmp()),
+    ...tempDirsOf(request, { directory: varTmp(), choice: 'default' }),
     paths: undefined,
   };
 }
@@ -95,26 +98,36 @@ function filesSite(request: SiteRequest, output: FilesPlace): FilesSite {
   const outputDirectory = stagingParentOf(output);
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
-  const tempDirs = keepsDataInJobDir
-    ? [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)]
-    : tempDirsOf(request, outputDirectory);
+  const temp = keepsDataInJobDir
+    ? {
+        tempDirs: [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)],
+        tempChoice: 'jobDir' as const,
+      }
+    : tempDirsOf(request, { directory: outputDirectory, choice: 'output' });
   const paths = deriveJobPaths({
     outputIdentity: outputIdentityOf(output),
     outputPath: output.path,
     outputDirectory,
     // A later attempt may write the same paths differently.
-    tempDirs: tempDirs.map((path) => (statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'))),
+    tempDirs: temp.tempDirs.map((path) =>
+      statPath(path, 'temp') === undefined ? resolve(path) : realPathOf(path, 'temp'),
+    ),
     jobDir,
     keepsDataInJobDir,
   });
-  return { kind: 'files', output, outputDirectory, tempDirs, keepsDataInJobDir, paths };
+  return { kind: 'files', output, outputDirectory, ...temp, keepsDataInJobDir, paths };
 }
 
 /** The named directories, else `$TMPDIR`, else the given one. */
-function tempDirsOf(request: SiteRequest, otherwise: string): readonly string[] {
-  if (request.tempDirs.length > 0) return request.tempDirs;
+function tempDirsOf(
+  request: SiteRequest,
+  otherwise: { readonly directory: string; readonly choice: TempChoice },
+): Pick<JobSite, 'tempDirs' | 'tempChoice'> {
+  if (request.tempDirs.length > 0) return { tempDirs: request.tempDirs, tempChoice: 'tempDirs' };
   const fromEnvironment = process.env['TMPDIR'];
-  return [fromEnvironment !== undefined && fromEnvironment !== '' ? fromEnvironment : otherwise];
+  if (fromEnvironment !== undefined && fromEnvironment !== '')
+    return { tempDirs: [fromEnvironment], tempChoice: 'TMPDIR' };
+  return { tempDirs: [otherwise.directory], tempChoice: otherwise.choice };
 }
 
 /** /var/tmp lies on a disk, while /tmp may be memory. */
@@ -128,19 +141,21 @@ export function realTempDirsOf({ dataDirectories }: JobPaths): string[] {
 }
 
 /** A job directory holds only files of the job. @throws UsageError */
-function requireApartFromJobDir({ paths, output, keepsDataInJobDir }: FilesSite): void {
+function requireApartFromJobDir(site: FilesSite, { output: named, jobDir }: SiteRequest): void {
+  const { paths, output, tempDirs, tempChoice, keepsDataInJobDir } = site;
   if (!paths.isNamed) return;
   const { jobDirectory } = paths;
   const isInside = (path: string) => `${path}/`.startsWith(`${jobDirectory}/`);
   if (isInside(output.path)) {
     throw new UsageError(
-      `the output ${output.path} is the job directory ${jobDirectory} or lies in it; name another place with \`jobDir\``,
+      `the output ${named} is the job directory ${jobDir} or lies in it; name another place with \`jobDir\``,
     );
   }
-  const tempDir = keepsDataInJobDir ? undefined : realTempDirsOf(paths).find(isInside);
+  const disk = keepsDataInJobDir ? -1 : realTempDirsOf(paths).findIndex(isInside);
+  const tempDir = tempDirs[disk];
   if (tempDir === undefined) return;
   throw new UsageError(
-    `the temp directory ${tempDir} is the job directory ${jobDirectory} or lies in it; leave out \`tempDirs\` to have temp data there, or name another place`,
+    `${nameOfTempDir(tempDir, tempChoice)} is the job directory ${jobDir} or lies in it; leave out \`tempDirs\` to have temp data there, or name another place`,
   );
 }
 

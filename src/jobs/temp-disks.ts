@@ -3,25 +3,56 @@
  */
 import type { Release } from '../cleanup.js';
 import { SystemError } from '../errors.js';
-import { statPath } from '../io/paths.js';
+import { findObstacle, statPath } from '../io/paths.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '../job-directory/held-directory.js';
 import type { DeviceGates } from '../machine/device-gates.js';
+import { requireWritable } from '../output/output-place.js';
 import type { TempDisk } from '../pile-sets/pile-layout.js';
+
+/** What made a directory a temp directory: `tempDirs`, `jobDir`, the variable TMPDIR, the place of the output, or nothing. */
+export type TempChoice = 'tempDirs' | 'jobDir' | 'TMPDIR' | 'output' | 'default';
+
+const ORIGINS: Readonly<Record<TempChoice, string>> = {
+  tempDirs: '',
+  jobDir: ' (of `jobDir`)',
+  TMPDIR: ' (of the variable TMPDIR)',
+  output: ' (that of the output)',
+  default: ' (the default)',
+};
+
+/** A temp directory as messages name it: as the caller gave it, or with the reason for it. */
+export function nameOfTempDir(directory: string, choice: TempChoice): string {
+  return `the temp directory ${directory}${ORIGINS[choice]}`;
+}
+
+/**
+ * @throws SystemError ERR_TEMP_DIR if one of them is not a directory in which this user can make others; ERR_IO if that is
+ *   the directory of the output.
+ */
+export function requireTempDirs(directories: readonly string[], choice: TempChoice): void {
+  for (const directory of directories) {
+    const name = nameOfTempDir(directory, choice);
+    const stat = statPath(directory, 'temp');
+    if (stat?.isDirectory() !== true) {
+      const what = stat === undefined ? 'does not exist' : 'is not a directory';
+      throw new SystemError('ERR_TEMP_DIR', `${name} ${what}; name another with \`tempDirs\``);
+    }
+    if (choice === 'output') requireWritable(directory);
+    const obstacle = choice === 'jobDir' ? undefined : findObstacle(directory, 'write', 'temp');
+    if (obstacle === undefined) continue;
+    throw new SystemError(
+      'ERR_TEMP_DIR',
+      `cannot make a directory in ${name}: ${obstacle}; name a writable directory with \`tempDirs\``,
+    );
+  }
+}
 
 export class TempDisks {
   readonly #parents: readonly TempDisk[];
 
-  /** @throws SystemError ERR_TEMP_DIR if one of `directories` does not exist or is not a directory. */
+  /** @param directories which exist. */
   constructor(directories: readonly string[], gates: DeviceGates) {
     this.#parents = directories.map((directory) => {
-      const stat = statPath(directory, 'temp');
-      if (stat?.isDirectory() !== true) {
-        const what = stat === undefined ? 'does not exist' : 'is not a directory';
-        throw new SystemError(
-          'ERR_TEMP_DIR',
-          `the temp directory ${directory} ${what}; name another with \`tempDirs\``,
-        );
-      }
       const rotates = gates.deviceOf(directory, 'temp').deviceClass === 'rotating';
       return { directory, gate: gates.gateOf(directory, 'temp'), rotates };
     });

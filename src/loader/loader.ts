@@ -40,6 +40,11 @@ export class Loader implements AsyncIterable<Uint8Array> {
     this.#position = positionOf(epoch, record, this.recordsPerEpoch);
   }
 
+  /** The directory of the store. */
+  get storeDirectory(): string {
+    return this.#view.snapshot.directory;
+  }
+
   /** The position as a small JSON object. `OpenedStore.resume` continues there with the next record, in any process. */
   state(): LoaderState {
     const { epoch, record } = this.#position;

@@ -3,7 +3,10 @@
  */
 import { AbortedError } from '../errors.js';
 import { JobControl } from '../job-control.js';
+import { requireNotRead } from '../output/output-place.js';
+import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { standardOutput, writeToStream } from '../output/stream-output.js';
+import { filesOfStore } from '../store/store-files.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-cursor.js';
 
@@ -24,10 +27,12 @@ export interface WriteReport {
 
 /**
  * Writes whole epochs of a loader to standard output.
- * @throws ClosedPipeError if the reader of the output closed it; AbortedError; the errors of the loader
+ * @throws UsageError if standard output is a file of the store; ClosedPipeError if the reader of the output closed it;
+ *   AbortedError; the errors of the loader
  */
 export async function writeEpochs(loader: Loader, options: WriteOptions): Promise<WriteReport> {
   const { endEpoch, withLengths = false, signal } = options;
+  requireNotRead(STANDARD_OUTPUT, filesOfStore(loader.storeDirectory));
   const output = standardOutput();
   const control = JobControl.create([], 0);
   const onAbort = () => control.abort();

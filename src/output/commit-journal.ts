@@ -47,8 +47,18 @@ const shape = object({
 
 export type CommitJournal = ValueOf<typeof shape>;
 
-/** A hundred thousand shards take some 20 MB. */
-const format = new SealedFormat({ kind: 'commit', version: 1, mostBytes: 2 ** 28, role: 'temp', shape });
+/**
+ * A hundred thousand shards take some 20 MB. Version 1 has the same shape; its marker has the name that older versions gave
+ * it, which their programs alone would look for.
+ */
+const format = new SealedFormat({
+  kind: 'commit',
+  version: 2,
+  oldestVersion: 1,
+  mostBytes: 2 ** 28,
+  role: 'temp',
+  shape,
+});
 
 export async function writeJournal(jobDirectory: string, journal: CommitJournal): Promise<void> {
   await replaceDurably(jobDirectory, JOURNAL_NAME, format.seal(journal));

@@ -6,18 +6,31 @@
  *     new directory   shards get their names in a directory beside it, which appears by one rename
  *     existing one    former shards are moved aside, then the new ones get their names, then the marker
  *                     appears that says that they are complete; the journal says which of these steps is next
+ *
+ * A file that replaces one of its name first gets the permissions of that one.
  */
 import { join } from 'node:path';
 import { SystemError, VerificationError } from '../errors.js';
 import { makeOwnDirectory, removeDirectory } from '../io/directories.js';
-import { addName, moveDirectoryIntoPlace, moveIntoPlace, openToOthers, syncParent, syncPath } from '../io/durable.js';
+import {
+  addName,
+  keepPermissions,
+  moveDirectoryIntoPlace,
+  moveIntoPlace,
+  openToOthers,
+  syncParent,
+  syncPath,
+} from '../io/durable.js';
 import { openStagedOutput, removeFile, withFile, writeAt } from '../io/files.js';
-import { isSameEntry, nameExists, statPath } from '../io/paths.js';
+import { LONGEST_MARKER_BYTES } from '../io/own-files.js';
+import { isSameEntry, lstatPath, nameExists, statPath } from '../io/paths.js';
+import { readHead } from '../io/small-file.js';
 import { ASIDE_NAME } from '../job-directory/job-paths.js';
+import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
-import { completionMarkerName } from './shard-names.js';
+import { completionMarkerName, formerMarkerName } from './shard-names.js';
 
 /** The directories that hold the staged outputs and the journal while outputs get their names. */
 export interface MoveDirectories {
@@ -34,8 +47,10 @@ export async function moveOutputs(
   const { stagingDirectory } = directories;
   requireJournalOf(place, journal);
   if (place.kind === 'file') {
+    const staged = stagedPath(stagingDirectory, 0);
     const give = place.mayReplace ? moveIntoPlace : addName;
-    nameOnce(stagedPath(stagingDirectory, 0), place.path, journal.byteLengths[0] ?? 0, give);
+    if (place.mayReplace && isWithoutName(staged, place.path)) await keepPermissions(staged, place.path);
+    nameOnce(staged, place.path, journal.byteLengths[0] ?? 0, give);
     await syncParent(place.path);
   } else if (journal.intoExisting) {
     await moveIntoExisting(place, directories, journal);
@@ -79,32 +94,61 @@ async function moveIntoExisting(
     await syncPath(place.path);
     await writeJournal(jobDirectory, { ...journal, phase: 'move-in' });
   }
-  for (const { staged, name, byteLength } of shardsOf(journal, stagingDirectory)) {
-    nameOnce(staged, join(place.path, name), byteLength, addName);
-  }
+  const shards = shardsOf(journal, stagingDirectory);
+  const aside = asideDirectory(stagingDirectory);
+  const former = new Set(journal.replaced);
+  const replacing = shards.filter(
+    ({ staged, name }) => former.has(name) && isWithoutName(staged, join(place.path, name)),
+  );
+  await severalAtOnce(replacing, ({ staged, name }) => keepPermissions(staged, join(aside, name)));
+  for (const { staged, name, byteLength } of shards) nameOnce(staged, join(place.path, name), byteLength, addName);
   await syncPath(place.path);
-  if (journal.phase === 'moved') return;
-  await writeCompletionMarker(place, stagingDirectory, journal);
-  await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
+  if (journal.phase !== 'moved') {
+    await writeCompletionMarker(place, stagingDirectory, journal);
+    await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
+  }
+  await renameFormerMarker(place, journal);
+}
+
+/** An attempt of an older version may have written the marker, under the name that it had then. */
+async function renameFormerMarker(place: ShardsPlace, journal: CommitJournal): Promise<void> {
+  const former = findFormerMarker(place, journal);
+  if (former === undefined) return;
+  moveIntoPlace(former, join(place.path, completionMarkerName(place.naming)));
+  await syncPath(place.path);
+}
+
+/** @returns the path of the marker of this very job, if it has its former name. */
+function findFormerMarker({ path, naming }: ShardsPlace, journal: CommitJournal): string | undefined {
+  const name = formerMarkerName(naming);
+  const former = name === undefined ? undefined : join(path, name);
+  if (former === undefined || lstatPath(former, 'output')?.isFile() !== true) return undefined;
+  const text = readHead(former, 'output', LONGEST_MARKER_BYTES);
+  return text.equals(markerOf(journal)) ? former : undefined;
+}
+
+function markerOf({ names, records, bytes, checksum }: CommitJournal): Buffer {
+  return Buffer.from(`${JSON.stringify({ shards: names.length, records, bytes, checksum })}\n`);
 }
 
 /**
- * Writes `PREFIX.complete.json`, the last file to appear in a directory that existed before its shards: while it is missing,
+ * Writes `.PREFIX.complete.json`, the last file to appear in a directory that existed before its shards: while it is missing,
  * the shards of this prefix are not complete, or not all of one job.
  */
 export async function writeCompletionMarker(
   place: ShardsPlace,
   stagingDirectory: string,
-  { names, records, bytes, checksum }: CommitJournal,
+  journal: CommitJournal,
 ): Promise<void> {
+  const name = completionMarkerName(place.naming);
   const staged = join(stagingDirectory, 'marker');
-  const marker = { shards: names.length, records, bytes, checksum };
   removeFile(staged, 'output');
-  const text = Buffer.from(`${JSON.stringify(marker)}\n`);
+  const text = markerOf(journal);
   withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
   await syncPath(staged);
+  await keepPermissions(staged, join(asideDirectory(stagingDirectory), name));
   // The former marker was moved aside: an existing one is this one, from a killed attempt.
-  moveIntoPlace(staged, join(place.path, completionMarkerName(place.naming)));
+  moveIntoPlace(staged, join(place.path, name));
   await syncPath(place.path);
 }
 
@@ -122,6 +166,8 @@ export async function takeBack(
   if (place.kind === 'shards' && journal.intoExisting) {
     if (journal.phase === 'move-in') {
       removeFile(join(place.path, completionMarkerName(place.naming)), 'output');
+      const formerMarker = findFormerMarker(place, journal);
+      if (formerMarker !== undefined) removeFile(formerMarker, 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
         if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');
@@ -172,9 +218,14 @@ function isNamed(staged: string, final: string): boolean {
   return nameExists(staged, 'output') ? isSameEntry(staged, final, 'output') : nameExists(final, 'output');
 }
 
+/** Whether a staged file is still to get its final name. */
+function isWithoutName(staged: string, final: string): boolean {
+  return nameExists(staged, 'output') && !isSameEntry(staged, final, 'output');
+}
+
 /** @param byteLength of `final`, checked when it has its name already. */
 function nameOnce(staged: string, final: string, byteLength: number, give: (from: string, to: string) => void): void {
-  if (nameExists(staged, 'output') && !isSameEntry(staged, final, 'output')) {
+  if (isWithoutName(staged, final)) {
     give(staged, final);
     return;
   }

@@ -2,12 +2,16 @@
  * Where the output will appear, resolved against what exists now, and every reason why it must not appear there. Nothing
  * is written yet.
  */
+import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { SystemError, UsageError } from '../errors.js';
+import { fileCalls } from '../io/file-calls.js';
+import { inputName } from '../io/input-source.js';
+import { systemCall } from '../io/io-error.js';
 import { findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
-import { STANDARD_OUTPUT } from './output-target.js';
-import { findFormerFiles, requireShortNames, type ShardNaming } from './shard-names.js';
+import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
+import { findFormerFiles, isReplacedBy, requireShortNames, type ShardNaming } from './shard-names.js';
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
 
@@ -36,6 +40,13 @@ export function outputIdentityOf(place: FilesPlace): string {
 
 export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, prefix: string): string {
   return JSON.stringify([kind, path, prefix]);
+}
+
+/** A file, by its device and inode. */
+export interface FileIdentity {
+  readonly path: string;
+  /** As in the version of a file. */
+  readonly identity: string;
 }
 
 const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
@@ -141,7 +152,60 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   }
 }
 
-function requireWritable(directory: string): void {
+/**
+ * What the listing of a directory leaves out, because it is in the place of the output: the file that the job replaces or
+ * writes into, under any of its names, or all shards of the prefix and their marker.
+ * @param output as the caller names it.
+ * @param shardPrefix undefined for one output.
+ * @returns a test of a path and of the file's device and inode.
+ */
+export function placeOfOutput(
+  output: string | undefined,
+  shardPrefix: string | undefined,
+): (path: string, identity: string) => boolean {
+  if (shardPrefix === undefined || output === undefined) {
+    const stat = statOutput(output);
+    const own = stat?.isFile() === true ? identityIn(stat) : undefined;
+    return (_, identity) => identity === own;
+  }
+  const naming = { prefix: shardPrefix };
+  return (path) => isReplacedBy(naming, basename(path)) && isSameFile(dirname(path), output, 'output');
+}
+
+/**
+ * @param output a pipe, a device or standard output.
+ * @param read the files that the job reads.
+ * @throws UsageError when the job would read what it writes.
+ */
+export function requireNotRead(output: string, read: Iterable<FileIdentity>): void {
+  const stat = statOutput(output);
+  // A terminal is often both, and gives nothing back.
+  if (stat === undefined || !(stat.isFile() || stat.isFIFO())) return;
+  const written = identityIn(stat);
+  for (const { path, identity } of read) {
+    if (identity !== written) continue;
+    const [what, advice] =
+      output === STANDARD_OUTPUT
+        ? ['standard output', 'redirect it to another file (> empties a file before the command starts)']
+        : [`the output ${output}`, 'name another'];
+    throw new UsageError(
+      `${what} is ${inputName(path)}, which the job reads, so it would read what it writes; ${advice}`,
+      'ERR_OUTPUT_PLACE',
+    );
+  }
+}
+
+function statOutput(output: string | undefined): BigIntStats | undefined {
+  if (output !== undefined && !NAMES_OF_STANDARD_OUTPUT.has(output)) return statPath(output, 'output');
+  return systemCall('examine', 'output', 'standard output', () => fileCalls.statOpen(STANDARD_OUTPUT_FD));
+}
+
+function identityIn({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** @throws SystemError when the output cannot be made in a directory. */
+export function requireWritable(directory: string): void {
   const obstacle = findObstacle(directory, 'write', 'output');
   if (obstacle === undefined) return;
   throw new SystemError('ERR_IO', `cannot make the output in ${directory}: ${obstacle}; expected a writable directory`);

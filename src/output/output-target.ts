@@ -45,6 +45,7 @@ export interface StreamTarget {
 
 /** Path that stands for standard output. */
 export const STANDARD_OUTPUT = '-';
+export const STANDARD_OUTPUT_FD = 1;
 
 /** Path of a shard (of a single output file: shard 0) until it gets its final name. */
 export function stagedPath(stagingDirectory: string, shard: number): string {

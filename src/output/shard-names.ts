@@ -1,10 +1,11 @@
 /**
  * Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise.
  */
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { listNames, nameExists } from '../io/paths.js';
+import { MARKER_ENDING } from '../io/own-files.js';
+import { listNames } from '../io/paths.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 
 export interface ShardNaming {
@@ -12,8 +13,6 @@ export interface ShardNaming {
   /** With its leading dot; empty for none. */
   readonly extension: string;
 }
-
-const MARKER_ENDING = '.complete.json';
 
 export function shardName(naming: ShardNaming, shard: number, shardCount: number): string {
   return `${naming.prefix}${numberPart(shard, shardCount)}${naming.extension}`;
@@ -47,19 +46,28 @@ export function requireShortNames(naming: ShardNaming): void {
   );
 }
 
-/** Name of the file that says that the shards of a prefix are complete. */
-export function completionMarkerName({ prefix }: ShardNaming): string {
-  return `${prefix}${MARKER_ENDING}`;
+/** Name of the file that says that the shards of a prefix are complete. Loaders of data sets pass over hidden files. */
+export function completionMarkerName({ prefix }: Pick<ShardNaming, 'prefix'>): string {
+  return `.${prefix}${MARKER_ENDING}`;
 }
 
-/** Names of all files that new shards of this prefix replace: shards, whatever their count and extension, and a marker. */
+/** The name that older versions gave it; undefined where it is now the name of another prefix's marker. */
+export function formerMarkerName({ prefix }: Pick<ShardNaming, 'prefix'>): string | undefined {
+  return prefix.startsWith('.') ? undefined : `${prefix}${MARKER_ENDING}`;
+}
+
+/** Names of all files that new shards of this prefix replace: shards, whatever their count and extension, and markers. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
+  const names = listNames(path, 'output').filter((name) => isReplacedBy(naming, name));
+  const isMarker = (name: string) => name.endsWith(MARKER_ENDING);
+  return [...names.filter((name) => !isMarker(name)).sort(), ...names.filter(isMarker).sort()];
+}
+
+/** Whether new shards of this prefix replace a file of this name. */
+export function isReplacedBy(naming: Pick<ShardNaming, 'prefix'>, name: string): boolean {
   const { prefix } = naming;
-  const shards = listNames(path, 'output')
-    .filter((name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)))
-    .sort();
-  const marker = completionMarkerName(naming);
-  return nameExists(join(path, marker), 'output') ? [...shards, marker] : shards;
+  if (name === completionMarkerName(naming) || name === formerMarkerName(naming)) return true;
+  return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
 }
 
 /** The extension that all inputs share, without the ending of their codec; empty when their extensions differ. */

@@ -15,11 +15,11 @@ import {
   recordBytesOf,
   type SinkBuffer,
   STANDARD_OUTPUT,
+  STANDARD_OUTPUT_FD,
   type StreamTarget,
   type WrittenRegion,
 } from './output-target.js';
 
-const STANDARD_OUTPUT_FD = 1;
 /** How often the job tries to open a pipe that has no reader yet. */
 const RETRY_MILLISECONDS = 20;
 

@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterFailure, thenAlways, thenAlwaysAsync } from '../cleanup.js';
 import { UsageError } from '../errors.js';
-import { moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
+import { keepPermissions, moveIntoPlace, syncOpenFile, syncParent } from '../io/durable.js';
 import { closeFile, type OpenFile, openStagedOutput, removeFile, writeAt } from '../io/files.js';
+import { FIRST_BYTES_OF_RECORD_INDEXES, INDEX_ATTEMPT_KIND } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
 import { readHead } from '../io/small-file.js';
 import {
@@ -24,14 +25,10 @@ import {
   blockEntry,
   encodeHeader,
   encodeStretches,
-  FIRST_BYTES_OF_RECORD_INDEXES,
   type IndexDescription,
   type StretchEntry,
 } from './index-layout.js';
 import { CELL_BYTES } from './member-cells.js';
-
-/** First part of an attempt's file name. */
-const KIND = 'pileshuf-index';
 
 /** What follows the blocks. */
 export interface IndexTables {
@@ -54,7 +51,7 @@ export class IndexAttempt {
     this.#target = target;
     this.#owner = owner;
     // In the directory of the index, so that it can be renamed.
-    this.path = join(dirname(target), formatOwnerName(KIND, owner));
+    this.path = join(dirname(target), formatOwnerName(INDEX_ATTEMPT_KIND, owner));
     this.file = openStagedOutput(this.path);
   }
 
@@ -64,7 +61,7 @@ export class IndexAttempt {
    */
   static begin(target: string): IndexAttempt {
     requireReplaceable(target);
-    removeLeftOver(KIND, dirname(target), 'output');
+    removeLeftOver(INDEX_ATTEMPT_KIND, dirname(target), 'output');
     const owner = identifyOwner();
     holdOn(owner);
     try {
@@ -112,6 +109,7 @@ export class IndexAttempt {
     });
     writeAt(this.file, header, 0, header.byteLength, 0);
     await syncOpenFile(this.file);
+    await keepPermissions(this.path, this.#target);
     return place;
   }
 

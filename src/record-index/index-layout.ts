@@ -23,13 +23,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { nullable, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
 import type { Remedy } from '../io/sealed-file.js';
 
-/** Follows a file's name in the name of its index. */
-export const INDEX_SUFFIX = '.pileshuf-index';
-export const MAGIC = Buffer.from('pshindx1', 'latin1');
-/** The same in all versions. */
-export const FIRST_BYTES_OF_RECORD_INDEXES = MAGIC.subarray(0, -1);
+export const MAGIC = Buffer.concat([FIRST_BYTES_OF_RECORD_INDEXES, Buffer.from('1', 'latin1')]);
 /** A block of so many records has about 5 KB, which takes some microseconds to read and check. */
 export const BLOCK_RECORDS = 4096;
 /** Readers keep the stretch table in memory. */

@@ -6,8 +6,9 @@ import { InputError, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, openForRead, versionOf } from '../io/files.js';
+import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
-import { type FileMark, INDEX_SUFFIX, type IndexDescription } from './index-layout.js';
+import type { FileMark, IndexDescription } from './index-layout.js';
 import { OpenIndex } from './open-index.js';
 import { DecodedBytes, PlainBytes, type RecordBytes } from './record-bytes.js';
 

@@ -8,6 +8,7 @@ import { crc32 } from 'node:zlib';
 import { UsageError, type VerificationError } from '../errors.js';
 import { closeFile, type OpenFile, openForRead, readAt, versionOf } from '../io/files.js';
 import { readShape } from '../io/json-shape.js';
+import { FIRST_BYTES_OF_RECORD_INDEXES } from '../io/own-files.js';
 import { damagedFile, type Remedy } from '../io/sealed-file.js';
 import {
   BLOCK_ENTRY_BYTES,
@@ -16,7 +17,6 @@ import {
   blockEntry,
   decodeHeader,
   decodeStretches,
-  FIRST_BYTES_OF_RECORD_INDEXES,
   HEADER_BYTES,
   type IndexDescription,
   type IndexHeader,

@@ -9,6 +9,7 @@ import { UsageError } from '../errors.js';
 import { ensureSharedDirectory } from '../io/directories.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { ioError } from '../io/io-error.js';
+import { STORE_SETTINGS_NAME } from '../io/own-files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { publishDurably } from '../io/small-file.js';
 import { drawSeed } from '../keys.js';
@@ -19,7 +20,6 @@ import {
   nameOfManifest,
   pileSetDirectoryOf,
   readStoreSettings,
-  SETTINGS_NAME,
   type StoreSettings,
   storeError,
 } from './store-files.js';
@@ -104,7 +104,7 @@ async function createStore(directory: string, seed: string, pileCount: number): 
   const id = await createFirstManifest(directory);
   // Also when somebody else made the directory: that creator may not have got this far.
   await syncDirectory(dirname(directory), 'store');
-  await unlessTaken(publishDurably(directory, SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
+  await unlessTaken(publishDurably(directory, STORE_SETTINGS_NAME, encodeStoreSettings({ id, seed, pileCount })));
 }
 
 /** @returns the id of the store, from the manifest of the first creator. */
@@ -135,7 +135,7 @@ function requireNothingForeign(directory: string): void {
 function requireUnfinished(directory: string): void {
   const newest = listManifests(directory).at(-1) ?? 0;
   if (newest <= 1 || readStoreSettings(directory) !== undefined) return;
-  throw storeError(`the pile store ${directory} has lost its file ${SETTINGS_NAME}; restore it from a copy`);
+  throw storeError(`the pile store ${directory} has lost its file ${STORE_SETTINGS_NAME}; restore it from a copy`);
 }
 
 async function unlessTaken(creating: Promise<void>): Promise<void> {

@@ -10,12 +10,13 @@
 import { join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { checksumText, object, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { STORE_SETTINGS_NAME } from '../io/own-files.js';
+import { listNames, statPath } from '../io/paths.js';
 import type { Remedy } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 
-export const SETTINGS_NAME = 'store';
 const MANIFESTS_NAME = 'manifests';
 const PILE_SETS_NAME = 'pile-sets';
 
@@ -27,9 +28,20 @@ export function pileSetDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, PILE_SETS_NAME);
 }
 
+/** The files of a store that are there now, each with its device and inode. */
+export function* filesOfStore(storeDirectory: string): Generator<{ readonly path: string; readonly identity: string }> {
+  for (const directory of [storeDirectory, manifestDirectoryOf(storeDirectory), pileSetDirectoryOf(storeDirectory)]) {
+    for (const name of listNames(directory, 'store')) {
+      const path = join(directory, name);
+      const stat = statPath(path, 'store');
+      if (stat?.isFile() === true) yield { path, identity: `${stat.dev}:${stat.ino}` };
+    }
+  }
+}
+
 /** Whether the directory of a store holds such a name, in a finished store or while it is made. */
 export function isNameInStore(name: string): boolean {
-  return name === SETTINGS_NAME || name === MANIFESTS_NAME || name === PILE_SETS_NAME || isNameOfAttempt(name);
+  return name === STORE_SETTINGS_NAME || name === MANIFESTS_NAME || name === PILE_SETS_NAME || isNameOfAttempt(name);
 }
 
 const MANIFEST_NAME = /^\d{12}$/;
@@ -79,7 +91,7 @@ export function encodeStoreSettings(settings: StoreSettings): Uint8Array {
 
 /** @returns undefined when the directory is no store, or does not exist. @throws VerificationError, UsageError ERR_STORE_VERSION */
 export function readStoreSettings(storeDirectory: string): StoreSettings | undefined {
-  return format.read(join(storeDirectory, SETTINGS_NAME));
+  return format.read(join(storeDirectory, STORE_SETTINGS_NAME));
 }
 
 /** @throws UsageError ERR_STORE when the directory is no store. */
@@ -87,6 +99,6 @@ export function requireStoreSettings(storeDirectory: string): StoreSettings {
   const settings = readStoreSettings(storeDirectory);
   if (settings !== undefined) return settings;
   throw storeError(
-    `${storeDirectory} is no pile store: it has no file ${SETTINGS_NAME}; make one with pileshuf pile or pileshuf append`,
+    `${storeDirectory} is no pile store: it has no file ${STORE_SETTINGS_NAME}; make one with pileshuf pile or pileshuf append`,
   );
 }

@@ -50,14 +50,28 @@ describe('an output file', () => {
     expect(readFileSync(directory.path('in'), 'utf8').split('\n').sort()).toEqual(['', 'a', 'b']);
   });
 
-  it.each(['corpus/out', './corpus/../corpus/out', 'link/out', 'corpus/1'])(
-    'must not lie in an input directory: %s',
+  it.each(['corpus/out', './corpus/../corpus/out', 'link/out'])(
+    'may lie in an input directory, and is not read: %s',
     async (output) => {
       symlinkSync('corpus', directory.path('link'));
-      const line = /^pileshuf: the output .* lies inside the input directory corpus, .*; name a place outside of it$/;
-      await expectUsageError(['-o', output, '--force'], line, 'corpus');
+      writeFileSync(directory.path('corpus', '2'), 'e\n');
+      expect(seen(await pileshuf(['-o', output], 'corpus'))).toEqual(DONE);
+      expect(readFileSync(directory.path('corpus', 'out'), 'utf8').split('\n').sort()).toEqual(['', 'c', 'd', 'e']);
+      expect(readdirSync(directory.path('corpus')).sort()).toEqual(['1', '2', 'out']);
+      // Once it is there, nobody but the user knows whether it is data.
+      const line = `the output would replace corpus/out, which lies in an input directory and would not be read; remove it first, or name an output elsewhere`;
+      for (const force of [[], ['--force']]) await expectUsageError(['-o', output, ...force], line, 'corpus');
     },
   );
+
+  it.each([[[]], [['--force']]])('must not be a file of an input directory, with %j', async (force) => {
+    writeFileSync(directory.path('corpus', '2'), 'e\n');
+    const line =
+      /^pileshuf: the output would replace corpus\/1, which lies in an input directory and would not be read/;
+    await expectUsageError(['-o', 'corpus/1', ...force], line, 'corpus');
+    linkSync(directory.path('corpus', '1'), directory.path('name elsewhere'));
+    await expectUsageError(['-o', 'name elsewhere', ...force], line, 'corpus');
+  });
 
   it('must lie in a directory that exists', () =>
     expectUsageError(
@@ -89,9 +103,9 @@ describe('an output directory', () => {
   it('may hold shards of another prefix', async () => {
     expect(seen(await pileshuf(['-o', 'shards', '--shards', '2', '--prefix', 'test']))).toEqual(DONE);
     expect(readdirSync(directory.path('shards')).sort()).toEqual([
+      '.test.complete.json',
       'test-00000-of-00002',
       'test-00001-of-00002',
-      'test.complete.json',
       'train-00002-of-00007.txt',
     ]);
   });
@@ -102,9 +116,17 @@ describe('an output directory', () => {
       'the output existing is a file; expected a directory to write shards into',
     ));
 
-  it.each(['corpus', 'corpus/shards'])('must not lie in an input directory: %s', (output) =>
-    expectUsageError(['-o', output, '--shards', '2'], /lies inside the input directory corpus/, 'corpus'),
-  );
+  it.each(['corpus', 'corpus/shards'])('may lie in an input directory: %s', async (output) => {
+    expect(seen(await pileshuf(['-o', output, '--shards', '2'], 'corpus'))).toEqual(DONE);
+    const shards = readdirSync(directory.path(output)).filter((name) => name.startsWith('shard-'));
+    const text = shards.map((name) => readFileSync(directory.path(output, name), 'utf8')).join('');
+    expect([...text].sort().join('')).toBe('\n\ncd');
+    const line =
+      /^pileshuf: the output would replace corpus\/.*shard.* \(and (1 other|2 others)\), which lies in an input/;
+    for (const force of [[], ['--force']]) {
+      await expectUsageError(['-o', output, '--shards', '3', ...force], line, 'corpus');
+    }
+  });
 });
 
 describe('a temp directory', () => {
@@ -119,13 +141,24 @@ describe('a temp directory', () => {
   it('must be a directory', () =>
     expectRefused('existing', 1, 'the temp directory existing is not a directory; name another with --temp-dir'));
 
-  it('must not lie in an input directory', () =>
-    expectRefused(
-      'corpus',
-      2,
-      /^pileshuf: the temp directory corpus lies inside the input directory corpus/,
-      'corpus',
-    ));
+  it('may lie in an input directory', async () => {
+    const argv = ['-q', 'corpus', '-T', 'corpus', '-o', 'out'];
+    expect(seen(await runCommand(argv, { cwd: directory.path() }))).toEqual(DONE);
+    expect(readdirSync(directory.path('corpus'))).toEqual(['1']);
+  });
+
+  it('is told with what named it', async () => {
+    const run = (TMPDIR: string, output: string[]) =>
+      runCommand(['-q', 'in', ...output], { cwd: directory.path(), env: { TMPDIR } });
+    for (const output of [['-o', 'out'], []]) {
+      await expectRefusal(
+        directory.path(),
+        () => run('none', output),
+        1,
+        'the temp directory none (of the variable TMPDIR) does not exist; name another with --temp-dir',
+      );
+    }
+  });
 });
 
 describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivileges ?? ''}`, () => {
@@ -138,7 +171,17 @@ describe.skipIf(reasonNotToDropPrivileges)(`permissions ${reasonNotToDropPrivile
       directory.path(),
       () => runUnprivileged(argv, directory.path()),
       1,
-      /^pileshuf: cannot make a directory in the temp directory .*locked: permission denied; name a writable directory with --temp-dir$/,
+      'cannot make a directory in the temp directory locked: permission denied; name a writable directory with --temp-dir',
+    );
+  });
+
+  it('are missing for the output, beside which temp data would lie', async () => {
+    mkdirSync(directory.path('locked'), { mode: 0o555 });
+    await expectRefusal(
+      directory.path(),
+      () => runUnprivileged(['in', '-o', 'locked/out'], directory.path(), { TMPDIR: '' }),
+      1,
+      /^pileshuf: cannot make the output in .*\/locked: permission denied; expected a writable directory$/,
     );
   });
 

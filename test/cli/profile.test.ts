@@ -44,6 +44,15 @@ describe('--profile', () => {
     expectRefusal(directory.path(), () => pileshuf(profile, '--force'), 2, line),
   );
 
+  it('lies outside of input directories, where a later job would read it', async () => {
+    mkdirSync(directory.path('corpus'));
+    writeFileSync(directory.path('corpus', 'data'), 'c\n');
+    for (const profile of ['corpus/data', 'corpus/new', 'corpus/../corpus/new']) {
+      const line = `--profile ${profile}: it lies in the input directory corpus, where a later job would read it; name a file elsewhere`;
+      await expectRefusal(directory.path(), () => pileshuf(profile, '--force', 'corpus'), 2, line);
+    }
+  });
+
   it('leaves a shard alone that has its name', async () => {
     mkdirSync(directory.path('out'));
     const shard = 'out/shard-00000-of-00001';

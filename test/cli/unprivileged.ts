@@ -19,14 +19,18 @@ export function openToUnprivileged(testDirectory: string): void {
   if (AS_NOBODY.length > 0) for (const path of [testDirectory, join(testDirectory, 'temp')]) chmodSync(path, 0o777);
 }
 
-export async function runUnprivileged(argv: readonly string[], cwd: string): Promise<CommandResult> {
-  const { status, signal, stdout, stderr } = spawn(['-q', ...argv], cwd);
+export async function runUnprivileged(
+  argv: readonly string[],
+  cwd: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const { status, signal, stdout, stderr } = spawn(['-q', ...argv], cwd, more);
   return { exitCode: status, signal, stdout, stderr: stderr.toString() };
 }
 
-function spawn(argv: readonly string[], cwd: string) {
+function spawn(argv: readonly string[], cwd: string, more: Readonly<Record<string, string>> = {}) {
   const [program = '', ...words] = [...AS_NOBODY, process.execPath, command, ...argv];
-  const env = { ...process.env, PILESHUF_TEST_TUNING: JSON.stringify(tuningUnderTest) };
+  const env = { ...process.env, PILESHUF_TEST_TUNING: JSON.stringify(tuningUnderTest), ...more };
   return spawnSync(program, words, { cwd, env });
 }
 

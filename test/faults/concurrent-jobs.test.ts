@@ -189,12 +189,12 @@ describe('an output that appears during the job', () => {
     const output = directory.path('out');
     mkdirSync(output);
     const slow = await beginSlowJob({ output, shards, force: true });
-    for (const name of ['shard-00000-of-00003.input', 'shard-00007-of-00009', 'shard.complete.json']) {
+    for (const name of ['shard-00000-of-00003.input', 'shard-00007-of-00009', '.shard.complete.json']) {
       writeFileSync(`${output}/${name}`, 'precious\n');
     }
     expect(await slow.finish()).toBe(undefined);
     const expected = [0, 1, 2].map((shard) => `shard-0000${shard}-of-00003.input`);
-    expect(readdirSync(output)).toEqual([...expected, 'shard.complete.json']);
+    expect(readdirSync(output).sort()).toEqual(['.shard.complete.json', ...expected]);
     const all = contentOf(output).map(([, text]) => text);
     expect(all.join('').split('the last input\n')).toHaveLength(2);
   });
@@ -207,11 +207,10 @@ describe('two jobs in one directory under two prefixes', () => {
     const slow = await beginSlowJob({ output, shards, shardPrefix: 'a' });
     await shuffle({ ...settings(), output, shards, shardPrefix: 'b', inputs }, SMALL_SIZES);
     expect(await slow.finish()).toBe(undefined);
-    expect(readdirSync(output)).toEqual(
-      ['a', 'b'].flatMap((prefix) => [
-        ...[0, 1, 2].map((shard) => `${prefix}-0000${shard}-of-00003.input`),
-        `${prefix}.complete.json`,
-      ]),
-    );
+    const namesOf = (prefix: string) => [
+      ...[0, 1, 2].map((shard) => `${prefix}-0000${shard}-of-00003.input`),
+      `.${prefix}.complete.json`,
+    ];
+    expect(readdirSync(output).sort()).toEqual(['a', 'b'].flatMap(namesOf).sort());
   });
 });

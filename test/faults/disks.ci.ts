@@ -288,7 +288,7 @@ describe('disks that break', () => {
   it.each([1, 2, 3])('puts former shards back when the sync %d of their directory fails', async (nth) => {
     const shards = directory.path('shards');
     mkdirSync(shards);
-    const former = ['shard-00000-of-00002.input', 'shard-00001-of-00002.input', 'shard.complete.json'];
+    const former = ['shard-00000-of-00002.input', 'shard-00001-of-00002.input', '.shard.complete.json'];
     for (const name of former) writeFileSync(`${shards}/${name}`, `precious ${name}`);
     const { nodeOptions, env } = withSabotage({
       ...{ act: 'fail', at: 'directory-sync', directory: shards, nth, errno: 'EIO' },

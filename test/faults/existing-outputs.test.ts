@@ -1,6 +1,8 @@
-/** How an output appears: all at once, replacing only what it may replace, with the permissions of the umask. */
+/** How an output appears: all at once, replacing only what it may replace, with the permissions of what it replaces, or of the umask. */
 
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   mkdirSync,
   openSync,
@@ -11,6 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { indexFile } from '#src/index.js';
+import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from '../cli/unprivileged.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
@@ -60,7 +64,7 @@ describe('shards with --force', () => {
       'train-00000-of-00002x',
       'retrain-00000-of-00002.input',
     ];
-    const marker = 'train.complete.json';
+    const marker = '.train.complete.json';
     const replaced = ['train-00000-of-00002.input', 'train-00004-of-00009.jsonl', 'train-00000-of-00001', marker];
     for (const name of [...others, ...replaced]) writeFileSync(`${output}/${name}`, 'precious\n');
 
@@ -91,6 +95,8 @@ describe('shards with --force', () => {
 });
 
 describe('permissions', () => {
+  const modeOf = (...names: string[]) => statSync(directory.path(...names)).mode & 0o777;
+
   it.each(
     sampled(
       [
@@ -103,7 +109,6 @@ describe('permissions', () => {
     ),
   )('follow the umask %s', async (umask, fileMode, directoryMode) => {
     const inputs = writeInputs(directory);
-    const modeOf = (...names: string[]) => statSync(directory.path(...names)).mode & 0o777;
     const run = (...options: string[]) =>
       runShell(`umask ${umask}; exec "$@"`, ['-q', ...inputs, '-T', directory.temp, ...options], smallSizes());
     expect(seen(await run('-o', directory.path('out')))).toEqual(DONE);
@@ -111,6 +116,67 @@ describe('permissions', () => {
     expect(seen(await run('-o', directory.path('shards'), '--shards', '2'))).toEqual(DONE);
     expect(modeOf('shards')).toBe(directoryMode);
     for (const name of readdirSync(directory.path('shards'))) expect(modeOf('shards', name)).toBe(fileMode);
+  });
+
+  it.each([0o600, 0o444, 0o664])('are those of the file that is replaced: %o', async (mode) => {
+    writeFileSync(directory.path('out'), 'precious\n');
+    chmodSync(directory.path('out'), mode);
+    expect(seen(await shuffleTo(directory.path('out'), '--force'))).toEqual(DONE);
+    expect(modeOf('out')).toBe(mode);
+    expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+  });
+
+  it('are those of the shard of the same name, and of the marker', async () => {
+    mkdirSync(directory.path('shards'));
+    const former = {
+      'shard-00000-of-00002.input': 0o640,
+      'shard-00000-of-00003': 0o600,
+      '.shard.complete.json': 0o604,
+    };
+    for (const [name, mode] of Object.entries(former)) {
+      writeFileSync(directory.path('shards', name), 'precious\n');
+      chmodSync(directory.path('shards', name), mode);
+    }
+    expect(seen(await shuffleTo(directory.path('shards'), '--shards', '2', '--force'))).toEqual(DONE);
+    const modes = readdirSync(directory.path('shards')).map((name) => [name, modeOf('shards', name)]);
+    expect(Object.fromEntries(modes)).toEqual({
+      '.shard.complete.json': 0o604,
+      'shard-00000-of-00002.input': 0o640,
+      'shard-00001-of-00002.input': 0o666 & ~process.umask(),
+    });
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('of root keep the owner and the group, too', async () => {
+    writeFileSync(directory.path('out'), 'precious\n');
+    chownSync(directory.path('out'), 65534, 12345);
+    chmodSync(directory.path('out'), 0o640);
+    expect(seen(await shuffleTo(directory.path('out'), '--force'))).toEqual(DONE);
+    const { uid, gid } = statSync(directory.path('out'));
+    expect({ uid, gid, mode: modeOf('out') }).toEqual({ uid: 65534, gid: 12345, mode: 0o640 });
+  });
+
+  it.skipIf(process.geteuid?.() !== 0 || reasonNotToDropPrivileges !== undefined)(
+    'give the group of another user nothing that others do not have',
+    async () => {
+      openToUnprivileged(directory.path());
+      writeFileSync(directory.path('in'), 'a\n');
+      chmodSync(directory.path('in'), 0o644);
+      writeFileSync(directory.path('out'), 'precious\n');
+      chmodSync(directory.path('out'), 0o664);
+      const argv = ['in', '-T', directory.temp, '-o', 'out', '--force'];
+      expect((await runUnprivileged(argv, directory.path())).exitCode).toBe(0);
+      const { uid, gid } = statSync(directory.path('out'));
+      expect({ uid, gid, mode: modeOf('out') }).toEqual({ uid: 65534, gid: 65534, mode: 0o644 });
+    },
+  );
+
+  it('are kept by a record index that replaces another', async () => {
+    mkdirSync(directory.path('indexed'));
+    writeFileSync(directory.path('indexed', 'one'), 'only\n');
+    const { index } = await indexFile(directory.path('indexed', 'one'));
+    chmodSync(index, 0o600);
+    await indexFile(directory.path('indexed', 'one'));
+    expect(statSync(index).mode & 0o777).toBe(0o600);
   });
 
   it('follow the umask for shards without a record', async () => {

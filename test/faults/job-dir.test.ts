@@ -3,7 +3,8 @@
  * nowhere else. The kept files of a job that succeeded make its output again.
  */
 
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { fromCi } from '../fixtures/scale.js';
@@ -134,15 +135,18 @@ describe('--job-dir', () => {
     });
   });
 
-  it('must not lie in an input directory', async () => {
-    mkdirSync(directory.path('corpus'));
-    writeFileSync(directory.path('corpus', '1'), 'c\n');
-    const words = [directory.path('corpus'), '-o', output, '--job-dir', directory.path('corpus', 'job')];
-    const { exitCode, failure } = await runJob(directory, words);
-    expect({ exitCode, message: failure?.message }).toEqual({
-      exitCode: 2,
-      message: expect.stringMatching(/lies inside the input directory .*corpus, so the job would read what it writes/),
-    });
+  it('may lie in an input directory, beside the output, and is not read by a job that is resumed', async () => {
+    const corpus = directory.path('corpus');
+    mkdirSync(corpus);
+    for (const input of inputs) renameSync(input, join(corpus, basename(input)));
+    const words = [corpus, '-o', join(corpus, 'out'), '--seed', '1', '--job-dir', join(corpus, 'job')];
+    const stopped = await runJob(directory, words, { sabotage: STOPPED });
+    expect(stopped.exitCode).toBe(143);
+    expect(readdirSync(corpus)).toContain('job');
+    const { exitCode, report, failure } = await runJob(directory, [...words, '--resume']);
+    expect({ exitCode, failure }).toEqual({ exitCode: 0, failure: undefined });
+    expect(report?.resumed?.pileSets).toBeGreaterThan(0);
+    expect(readdirSync(corpus).sort()).toEqual([...inputs.map((input) => basename(input)), 'out'].sort());
   });
 
   it.runIf(fromCi)('of another job is refused', async () => {

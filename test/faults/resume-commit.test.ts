@@ -19,7 +19,7 @@ const FORMER = [
   ['notes.txt', 'precious notes\n'],
   ['shard-00000-of-00002.input', 'precious shard 0\n'],
   ['shard-00001-of-00002.input', 'precious shard 1\n'],
-  ['shard.complete.json', '{"shards":2}\n'],
+  ['.shard.complete.json', '{"shards":2}\n'],
 ] as const;
 
 interface Kind {

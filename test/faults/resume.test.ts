@@ -379,7 +379,7 @@ describe('shards', () => {
     mkdirSync(directory.path('undisturbed'));
     const expected = await undisturbed(directory, { inputs, shards: { by: 'count', shardCount: 3 } });
     expect(contentOf(output)).toEqual(expected);
-    expect(namesBelow(output)).toContain('shard.complete.json');
+    expect(namesBelow(output)).toContain('.shard.complete.json');
   });
 });
 

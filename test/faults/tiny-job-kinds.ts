@@ -75,7 +75,7 @@ function writeBystander(output: string): void {
 
 function writeFormerShards(output: string): void {
   writeBystander(output);
-  for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003', 'shard.complete.json']) {
+  for (const name of ['shard-00000-of-00002', 'shard-00001-of-00002', 'shard-00001-of-00003', '.shard.complete.json']) {
     writeFileSync(join(output, name), `former ${name}\n`);
   }
 }

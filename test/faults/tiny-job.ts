@@ -178,7 +178,7 @@ export class TinyJob {
 
   /** What can be seen of the output, but for what is named as hidden. */
   content(): Content {
-    const paths = filesBelow(this.outputDirectory).filter((path) => !isHidden(path));
+    const paths = filesBelow(this.outputDirectory).filter((path) => !liesInJob(path));
     return Object.fromEntries(paths.map((path) => [path, inShort(this.#read(path))]));
   }
 
@@ -216,7 +216,7 @@ export class TinyJob {
   leftovers(): string[] {
     return readdirSync(this.root, { recursive: true })
       .map(String)
-      .filter((path) => /^(temp-\d|job-dir)\//.test(path) || isHidden(path))
+      .filter((path) => /^(temp-\d|job-dir)\//.test(path) || liesInJob(path))
       .sort();
   }
 
@@ -269,8 +269,8 @@ export class TinyJob {
   }
 }
 
-function isHidden(path: string): boolean {
-  return path.split('/').some((name) => name.startsWith('.'));
+function liesInJob(path: string): boolean {
+  return path.split('/').some((name) => name.startsWith('.pileshuf-'));
 }
 
 function filesBelow(root: string): string[] {

@@ -114,11 +114,13 @@ export function watchFileCalls(
     access: (path, mode) => onPath({ name: 'access', path }, () => system.access(path, mode)),
     realPath: (path) => onPath({ name: 'realPath', path }, () => system.realPath(path)),
     list: (path) => onPath({ name: 'list', path }, () => system.list(path)),
+    listBytes: (path) => onPath({ name: 'listBytes', path }, () => system.listBytes(path)),
     makeDirectory: (path, mode) => onPath({ name: 'makeDirectory', path }, () => system.makeDirectory(path, mode)),
     makeUniqueDirectory: (path) =>
       onPath({ name: 'makeUniqueDirectory', path }, () => system.makeUniqueDirectory(path)),
     removeDirectory: (path) => onPath({ name: 'removeDirectory', path }, () => system.removeDirectory(path)),
     chmod: (path, mode) => onPath({ name: 'chmod', path }, () => system.chmod(path, mode)),
+    chown: (path, user, group) => onPath({ name: 'chown', path }, () => system.chown(path, user, group)),
     link: (path, to) => onPath({ name: 'link', path, to }, () => system.link(path, to)),
     rename: (path, to) => onPath({ name: 'rename', path, to }, () => system.rename(path, to)),
     unlink: (path) => onPath({ name: 'unlink', path }, () => system.unlink(path)),

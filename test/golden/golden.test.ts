@@ -204,7 +204,10 @@ describe.each(Object.keys(JOB_CASES))('the directory of a job %s', (name) => {
       const needed = former === format ? names.filter((file) => !file.endsWith('.pile')) : [];
       expect(Object.keys(files)).toEqual(expect.arrayContaining(needed));
       const both = names.filter((file) => file in files);
-      const pick = (from: Readonly<Record<string, string>>) => both.map((file) => [file, from[file]]);
+      // The golden journal has version 1, which is still read.
+      const comparable = (file: string, text = '') =>
+        file === 'job/commit' ? unseal(Buffer.from(text, 'latin1')).value : text;
+      const pick = (from: Readonly<Record<string, string>>) => both.map((file) => [file, comparable(file, from[file])]);
       expect(pick(files)).toEqual(pick(golden));
     }
   });

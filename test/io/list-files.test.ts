@@ -72,6 +72,25 @@ describe('finding files', () => {
       await expect(listDirectory(directory.path('e'))).rejects.toThrow('the name is not valid UTF-8');
     });
 
+    it('says all names that are no UTF-8, with their bytes, and takes the sign for such bytes as it stands', async () => {
+      makeFiles('d/a', 'd/deep/b', 'd/real \ufffd.txt');
+      const write = (folder: string, ...bytes: number[]) =>
+        writeFileSync(
+          Buffer.concat([Buffer.from(directory.path(folder)), Buffer.from('/caf'), Buffer.of(...bytes)]),
+          '',
+        );
+      expect(namesOf(await listDirectory(directory.path('d')))).toEqual(['d/a', 'd/deep/b', 'd/real \ufffd.txt']);
+      write('d', 0xe9);
+      write('d/deep', 0xff, 0x41);
+      write('d/deep', 0xfe);
+      const listing = () => listDirectory(directory.path('d'));
+      const shown = ['caf\\xe9', 'deep/caf\\xfe', 'deep/caf\\xffA'].map((name) => directory.path('d', name));
+      await expect(listing()).rejects.toThrow(`${shown.join(', ')}: the names are not valid UTF-8; rename the files`);
+      for (let byte = 0x80; byte < 0x90; byte++) write('d', byte);
+      await expect(listing()).rejects.toThrow(/d\/caf\\x80, .*d\/caf\\x89 and 9 others: the names are not valid UTF-8/);
+      await expect(listMatches(directory.path('d/deep/c*'))).rejects.toThrow(shown.slice(1).join(', '));
+    });
+
     it('refuses a directory that is not there or cannot be listed', async () => {
       await expect(listDirectory(directory.path('none'))).rejects.toThrow(InputError);
       makeFiles('d/closed/x');

@@ -33,7 +33,7 @@ const optionsOf = (options: Partial<ShuffleOptions>): ShuffleOptions => ({
 });
 
 function placesOf(options: Partial<ShuffleOptions> = {}): FilesSite {
-  const places = chooseSite(completeShuffle(optionsOf(options)), { inputs: [], directories: [] });
+  const places = chooseSite(completeShuffle(optionsOf(options)), { inputs: [] });
   if (places.kind !== 'files') return expect.fail('the output is a file');
   return places;
 }

@@ -62,6 +62,6 @@ describe.each([
     expect(again.resumed?.pileSets).toBeGreaterThan(0);
     expect(shown()).toBe(expected);
     expect(isKept()).toBe(false);
-    expect(existsSync(out('shard.complete.json'))).toBe(false);
+    expect(existsSync(out('.shard.complete.json'))).toBe(false);
   });
 });

@@ -31,7 +31,7 @@ describe('the temp directory of a job that names none', () => {
   const directory = useTestDirectory();
   const varTmp = statPath('/var/tmp', 'output')?.isDirectory() === true ? '/var/tmp' : tmpdir();
 
-  const noInputs = { inputs: [], directories: [] };
+  const noInputs = { inputs: [] };
   const tempDirsFor = (output: string | undefined, options: Partial<ShuffleOptions> = {}) =>
     chooseSite(completeShuffle({ inputs: [], output, force: true, ...options }), noInputs).tempDirs;
   const toShards = { shards: { by: 'count', shardCount: 2 } } as const;

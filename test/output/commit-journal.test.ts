@@ -23,7 +23,7 @@ const journal: CommitJournal = {
   intoExisting: true,
   names: ['shard-00000-of-00002', 'shard-00001-of-00002'],
   byteLengths: [0, 2 ** 50],
-  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', 'shard.complete.json'],
+  replaced: ['ä b-00000-of-00001', 'shard-00001-of-00002', '.shard.complete.json'],
   records: 5,
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
@@ -64,12 +64,17 @@ describe('a journal', () => {
   });
 
   it('of another version is told to be that', () => {
-    writeFileSync(path('commit'), seal('commit', 2, journal));
+    writeFileSync(path('commit'), seal('commit', 3, journal));
     expect(read).toThrow(UsageError);
     expect(read).toThrow(expect.objectContaining({ code: 'ERR_JOB_VERSION' }));
   });
 
-  const write = (value: object) => writeFileSync(path('commit'), seal('commit', 1, value));
+  it('of version 1 is read', () => {
+    writeFileSync(path('commit'), seal('commit', 1, journal));
+    expect(read()).toEqual(journal);
+  });
+
+  const write = (value: object) => writeFileSync(path('commit'), seal('commit', 2, value));
 
   it('names no file outside of the directory', () => {
     for (const name of ['..', '.', '', '/etc/passwd', '../x', 'x/../../y', 'a/b', 'x\0', 'x/']) {

@@ -34,10 +34,11 @@ const fileCalls = useFileCalls();
 const naming = { prefix: 'shard', extension: '.txt' };
 const NEW = ['first', '', 'third'];
 const NAMES = NEW.map((_, shard) => `shard-0000${shard}-of-00003.txt`);
-const MARKER = 'shard.complete.json';
+const MARKER = '.shard.complete.json';
 const MARKER_TEXT = '{"shards":3,"records":2,"bytes":10,"checksum":"00000000000000ab"}\n';
 /** Of the same names as new ones, and of others; a link that leads nowhere is a file like any other. */
-const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER];
+const FORMER_MARKER = 'shard.complete.json';
+const FORMER = ['shard-00000-of-00003.txt', 'shard-00001-of-00002.csv', 'shard-00009-of-00010', MARKER, FORMER_MARKER];
 const DANGLING = 'shard-00002-of-00003.txt';
 const FOREIGN = ['note', 'other-00000-of-00001.txt'];
 
@@ -452,6 +453,38 @@ describe('former shards that were put aside', () => {
   });
 });
 
+describe('a marker that an older version wrote under its former name', () => {
+  /** All moves are made, and the process was killed behind the marker. */
+  async function moveAsOlderVersion(phase: CommitJournal['phase']): Promise<void> {
+    await begin(replacing);
+    await move(replacing);
+    renameSync(out(MARKER), out(FORMER_MARKER));
+    await writeJournal(directory.path('job'), { ...replacing.journal(), phase });
+  }
+
+  it.each(['move-in', 'moved'] as const)('gets its present name: phase %s', async (phase) => {
+    await moveAsOlderVersion(phase);
+    await move(replacing);
+    expectComplete(replacing);
+    await move(replacing);
+    expectComplete(replacing);
+  });
+
+  it('goes when the moves are taken back', async () => {
+    await moveAsOlderVersion('move-in');
+    await back(replacing);
+    expectUntouched(replacing);
+  });
+
+  it('is no other file of that name', async () => {
+    await moveAsOlderVersion('move-in');
+    writeFileSync(out(FORMER_MARKER), 'mine');
+    await move(replacing);
+    expect(readFileSync(out(FORMER_MARKER), 'utf8')).toBe('mine');
+    expect(readFileSync(out(MARKER), 'utf8')).toBe(MARKER_TEXT);
+  });
+});
+
 /** The marker of shards in a directory that existed before them: its text, its mode, and that it appears whole. */
 describe('writeCompletionMarker', () => {
   const journal: CommitJournal = {
@@ -479,8 +512,8 @@ describe('writeCompletionMarker', () => {
 
   it('says how many shards and records there are, how many bytes, and their checksum', async () => {
     await write();
-    expect(readdirSync(out())).toEqual(['part.complete.json']);
-    expect(readFileSync(out('part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
+    expect(readdirSync(out())).toEqual(['.part.complete.json']);
+    expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
     expect(readdirSync(directory.path('staging'))).toEqual([]);
   });
 
@@ -491,7 +524,7 @@ describe('writeCompletionMarker', () => {
     } finally {
       process.umask(umask);
     }
-    expect(statSync(out('part.complete.json')).mode & 0o777).toBe(0o640);
+    expect(statSync(out('.part.complete.json')).mode & 0o777).toBe(0o640);
   });
 
   it('gives it its name when its bytes are durable, and makes that durable in turn', async () => {
@@ -511,20 +544,20 @@ describe('writeCompletionMarker', () => {
       ({ isReached } = await interrupted('ends', number, write));
       for (const name of readdirSync(out())) expect(readFileSync(out(name), 'utf8')).toBe(MARKER_OF_TWO);
       await write();
-      expect(readFileSync(out('part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
+      expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
     }
   });
 
   it('replaces one that is there, and a link, but not what that leads to', async () => {
     writeFileSync(directory.path('mine'), 'mine');
-    symlinkSync(directory.path('mine'), out('part.complete.json'));
+    symlinkSync(directory.path('mine'), out('.part.complete.json'));
     await write();
-    expect(readFileSync(out('part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
+    expect(readFileSync(out('.part.complete.json'), 'utf8')).toBe(MARKER_OF_TWO);
     expect(readFileSync(directory.path('mine'), 'utf8')).toBe('mine');
   });
 
   it('says what it could not write', async () => {
-    mkdirSync(out('part.complete.json'));
+    mkdirSync(out('.part.complete.json'));
     await expect(write()).rejects.toThrow(SystemError);
     await expect(write()).rejects.toThrow(/^cannot give its name to output .*part\.complete\.json: it is a directory$/);
   });

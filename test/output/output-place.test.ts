@@ -160,7 +160,7 @@ describe('requireReplaceable for shards', () => {
   it('looks at nothing where there is no directory, and takes one without shards of the prefix', () => {
     expect(check(false, false)).not.toThrow();
     mkdirSync(directory.path('old'));
-    for (const name of ['other-00000-of-00001.txt', 'other.complete.json', 'shard.json']) {
+    for (const name of ['other-00000-of-00001.txt', '.other.complete.json', 'shard.json']) {
       writeFileSync(directory.path('old', name), '');
     }
     expect(check()).not.toThrow();
@@ -181,28 +181,34 @@ describe('requireReplaceable for shards', () => {
     expect(check()).toThrow(refusal('ERR_IO', /^cannot examine output .*\/old: the device reports/));
   });
 
-  it.each(['shard-00000-of-00001.csv', 'shard.complete.json'])('takes one that holds %s by force alone', (name) => {
-    mkdirSync(directory.path('old'));
-    writeFileSync(directory.path('old', name), '');
-    expect(check()).toThrow(
-      refusal(
-        'ERR_OUTPUT_EXISTS',
-        new RegExp(
-          `^the output directory NAMED holds shards already \\(${name}\\); give \`force\` .* another \`shardPrefix\`$`,
+  it.each(['shard-00000-of-00001.csv', '.shard.complete.json', 'shard.complete.json'])(
+    'takes one that holds %s by force alone',
+    (name) => {
+      mkdirSync(directory.path('old'));
+      writeFileSync(directory.path('old', name), '');
+      expect(check()).toThrow(
+        refusal(
+          'ERR_OUTPUT_EXISTS',
+          new RegExp(
+            `^the output directory NAMED holds shards already \\(${name}\\); give \`force\` .* another \`shardPrefix\`$`,
+          ),
         ),
-      ),
-    );
-    expect(check(true)).not.toThrow();
-  });
-
-  it.each(['shard-00003-of-00009', 'shard.complete.json'])('refuses a directory of the name %s', (name) => {
-    mkdirSync(directory.path('old', name), { recursive: true });
-    for (const force of [false, true]) {
-      expect(check(force)).toThrow(
-        refusal('ERR_OUTPUT_PLACE', new RegExp(`^NAMED/${name} is a directory with the name of a shard; remove it`)),
       );
-    }
-  });
+      expect(check(true)).not.toThrow();
+    },
+  );
+
+  it.each(['shard-00003-of-00009', '.shard.complete.json', 'shard.complete.json'])(
+    'refuses a directory of the name %s',
+    (name) => {
+      mkdirSync(directory.path('old', name), { recursive: true });
+      for (const force of [false, true]) {
+        expect(check(force)).toThrow(
+          refusal('ERR_OUTPUT_PLACE', new RegExp(`^NAMED/${name} is a directory with the name of a shard; remove it`)),
+        );
+      }
+    },
+  );
 });
 
 describe('stagingParentOf', () => {

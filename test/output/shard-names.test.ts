@@ -58,16 +58,21 @@ describe('findFormerFiles', () => {
   it('finds the marker of the prefix with its shards, whatever it is', () => {
     mkdirSync(directory.path('out'));
     const naming = { prefix: 'shard', extension: '.txt' };
-    expect(completionMarkerName(naming)).toBe('shard.complete.json');
+    expect(completionMarkerName(naming)).toBe('.shard.complete.json');
     const find = () => findFormerFiles({ path: directory.path('out'), naming });
-    for (const name of ['other.complete.json', 'shard.complete', 'shard-00000-of-00001x']) {
+    for (const name of ['other.complete.json', '.other.complete.json', 'shard.complete', 'shard-00000-of-00001x']) {
       writeFileSync(directory.path('out', name), '');
     }
     expect(find()).toEqual([]);
-    symlinkSync('nowhere', directory.path('out', 'shard.complete.json'));
-    expect(find()).toEqual(['shard.complete.json']);
+    symlinkSync('nowhere', directory.path('out', '.shard.complete.json'));
+    expect(find()).toEqual(['.shard.complete.json']);
     writeFileSync(directory.path('out', 'shard-00000-of-00001.csv'), '');
-    expect(find()).toEqual(['shard-00000-of-00001.csv', 'shard.complete.json']);
+    expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json']);
+    writeFileSync(directory.path('out', 'shard.complete.json'), 'of an older version');
+    expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json', 'shard.complete.json']);
+    // A prefix that begins with a dot takes no marker of another prefix for its own.
+    const hidden = { path: directory.path('out'), naming: { ...naming, prefix: '.shard' } };
+    expect(findFormerFiles(hidden)).toEqual([]);
   });
 });
 

@@ -18,7 +18,7 @@ import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const naming = { prefix: 'shard', extension: '.txt' };
-const MARKER = 'shard.complete.json';
+const MARKER = '.shard.complete.json';
 const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
   cuts: { by: 'rank', shardCount, totalRecords: 100 },
   ends: storedEnds(ends, undefined),

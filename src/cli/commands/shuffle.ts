@@ -9,6 +9,7 @@ import { chooseInputs, type InputIdsChoice, type InputList, resolveInputIds, res
 import type { OptionValues } from '../option-table.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle } from '../report-text.js';
+import { isStandardOutput } from '../standard-streams.js';
 
 const otherCommands = Object.entries(commandSummaries).filter(([name]) => name !== 'shuffle');
 
@@ -54,6 +55,7 @@ export const command: CommandDefinition<'shuffle'> = {
   notes,
   async run({ reporter, signal, tuning, ...words }) {
     const { inputs: typed, inputLists, inputIds: choice, profile, options } = shuffleCallOf(words);
+    if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
     const inputs = await resolveInputs(typed, inputLists, signal);
     const inputIds = await resolveInputIds(choice, signal);
     const job = { ...options, inputs, inputIds };
@@ -72,6 +74,15 @@ export const command: CommandDefinition<'shuffle'> = {
     reporter.done(describeShuffle(report), report);
   },
 };
+
+/** The library makes sure that standard output is no input. Of lists it knows nothing. */
+function refuseToWriteToLists(lists: readonly InputList[], ids: InputIdsChoice | undefined): void {
+  const files = lists.map(({ flag, path }) => ({ words: `${flag} ${path}`, path }));
+  if (typeof ids === 'object') files.push({ words: `--input-ids file:${ids.file}`, path: ids.file });
+  const written = files.find(({ path }) => isStandardOutput(path));
+  if (written === undefined) return;
+  throw new UsageError(`${written.words}: standard output is that file; redirect it to another`);
+}
 
 /** A call that asks for a shuffle. */
 export interface ShuffleCall {

@@ -1,0 +1,24 @@
+/**
+ * The names and first bytes by which pileshuf knows the files again that it makes beside data. The rooms that write these
+ * files take them from here, and ../inputs/own-files.ts tells with them what is no data.
+ */
+
+/** Of the marker that the shards of a prefix are complete. */
+export const MARKER_ENDING = '.complete.json';
+/** The whole of a marker. */
+export const MARKER_TEXT = /^\{"shards":\d+,"records":\d+,"bytes":\d+,"checksum":"[0-9a-f]{16}"\}\n$/;
+/** No marker is longer. */
+export const LONGEST_MARKER_BYTES = 160;
+
+/** Follows a file's name in the name of its record index. */
+export const INDEX_SUFFIX = '.pileshuf-index';
+/** The same in all versions. */
+export const FIRST_BYTES_OF_RECORD_INDEXES = Buffer.from('pshindx', 'latin1');
+/** First part of the name of a record index that is being made. */
+export const INDEX_ATTEMPT_KIND = 'pileshuf-index';
+
+/** First part of the name of a job's lock. */
+export const LOCK_KIND = 'lock';
+
+/** In the directory of a pile store: the file that makes it one. */
+export const STORE_SETTINGS_NAME = 'store';

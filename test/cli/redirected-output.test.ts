@@ -1,0 +1,105 @@
+/**
+ * Standard output that is redirected to a file which the job reads: a job that would read what it writes is refused before
+ * it reads or writes a byte. Among the files of a directory, that file is left out.
+ */
+import { appendFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { appendToStore } from '#src/index.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const TEXT = 'a\nb\nc\n';
+
+beforeEach(() => {
+  mkdirSync(directory.path('corpus'));
+  writeFileSync(directory.path('corpus', 'a.txt'), TEXT);
+  writeFileSync(directory.path('corpus', 'b.txt'), 'd\n');
+  linkSync(directory.path('corpus', 'a.txt'), directory.path('link'));
+});
+
+/** Runs a script in the test's directory, in which `"$@"` is the command. */
+const run = (script: string) =>
+  runShell(`cd "${directory.path()}" && export TMPDIR="${directory.temp}" && ${script}`, []);
+
+const refusal = (file: string) =>
+  `pileshuf: standard output is ${file}, which the job reads, so it would read what it writes; redirect it to another file (> empties a file before the command starts)\n`;
+
+describe('standard output that is an input', () => {
+  it.each([
+    ['"$@" corpus/a.txt >> corpus/a.txt', 'corpus/a.txt'],
+    ['"$@" corpus/b.txt link >> corpus/a.txt', 'link'],
+    ['"$@" "corpus/*.txt" >> corpus/a.txt', 'corpus/a.txt'],
+    ['"$@" corpus/a.txt -o /dev/stdout >> link', 'corpus/a.txt'],
+    ['"$@" < corpus/a.txt >> corpus/a.txt', 'standard input'],
+    ['echo corpus/a.txt | "$@" --files-from - >> corpus/a.txt', 'corpus/a.txt'],
+  ])('is refused, and keeps its bytes: %s', async (script, file) => {
+    const { exitCode, stderr } = await run(script);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: refusal(file) });
+    expect(readFileSync(directory.path('corpus', 'a.txt'), 'utf8')).toBe(TEXT);
+  });
+
+  it('is refused when the shell has emptied it', async () => {
+    const { exitCode, stderr } = await run('"$@" corpus/a.txt > corpus/a.txt');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: refusal('corpus/a.txt') });
+  });
+
+  it('is left out of a directory, with a note', async () => {
+    for (const [operator, expected] of [
+      ['>', 'a\nb\nc\nd\n'],
+      ['>>', 'a\na\nb\nb\nc\nc\nd\nd\n'],
+    ] as const) {
+      const { exitCode, stderr } = await run(`cd corpus && "$@" . ${operator} out`);
+      expect(exitCode).toBe(0);
+      expect(stderr).toMatch(/^pileshuf: warning: out: left out, because the job writes it$/m);
+      expect(`${readFileSync(directory.path('corpus', 'out'), 'utf8').trim().split('\n').sort().join('\n')}\n`).toBe(
+        expected,
+      );
+    }
+  });
+
+  it('is refused when it is a pipe that is read', async () => {
+    const { exitCode, stderr } = await run('mkfifo pipe && exec 3<>pipe && timeout 20 "$@" pipe > pipe');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: refusal('pipe') });
+    const named = await run('exec 3<>pipe && timeout 20 "$@" pipe -o pipe');
+    expect(named.stderr).toMatch(/^pileshuf: the output pipe is pipe, which the job reads, .*; name another\n$/);
+  });
+
+  it('is refused when it is a list of inputs or of their ids, or the profile', async () => {
+    writeFileSync(directory.path('list'), 'corpus/a.txt\n');
+    for (const [script, words] of [
+      ['"$@" --files-from list >> list', '--files-from list'],
+      ['"$@" --files-from - < list >> list', '--files-from -'],
+      ['"$@" corpus/a.txt --input-ids file:list >> list', '--input-ids file:list'],
+    ] as const) {
+      const { exitCode, stderr } = await run(script);
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: `pileshuf: ${words}: standard output is that file; redirect it to another\n`,
+      });
+    }
+    expect(readFileSync(directory.path('list'), 'utf8')).toBe('corpus/a.txt\n');
+    const { stderr } = await run('"$@" corpus/a.txt --force --profile list >> list');
+    expect(stderr).toBe('pileshuf: --profile list: it is the output; name another file\n');
+  });
+
+  it.each(['shuffle-store', 'stream'])('is refused when it is a file of the store: %s', async (command) => {
+    await appendToStore(directory.path('store'), { inputs: [directory.path('link')], workers: 1 });
+    const sets = directory.path('store', 'pile-sets');
+    const [pile = ''] = readdirSync(sets).filter((name) => name.endsWith('.pile'));
+    const before = readFileSync(`${sets}/${pile}`);
+    const { exitCode, stderr } = await run(`"$@" ${command} store >> store/pile-sets/${pile}`);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^pileshuf: standard output is .*\.pile, which the job reads, /),
+    });
+    expect(readFileSync(`${sets}/${pile}`)).toEqual(before);
+  });
+
+  it('may be any other file', async () => {
+    appendFileSync(directory.path('other'), 'x\n');
+    const { exitCode } = await run('"$@" -q corpus/a.txt >> other');
+    expect(exitCode).toBe(0);
+    expect(readFileSync(directory.path('other'), 'utf8').split('\n').sort()).toEqual(['', 'a', 'b', 'c', 'x']);
+  });
+});
