@@ -28,8 +28,13 @@ export interface MemberNotes {
 /** @param block 512 bytes. @returns a string for a defect, to complete "byte N ...". */
 export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
+  return readTarHeader(block) ?? 'is a tar header whose size is no number';
+}
+
+/** The same of a block whose checksum was compared before. @returns undefined when its size is no number. */
+export function readTarHeader(block: Uint8Array): TarHeader | undefined {
   const dataBytes = numberAt(block, 124, 12);
-  if (dataBytes === undefined) return 'is a tar header whose size is no number';
+  if (dataBytes === undefined) return undefined;
   const magic = textAt(block, 257, 6);
   const name = fullName(block, magic);
   const type = typeOf(block, magic, name);

@@ -30,7 +30,11 @@ async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly In
 }
 
 const read = (inputs: readonly Input[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
-  readInputHeaders(inputs, { header, memoryBytes: 2 ** 24, signal }, (byteLength) => `room for ${byteLength}`);
+  readInputHeaders(
+    inputs,
+    { framing: undefined, header, memoryBytes: 2 ** 24, signal },
+    (byteLength) => `room for ${byteLength}`,
+  );
 const bytesOfHeaders = (inputs: readonly Input[]) =>
   inputs.map((input) => (input.kind === 'file' ? input.header.byteLength : undefined));
 
