@@ -9,6 +9,7 @@ import { exitCodeOf } from '#src/cli/exit-code.js';
 import { InputError } from '#src/errors.js';
 import { KeySample } from '#src/inputs/key-sample.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
+import { seal } from '#src/io/sealed-file.js';
 import { readFinishedRanges } from '#src/job-directory/finished-ranges.js';
 import type { ShuffleOptions } from '#src/jobs/options.js';
 import { shuffle } from '#src/jobs/shuffle.js';
@@ -245,15 +246,8 @@ describe('neighbours of one key', () => {
     expect(stdout.byteLength).toBeLessThan(2 * COUNT * 512);
   });
 
-  it.each([
-    ['the range of one', 1],
-    ['the ranges of both', 2],
-  ])('are refused when an earlier attempt finished %s', async (_, finishedCount) => {
-    const { seed, pair } = neighboursAt(betweenRanges);
-    const { paths, message } = writeWithOneKey(pair);
-    const jobDir = directory.path('job');
-    const options = job(paths, { seed, jobDir, resume: true });
-    const tuning = { ...ON_DISK, inline: true };
+  /** Stops a resumable job when so many of its two ranges are finished. */
+  async function stop(options: ShuffleOptions, tuning: Partial<Tuning>, finishedCount: number): Promise<void> {
     const controller = new AbortController();
     let isPass2 = false;
     const former = replaceFileCalls({
@@ -275,10 +269,38 @@ describe('neighbours of one key', () => {
     } finally {
       replaceFileCalls(former);
     }
+  }
+
+  it.each([
+    ['the range of one', 1],
+    ['the ranges of both', 2],
+  ])('are refused when an earlier attempt finished %s', async (_, finishedCount) => {
+    const { seed, pair } = neighboursAt(betweenRanges);
+    const { paths, message } = writeWithOneKey(pair);
+    const jobDir = directory.path('job');
+    const options = job(paths, { seed, jobDir, resume: true });
+    const tuning = { ...ON_DISK, inline: true };
+    await stop(options, tuning, finishedCount);
     const { ranges } = readFinishedRanges(jobDir, { pileCount: PILES, mostShards: 1 });
     expect(ranges).toHaveLength(finishedCount);
     expect(await refusalOf(options, tuning)).toBe(message);
     expect(existsSync(jobDir)).toBe(false);
+  });
+
+  it('cannot be ruled out when an earlier attempt noted no keys', async () => {
+    const { seed, pair } = neighboursAt(betweenRanges);
+    const { paths, message } = writeWithOneKey(pair);
+    const jobDir = directory.path('job');
+    const options = job(paths, { seed, jobDir, resume: true });
+    const tuning = { ...ON_DISK, inline: true };
+    await stop(options, tuning, 1);
+    const { ranges } = readFinishedRanges(jobDir, { pileCount: PILES, mostShards: 1 });
+    const record = directory.path('job', 'done-000001');
+    const whole = readFileSync(record);
+    writeFileSync(record, seal('ranges', 4, { ranges: ranges.map((range) => ({ ...range, ends: undefined })) }));
+    await expect(shuffle(options, tuning)).rejects.toThrow(/tell no keys of the samples of piles 0 to 4 in /);
+    writeFileSync(record, whole);
+    expect(await refusalOf(options, tuning)).toBe(message);
   });
 
   it('are told apart by whole keys, and none is refused of other keys', async () => {

@@ -24,10 +24,10 @@ import {
   isNote,
   isZeroBlock,
   type MemberNotes,
+  namedMember,
   parseNote,
   parseTarHeader,
   problemOfNote,
-  readTarHeader,
   storedDataBytes,
   type TarHeader,
 } from '../tar-header.js';
@@ -52,17 +52,18 @@ export const webdataset: Framing = {
 function keyOfSample(bytes: Uint8Array): string | undefined {
   let notes: MemberNotes | undefined;
   for (let at = 0; at + BLOCK_BYTES <= bytes.byteLength; ) {
-    const header = readTarHeader(bytes.subarray(at, at + BLOCK_BYTES));
+    const block = bytes.subarray(at, at + BLOCK_BYTES);
     at += BLOCK_BYTES;
-    if (header === undefined) return undefined;
-    if (isNote(header)) {
-      if (at + header.dataBytes > bytes.byteLength) return undefined;
+    const member = namedMember(block);
+    if (isNote(member)) {
+      const header = parseTarHeader(block);
+      if (typeof header === 'string' || at + header.dataBytes > bytes.byteLength) return undefined;
       const more = parseNote(header, Buffer.from(bytes.subarray(at, at + header.dataBytes)));
       if (typeof more === 'string') return undefined;
       notes = { ...notes, ...more };
       at += storedDataBytes(header);
-    } else if (header.hasData) {
-      return keyOfName(notes?.name ?? header.name);
+    } else if (member.hasData) {
+      return keyOfName(notes?.name ?? member.name);
     } else notes = undefined;
   }
   return undefined;
