@@ -3,6 +3,7 @@
  * the settings that it needs.
  */
 import type { DecompressProgram } from '../src/formats/codec-table.js';
+import type { FramingSpec } from '../src/formats/framing-table.js';
 import type { RecordFormat } from '../src/formats/record-format.js';
 import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
@@ -51,6 +52,8 @@ export interface ShuffleSettings extends PileSettings {
   readonly outputBytes: number;
   /** Whether records of equal keys come in the order of their bytes, not in the order in which they were read. */
   readonly tiesByBytes: boolean;
+  /** The framing of the records; undefined: a store has them, which keeps none whose neighbours must differ. */
+  readonly framing: FramingSpec | undefined;
   /** Whether regions get a checksum, so that a later attempt can verify them. */
   readonly hashesOutput: boolean;
   readonly rescatterTo: RescatterTarget;

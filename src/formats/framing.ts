@@ -67,15 +67,33 @@ export type Cut =
   /** Records begin at multiples of this. */
   | { readonly kind: 'every'; readonly byteLength: number };
 
+/** What tells the samples of a framing apart whose readers take neighbours of one key for one sample. */
+export interface SampleKeys {
+  /** Samples begin at multiples of this. */
+  readonly alignment: number;
+  /**
+   * Finds the key of the first sample in the bytes, which were scanned before or are the beginning of an input.
+   * @returns as latin1; undefined: the bytes hold nothing that readers see, or too little to tell.
+   */
+  keyOf(bytes: Uint8Array): string | undefined;
+}
+
 export interface Framing {
   readonly cut: Cut;
+  /** Absent: readers keep all records apart. */
+  readonly sampleKeys?: SampleKeys;
   /**
    * About how many records end in a sample from anywhere in the bytes, for estimates; undefined: unknown.
    */
   countSample(sample: Uint8Array): number | undefined;
-  /** @param countBefore see `Cut`; 0 at the beginning of an input. */
-  openScanner(kernel: FramingKernel, limits: RecordLimits, countBefore: number): RecordScanner;
+  /**
+   * @param countBefore see `Cut`; 0 at the beginning of an input.
+   * @param onKey called with the key of each marked sample, by a framing that has `sampleKeys`.
+   */
+  openScanner(kernel: FramingKernel, limits: RecordLimits, countBefore: number, onKey?: OnKey): RecordScanner;
 }
+
+export type OnKey = (key: string) => void;
 
 export interface RecordLimits {
   readonly maxRecordBytes: number;

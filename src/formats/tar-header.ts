@@ -8,13 +8,17 @@ export const BLOCK_BYTES = 512;
 /** Notes on the next member take some KiB; a header that claims more is none. */
 const MOST_NOTE_BYTES = 2 ** 20;
 
-export interface TarHeader {
+/** What a header says of its member at first sight. */
+export interface NamedMember {
   readonly type: string;
   readonly name: string;
-  /** Bytes of data behind the header, as the header declares. */
-  readonly dataBytes: number;
   /** Whether members of its type have data, whatever size the header declares. */
   readonly hasData: boolean;
+}
+
+export interface TarHeader extends NamedMember {
+  /** Bytes of data behind the header, as the header declares. */
+  readonly dataBytes: number;
   /** Whether a map of a sparse file continues in further blocks before the data. */
   readonly isExtended: boolean;
 }
@@ -30,14 +34,20 @@ export function parseTarHeader(block: Uint8Array): TarHeader | string {
   if (!hasChecksum(block)) return 'is no tar header: its checksum does not match';
   const dataBytes = numberAt(block, 124, 12);
   if (dataBytes === undefined) return 'is a tar header whose size is no number';
+  const { type, name, hasData } = namedMember(block);
+  return { type, name, dataBytes, hasData, isExtended: type === 'S' && block[482] !== 0 };
+}
+
+/** @param block a header, which is not checked. */
+export function namedMember(block: Uint8Array): NamedMember {
   const magic = textAt(block, 257, 6);
   const name = fullName(block, magic);
   const type = typeOf(block, magic, name);
-  return { type, name, dataBytes, hasData: !'123456'.includes(type), isExtended: type === 'S' && block[482] !== 0 };
+  return { type, name, hasData: !'123456'.includes(type) };
 }
 
 /** Whether a header is only a note on the next member, on its link, or on all members. */
-export function isNote({ type }: TarHeader): boolean {
+export function isNote({ type }: NamedMember): boolean {
   return 'xXgLK'.includes(type);
 }
 
@@ -106,6 +116,7 @@ function numberAt(block: Uint8Array, start: number, fieldBytes: number): number 
 
 /** Up to the first NUL. */
 function textAt(bytes: Uint8Array, start: number, fieldBytes: number): string {
+  if (bytes[start] === 0) return '';
   const field = Buffer.from(bytes.buffer, bytes.byteOffset + start, fieldBytes);
   const end = field.indexOf(0);
   return field.toString('latin1', 0, end < 0 ? fieldBytes : end);

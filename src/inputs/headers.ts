@@ -1,6 +1,7 @@
 /**
  * Reads the header of every file, compares the headers, and checks the file sizes against them, before the job writes
- * anything. A stream cannot be read twice, so the task that reads it also measures its header.
+ * anything. Where samples have keys, compares those of the first samples, too: most tar files whose keys are the same
+ * number their samples from 0. A stream cannot be read twice, so the task that reads it also measures its header.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
 import { AbortedError, InputError } from '../errors.js';
@@ -9,23 +10,23 @@ import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
 import {
   type FoundHeader,
-  type Header,
   type HeaderRule,
+  type ReadHeader,
   readHeader,
   requireRecordBytes,
   requireSameHeader,
 } from '../formats/header.js';
-import { type HeaderSpec, headerRuleOf } from '../formats/record-format.js';
+import { headerRuleOf, type RecordFormat } from '../formats/record-format.js';
 import { closeFile, type OpenFile, openForRead, readAt } from '../io/files.js';
 import { hearSignalsAt } from '../pause.js';
 import type { FileInput, Input } from './list-inputs.js';
+import { repeatedKey, type SamplePlace } from './repeated-keys.js';
 
 /** Most headers end within this many bytes, which are decoded at once. */
 const HEAD_BYTES = 4096;
 const PIECE_BYTES = 256 * 1024;
 
-export interface HeaderRequest {
-  readonly header: HeaderSpec | undefined;
+export interface HeaderRequest extends RecordFormat {
   readonly memoryBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -39,11 +40,12 @@ export interface InputHeaders {
 
 /**
  * @param budgetFor advice for an error message: the memory budget with which a decoder gets this many bytes in pass 1.
- * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input; AbortedError
+ * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input;
+ *   ERR_SAMPLE_KEY_REPEATED if the first samples of two inputs have one key; AbortedError
  */
 export async function readInputHeaders(
   inputs: readonly Input[],
-  { header: spec, memoryBytes, signal }: HeaderRequest,
+  { framing, header: spec, memoryBytes, signal }: HeaderRequest,
   budgetFor: DecoderMemory['budgetFor'],
 ): Promise<InputHeaders> {
   if (spec === undefined) return { inputs, first: undefined };
@@ -55,19 +57,26 @@ export async function readInputHeaders(
     if (signal?.aborted === true) throw new AbortedError();
   };
   const withHeaders: Input[] = [];
+  const sampleKeys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
+  const placeOfKey = new Map<string, SamplePlace>();
   let first: FoundHeader | undefined;
-  for (const input of inputs) {
+  for (const [inputOrdinal, input] of inputs.entries()) {
     await hearSignalsAt(withHeaders.length, signal);
     if (input.kind === 'stream') {
       withHeaders.push(input);
       continue;
     }
     const { path } = input;
-    const header = await readHeaderOf(input, rule, memory, throwIfAborted);
+    const { header, rest } = await readHeaderOf(input, rule, memory, throwIfAborted);
     if (first === undefined) first = { path, header };
     else requireSameHeader(rule, first, { path, header });
     const { byteLength, recordBytes } = header;
     withHeaders.push({ ...input, header: { byteLength, recordBytes } });
+    const key = sampleKeys?.keyOf(rest);
+    if (key === undefined) continue;
+    const [place, earlier] = [{ inputOrdinal, path }, placeOfKey.get(key)];
+    if (earlier !== undefined) throw repeatedKey(key, [earlier, place], ', the first of both');
+    placeOfKey.set(key, place);
   }
   return { inputs: withHeaders, first };
 }
@@ -96,18 +105,18 @@ function readHeaderOf(
   rule: HeaderRule,
   memory: DecoderMemory,
   throwIfAborted: () => void,
-): Promise<Header> {
+): Promise<ReadHeader> {
   const file = openForRead(path, 'input');
   return thenAlwaysAsync(
     async () => {
       if (codec !== undefined) {
         const decoded = Buffer.from(codec.decodeHead(readPiece(file, 0, HEAD_BYTES)));
         const header = rule.measure(decoded, false, path);
-        if (header !== undefined) return header;
+        if (header !== undefined) return { header, rest: decoded.subarray(header.byteLength) };
       }
       const pieces = decodedPieces(file, codec, memory, throwIfAborted);
       try {
-        return (await readHeader(pieces, rule, path)).header;
+        return await readHeader(pieces, rule, path);
       } finally {
         await pieces.return();
       }

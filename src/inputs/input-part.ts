@@ -5,6 +5,7 @@ import type { FoundHeader } from '../formats/header.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
+import type { SampledKey } from './key-sample.js';
 import type { Input } from './list-inputs.js';
 
 /** The inputs of a job, with everything needed to read them. */
@@ -79,6 +80,8 @@ export interface SliceReport {
   /** The coverage of each part, in the order of the parts. */
   readonly coverage: readonly Coverage[];
   readonly longestRecordBytes: number;
+  /** Of a framing whose samples have keys: a `KeySample`. */
+  readonly keys?: readonly SampledKey[] | undefined;
 }
 
 /**

@@ -3,13 +3,19 @@
  * and the pile sets they came from may be deleted. Each record is a file of its own, numbered from 1, that never changes.
  */
 import { join } from 'node:path';
-import { checksumText, list, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { checksumText, list, nullable, object, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
 
 const NAME = /^done-(\d{6,})$/;
+
+/** A sample with a key that readers know, and the key by which it has its place in the order. */
+const keyedSample = object({ sampleKey: text, key: checksumText });
+
+/** The samples at both ends of a range, whose neighbours belong to other ranges. */
+const rangeEnds = object({ first: keyedSample, last: keyedSample });
 
 const shape = object({
   ranges: list(
@@ -27,12 +33,16 @@ const shape = object({
           checksum: checksumText,
         }),
       ),
+      /** Of a framing whose samples have keys; null if the range has no sample. */
+      ends: optional(nullable(rangeEnds)),
     }),
   ),
 });
 
 const format = new SealedFormat({ kind: 'ranges', version: 4, mostBytes: 2 ** 28, role: 'temp', shape });
 
+export type KeyedSample = ValueOf<typeof keyedSample>;
+export type RangeEnds = ValueOf<typeof rangeEnds>;
 export type FinishedRange = ValueOf<typeof shape>['ranges'][number];
 
 function recordName(number: number): string {

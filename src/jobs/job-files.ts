@@ -212,10 +212,13 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileS
   }
 }
 
-/** Whether the inputs have changed, or an unknown part of the work is wrong. */
+/** Whether the inputs have changed or must be changed, or an unknown part of the work is wrong. */
 function canNeverResume(error: unknown): boolean {
-  return (error instanceof InputError && error.code === 'ERR_INPUT_CHANGED') || wouldFailAgain(error);
+  const isOfInputs = error instanceof InputError && INPUTS_MUST_CHANGE.has(error.code);
+  return isOfInputs || wouldFailAgain(error);
 }
+
+const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set(['ERR_INPUT_CHANGED', 'ERR_SAMPLE_KEY_REPEATED']);
 
 /** Whether a later attempt would fail in the same way, because it would reuse all of the work. */
 function wouldFailAgain(error: unknown): boolean {

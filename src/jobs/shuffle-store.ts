@@ -160,12 +160,14 @@ async function shuffleAt(
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
+    framing: undefined,
     tiesByBytes: true,
     hashesOutput: false,
     rescatterTo: site.piles,
     isProfiled,
   });
-  const work = { piles, target, settings, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
+  const attempt = randomBytes(4).toString('hex');
+  const work = { piles, target, settings, attempt, deletesStripes: false, samples: undefined };
   const pass2 = await progress.during('shuffle', piles.bytes, () => shufflePiles(work, second.threads, undefined));
 
   const { records, bytes } = piles;

@@ -14,6 +14,7 @@
  * store instead of scattering; `append.ts` stops after the scatter pass.
  */
 import { randomBytes } from 'node:crypto';
+import { framingOf } from '../formats/framing-table.js';
 import { inputKeyOf } from '../inputs/ids.js';
 import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
@@ -114,12 +115,16 @@ async function shuffleAt(
 
   profile.pass2Begins();
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
+    framing: request.framing,
     tiesByBytes: inputIds !== undefined,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
-  const shuffleWork = { piles, target, settings, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
+  const deletesStripes = !(outlivesJob && request.keepTemp);
+  const sampleKeys = request.framing === undefined ? undefined : framingOf(request.framing).sampleKeys;
+  const samples = sampleKeys && { ...request, ...scatterWork, sampleKeys, recordEnds: piles.recordEnds };
+  const shuffleWork = { piles, target, settings, attempt, deletesStripes, samples };
   const keptRanges = site.kind === 'files' ? site.keptRanges : undefined;
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(shuffleWork, second.threads, keptRanges));
 

@@ -45,7 +45,7 @@ export function shuffleSettings(
   { memory }: WorkPlan,
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
-  rest: Pick<ShuffleSettings, 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
+  rest: Pick<ShuffleSettings, 'framing' | 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {

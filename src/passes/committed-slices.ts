@@ -8,7 +8,7 @@ import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
 import { type SystemError, VerificationError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
-import { list, object, optional, readShape, type Shape, wholeNumber } from '../io/json-shape.js';
+import { list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import type { JobControl } from '../job-control.js';
@@ -45,6 +45,7 @@ const reportShape: Shape<SliceReport> = object({
     }),
   ),
   longestRecordBytes: wholeNumber(),
+  keys: optional(list(object({ key: text, inputOrdinals: list(wholeNumber()) }))),
 });
 
 /** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */
@@ -106,7 +107,9 @@ function readCommitted({ layout, size, isStripeDone }: CommittedSlicesQuery, sli
     diskCount === layout.disks.length &&
     totals.records.length === layout.pileCount;
   const read = readShape(reportShape, report, path);
-  const isOfTheseInputs = read.coverage.every(({ inputOrdinal }) => inputOrdinal < inputCount);
+  const inputOrdinals = read.coverage.map(({ inputOrdinal }) => inputOrdinal);
+  const ordinalsOfKeys = (read.keys ?? []).flatMap((sampled) => sampled.inputOrdinals);
+  const isOfTheseInputs = [...inputOrdinals, ...ordinalsOfKeys].every((ordinal) => ordinal < inputCount);
   if (!isOfThisJob || !isOfTheseInputs) throw new VerificationError(`the index ${path} belongs to another job`);
   for (const { stripe, disk, byteLength } of dataFiles) {
     if (isStripeDone(stripe)) continue;

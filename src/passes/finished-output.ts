@@ -16,13 +16,14 @@ import type { Threads } from './threads.js';
  * @throws StagedOutputError if the output has changed, or does not match the piles of these ranges.
  */
 export async function verifyFinishedRanges(
-  { piles: { totals }, target, settings }: ShuffleWork,
+  { piles: { totals }, target, settings, samples }: ShuffleWork,
   ranges: readonly FinishedRange[],
   threads: Threads,
 ): Promise<void> {
   if (target.kind === 'stream' || ranges.length === 0) return;
   const { stagingDirectory, headerBytes, gate } = target;
   for (const range of ranges) requireFits(range, totals, stagingDirectory);
+  if (samples !== undefined) requireEnds(ranges, stagingDirectory);
   if (target.kind === 'appended') requireFromTheBeginning(ranges, totals, stagingDirectory);
   const compare = (found: ReadBackResult, { regions }: FinishedRange) => {
     for (const [i, { shard, start, end, checksum }] of regions.entries()) {
@@ -53,6 +54,15 @@ function requireFits({ first, end, regions }: FinishedRange, totals: PileTotals,
   if (bytes === expectedBytes && areInOrder) return;
   throw new StagedOutputError(
     `the records of the unfinished job put ${bytes} bytes of piles ${first} to ${end} in ${stagingDirectory}, expected ${expectedBytes} bytes in order`,
+  );
+}
+
+/** Neighbours of these ranges must not have the keys of their first and last samples. */
+function requireEnds(ranges: readonly FinishedRange[], stagingDirectory: string): void {
+  const without = ranges.find(({ regions, ends }) => regions.length > 0 && ends === undefined);
+  if (without === undefined) return;
+  throw new StagedOutputError(
+    `the records of the unfinished job tell no keys of the samples of piles ${without.first} to ${without.end} in ${stagingDirectory}`,
   );
 }
 

@@ -8,6 +8,7 @@ import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-sli
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
+import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
 import {
   commitPileSets,
@@ -39,13 +40,16 @@ export interface ScatterWork extends ReadableInputs {
 export interface ScatterOutcome extends ScatteredPiles {
   /** The header of all inputs; undefined when they have none. */
   readonly header: Header | undefined;
+  /** Where the records of each input end, in decoded bytes. */
+  readonly recordEnds: Float64Array;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
 }
 
 /**
  * @param kept undefined: the caller commits all pile sets together, or removes them when the job ends.
- * @throws VerificationError if the slices do not tile every input, or the piles did not get every byte.
+ * @throws VerificationError if the slices do not tile every input, or the piles did not get every byte; InputError
+ *   ERR_SAMPLE_KEY_REPEATED if a key was seen twice.
  */
 export async function scatterInputs(
   work: ScatterWork,
@@ -64,7 +68,8 @@ export async function scatterInputs(
   };
   const scatter = (slice: number) => pool.run('scatter', scatterTask(work, slice, countBefore));
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  return { ...gathered.piles(), header: gathered.header, resumedCount };
+  const { header, recordEnds } = gathered;
+  return { ...gathered.piles(), header, recordEnds, resumedCount };
 }
 
 /** The task that scatters one slice. */
@@ -121,6 +126,9 @@ class GatheredSlices {
   readonly #coverage: CoverageCheck;
   readonly #inputs: ScatterWork['inputs'];
   readonly #headerRule: HeaderRule | undefined;
+  readonly #keys = new KeySample();
+  /** Where the records of each input end, in decoded bytes. */
+  readonly recordEnds: Float64Array;
   #firstHeader: FoundHeader | undefined;
   /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
   #firstHeaderOrdinal: number;
@@ -133,6 +141,7 @@ class GatheredSlices {
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
     this.#totals = emptyTotals(settings.layout.pileCount);
     this.#coverage = new CoverageCheck(inputs);
+    this.recordEnds = new Float64Array(inputs.length);
   }
 
   get header(): Header | undefined {
@@ -144,11 +153,15 @@ class GatheredSlices {
   }
 
   /** @throws InputError if the header of a stream differs from the others. */
-  add(slice: number, { pileSet, coverage, totals, longestRecordBytes, streamHeader }: ScatterResult): void {
+  add(slice: number, { pileSet, coverage, totals, longestRecordBytes, keys = [], streamHeader }: ScatterResult): void {
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     const { name, index, diskBytes } = pileSet;
     this.#pileSets[slice] = { name, index, diskBytes };
-    for (const part of coverage) this.#coverage.add(part);
+    for (const part of coverage) {
+      this.#coverage.add(part);
+      this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
+    }
+    this.#keys.addAll(keys);
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
     addTotals(this.#totals, totals);
   }
@@ -170,10 +183,11 @@ class GatheredSlices {
     if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
   }
 
-  /** @throws VerificationError if the piles do not hold all of the inputs. */
+  /** @throws VerificationError if the piles do not hold all of the inputs; InputError if a key was seen twice. */
   piles(): ScatteredPiles {
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
     this.#coverage.verify(piles.bytes);
+    this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
     return piles;
   }
 }

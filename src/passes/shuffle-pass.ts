@@ -14,6 +14,7 @@ import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
+import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
 import { findStarts } from './shard-starts.js';
 import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
@@ -35,17 +36,44 @@ export interface KeptRanges {
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
 
+/** Ends the pass at two neighbours of one key, until the places of both are found. */
+class OneKeyFound extends Error {
+  readonly neighbours: Neighbours;
+
+  constructor(neighbours: Neighbours) {
+    super('two neighbours have one key');
+    this.neighbours = neighbours;
+  }
+}
+
 /**
  * @param kept undefined: if the job fails, its output is lost.
  * @returns all written regions, with those of an earlier attempt.
  * @throws VerificationError if a pile does not come out as it went in; StagedOutputError if the staged output of an earlier
- *   attempt has changed.
+ *   attempt has changed; InputError ERR_SAMPLE_KEY_REPEATED if readers would join two samples.
  */
 export async function shufflePiles(
   work: ShuffleWork,
   threads: Threads,
   kept: KeptRanges | undefined,
 ): Promise<WrittenRegion[]> {
+  try {
+    const written = await writeRanges(work, threads, kept);
+    const neighbours = neighboursAtSeams(written);
+    if (neighbours !== undefined) throw new OneKeyFound(neighbours);
+    return written.flatMap(({ regions }) => regions);
+  } catch (error) {
+    if (!(error instanceof OneKeyFound) || work.samples === undefined) throw error;
+    throw await neighboursOfOneKey(error.neighbours, work.samples);
+  }
+}
+
+/** @returns all ranges, with those of an earlier attempt. */
+async function writeRanges(
+  work: ShuffleWork,
+  threads: Threads,
+  kept: KeptRanges | undefined,
+): Promise<FinishedRange[]> {
   const { piles, target, settings } = work;
   const { totals } = piles;
   const takesTurns = target.kind !== 'placed';
@@ -54,17 +82,19 @@ export async function shufflePiles(
   for (const { first, end } of finished) isFinished.fill(1, first, end);
   const stripes = new StripeRemoval(settings.layout, piles.pileSets, work.deletesStripes);
   const commits = kept === undefined ? undefined : commitsOf(work, kept, stripes, threads);
-  const done = ({ first, end }: PileRange, regionsOfRange: readonly WrittenRegion[]) => {
-    if (commits === undefined) stripes.pilesDone({ first, end });
-    else commits.add({ first, end, regions: regionsOfRange });
+  const written = [...finished];
+  const done = (range: FinishedRange) => {
+    written.push(range);
+    if (commits === undefined) stripes.pilesDone(range);
+    else commits.add(range);
   };
-  const regions = finished.flatMap((range) => range.regions);
   await verifyFinishedRanges(work, finished, threads);
   for (const range of finished) stripes.pilesDone(range);
   const takeOne = (result: WriteResult, { range }: WriteTask) => {
+    const { regions, ends, ofOneKey } = result;
+    if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     verifyRange(totals, range, result);
-    regions.push(...result.regions);
-    done(range, result.regions);
+    done({ first: range.first, end: range.end, regions, ends });
   };
   // The records of appended output must cover it from the start, without a gap.
   const take = takesTurns ? inTurn(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
@@ -74,13 +104,13 @@ export async function shufflePiles(
     const ranges: PileRange[] = [];
     for (const range of planRanges(work, isFinished, threads)) {
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
-      else done(range, []);
+      else done({ first: range.first, end: range.end, regions: [], ends: undefined });
     }
     const starts = await findStarts(work, threads, ranges, finished, isFinished);
     const tasks = ranges.map((range, i) => writeTask(work, range, starts[i]));
     await runTasks(tasks, (task) => threads.pool.run('write', task), take, concurrency, threads.stop);
   });
-  return regions;
+  return written;
 }
 
 /** The task that writes a range. @param start where the range starts in the output. */

@@ -2,6 +2,7 @@
 import type { ShuffleSettings } from '../../workers/settings.js';
 import type { PilesTask } from '../../workers/tasks/open-orderer.js';
 import type { OutputTarget } from '../output/output-target.js';
+import type { SampleSource } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 
 export interface ShuffleWork {
@@ -12,6 +13,8 @@ export interface ShuffleWork {
   readonly attempt: string;
   /** Whether the data of a stripe is deleted as soon as the output has its piles. */
   readonly deletesStripes: boolean;
+  /** Where samples with keys come from; undefined: the records have none. */
+  readonly samples: SampleSource | undefined;
 }
 
 /** @param name prefix of the names of the task's temp files, unique to this task. */

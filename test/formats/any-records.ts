@@ -2,11 +2,18 @@
 import fc from 'fast-check';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { prefixed, tfrecordOf } from './plain-framings.js';
-import { TAR_DIALECTS, tarOf } from './plain-tar.js';
+import { TAR_DIALECTS, type TarEntry, tarOf } from './plain-tar.js';
 
 export interface FramedInput {
   readonly spec: FramingSpec;
   readonly input: Buffer;
+  /** Where samples have keys: the same input as the nth of a job, whose samples all have keys of their own. */
+  readonly nth?: (n: number) => Buffer;
+}
+
+/** The inputs of one job. */
+export function inputsOfJob(framed: readonly FramedInput[]): Buffer[] {
+  return framed.map(({ input, nth = () => input }, n) => nth(n));
 }
 
 const bytes = (alphabet: readonly number[], most = 400) =>
@@ -70,8 +77,22 @@ const webdataset = fc.tuple(tarEntries, fc.integer({ min: 1, max: 5 })).map(([en
     const path = name.join('');
     return { name: path, data: path.endsWith('/') ? Buffer.alloc(0) : data, dialect };
   });
-  return { spec: { kind: 'webdataset', value: null } as const, input: tarOf(all, zeroBlocks) };
+  const nth = (n: number) => tarOf(withKeysOfTheirOwn(all, n), zeroBlocks);
+  return { spec: { kind: 'webdataset', value: null } as const, input: tarOf(all, zeroBlocks), nth };
 });
+
+/** Numbers the samples, in the names of their members. */
+function withKeysOfTheirOwn(entries: readonly TarEntry[], n: number): TarEntry[] {
+  let last: string | undefined;
+  let sample = 0;
+  return entries.map((entry) => {
+    const [, key, rest] = /^((?:.*\/)?[^./]+)(\.[^/]*)$/.exec(entry.name) ?? [];
+    if (key === undefined) return entry;
+    if (key !== last) sample += 1;
+    last = key;
+    return { ...entry, name: `${key}-${n}-${sample}${rest}` };
+  });
+}
 
 export const framedInputs: Readonly<Record<FramingSpec['kind'], fc.Arbitrary<FramedInput>>> = {
   delimited,

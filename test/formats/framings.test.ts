@@ -8,7 +8,7 @@ import type { Cut } from '#src/formats/framing.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { framedInputs } from './any-records.js';
 import { crc32c, prefixed, splitPlainly, tfrecordOf } from './plain-framings.js';
-import { paxLine, splitTar, tarEntry, tarHeader, tarNote, tarOf, withChecksum } from './plain-tar.js';
+import { paxLine, splitTar, TAR_DIALECTS, tarEntry, tarHeader, tarNote, tarOf, withChecksum } from './plain-tar.js';
 import { type Pieces, scan } from './scan-in-pieces.js';
 
 const pieces: fc.Arbitrary<Pieces> = fc.record({
@@ -336,6 +336,25 @@ describe('samples of a tar file', () => {
       return withChecksum(block);
     }) as [Buffer, Buffer];
     expect(scanAll(Buffer.concat([one, two, end]))).toEqual([blocks(one), blocks(two)]);
+  });
+
+  it('have the key of their first file, in all dialects', () => {
+    const keyOf = (...parts: Buffer[]) => framingOf(spec).sampleKeys?.keyOf(Buffer.concat(parts));
+    for (const dialect of TAR_DIALECTS) {
+      for (const name of ['a.b/é.seg.txt', './a/0.x', `${'d/'.repeat(40)}0.jpg`]) {
+        const file = tarEntry({ name, data: Buffer.alloc(700), dialect });
+        const key = Buffer.from(name.slice(0, name.indexOf('.', name.lastIndexOf('/'))), 'utf8').toString('latin1');
+        expect(keyOf(file)).toBe(key);
+        expect(keyOf(tarEntry({ name: `${'e/'.repeat(90)}`, dialect: 'pax' }), file, next)).toBe(key);
+      }
+    }
+    const link = tarHeader({ name: 'b/0.link', byteLength: 5000, type: '2' });
+    expect(keyOf(dir, link, jpg, next)).toBe('a/0');
+    // Nothing that readers see, or not all of it.
+    for (const parts of [[], [end], [dir, link], [tarEntry({ name: 'README' })], [tarNote('L', 'a'.repeat(999))]]) {
+      expect(keyOf(...parts)).toBe(undefined);
+    }
+    expect(keyOf(tarNote('L', `${'a'.repeat(999)}.x`).subarray(0, 1024), jpg)).toBe(undefined);
   });
 
   it('are those of the plain reading', () => {

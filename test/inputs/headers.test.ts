@@ -15,6 +15,7 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { blockHeader } from '../formats/codecs/zstd-samples.mjs';
+import { tarOf } from '../formats/plain-tar.js';
 
 const directory = useTestDirectory();
 const fileCalls = useFileCalls();
@@ -30,7 +31,11 @@ async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly In
 }
 
 const read = (inputs: readonly Input[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
-  readInputHeaders(inputs, { header, memoryBytes: 2 ** 24, signal }, (byteLength) => `room for ${byteLength}`);
+  readInputHeaders(
+    inputs,
+    { framing: undefined, header, memoryBytes: 2 ** 24, signal },
+    (byteLength) => `room for ${byteLength}`,
+  );
 const bytesOfHeaders = (inputs: readonly Input[]) =>
   inputs.map((input) => (input.kind === 'file' ? input.header.byteLength : undefined));
 
@@ -76,6 +81,31 @@ describe('readInputHeaders', () => {
       `in-2: byte 2 of its header differs from that of ${directory.path('in-0')}: expected "a\\nb\\n", got "a\\nc\\n"`,
     );
     await expect(read(inputs.slice(3), twoLines)).rejects.toThrow(InputError);
+  });
+
+  it('compares the keys of first samples, and opens no file once more', async () => {
+    const framing = { kind: 'webdataset', value: null } as const;
+    const request = { framing, header: { kind: 'tar', value: null }, memoryBytes: 2 ** 24, signal: undefined } as const;
+    const long = { name: `${'d/'.repeat(3000)}0.x`, dialect: 'gnu' as const };
+    const tar = (name: string) => tarOf([{ name: 'd/' }, { name, data: Buffer.alloc(10_000) }, { name: 'same.x' }]);
+    // The key of the fourth lies behind the bytes that are read.
+    const inputs = await inputsOf(tar('d/1.x'), gzipSync(tar('d/2.x')), tarOf([]), tarOf([long]), tarOf([long]));
+    let opened = 0;
+    fileCalls.replace({
+      open: (...call) => {
+        opened += 1;
+        return systemFileCalls.open(...call);
+      },
+    });
+    await readInputHeaders(inputs, request, () => '');
+    expect(opened).toBe(inputs.length);
+    const others = await inputsOf(tar('d/1.x'), tar('d/2.x'), zstdOf(tar('d/2.y'), [1000]));
+    await expect(readInputHeaders(others, request, () => '')).rejects.toMatchObject({
+      code: 'ERR_SAMPLE_KEY_REPEATED',
+      message: expect.stringContaining(
+        `in-1 and ${directory.path('in-2')}: a sample of each has the key "d/2", the first`,
+      ),
+    });
   });
 
   it('says which budget would do for a window that is larger than all of it', async () => {

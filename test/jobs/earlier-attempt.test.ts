@@ -72,7 +72,7 @@ const journal: CommitJournal = {
   checksum: '0'.repeat(16),
 };
 const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
-const run: FinishedRange = { first: 0, end: 1, regions: [region] };
+const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined };
 
 interface Left {
   readonly manifest?: JobManifest | 'damaged' | 'of another version';

@@ -15,7 +15,7 @@ import { runCommand } from '../fixtures/run-command.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyHeader } from '../formats/any-headers.js';
-import { framedInputs } from '../formats/any-records.js';
+import { framedInputs, inputsOfJob } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings } from './any-settings.js';
@@ -86,10 +86,10 @@ describe('a compressed output', () => {
   });
 
   const withHeaders = fc.constantFrom(...Object.values(framedInputs)).chain((framed) =>
-    framed.chain(({ spec, input }) =>
-      anyHeader(spec).map(({ options, header }) => ({
-        inputs: [Buffer.concat([header(input.byteLength), input])],
-        options: { records: recordKindOf(spec), ...options },
+    framed.chain((one) =>
+      anyHeader(one.spec).map(({ options, header }) => ({
+        inputs: inputsOfJob([one]).map((input) => Buffer.concat([header(input.byteLength), input])),
+        options: { records: recordKindOf(one.spec), ...options },
       })),
     ),
   );

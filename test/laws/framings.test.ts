@@ -9,7 +9,7 @@ import type { FramingSpec } from '#src/formats/framing-table.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { anyHeader } from '../formats/any-headers.js';
-import { framedInputs } from '../formats/any-records.js';
+import { framedInputs, inputsOfJob } from '../formats/any-records.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { anySettings } from './any-settings.js';
@@ -41,7 +41,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
       fc.asyncProperty(job, async ({ first, others, seed, settings, onThreads }) => {
         const { spec } = first;
         const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
-        const inputs = [first, ...same].map(({ input }) => input);
+        const inputs = inputsOfJob([first, ...same]);
         const tuning = { ...settings.tuning, inline: !onThreads };
         const { bytes, report } = await shuffleToFile(directory, {
           inputs,
@@ -81,7 +81,7 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
         const { spec } = first;
         const settings = { ...how.settings, tuning: { ...how.settings.tuning, inline: !how.onThreads } };
         const same = others.filter((other) => JSON.stringify(other.spec) === JSON.stringify(spec));
-        const bodies = [first, ...same].map(({ input }) => input);
+        const bodies = inputsOfJob([first, ...same]);
         const inputs = bodies.map((body) => Buffer.concat([header.header(body.byteLength), body]));
         const law = {
           inputs,

@@ -37,6 +37,7 @@ export interface KernelFunctions extends FramingFunctions {
     inputKey: bigint,
     out: number,
   ): void;
+  findPosition(inputKey: bigint, key: bigint, first: bigint, step: number, count: number): bigint;
   recordHash(start: number, byteLength: number): bigint;
   beginHash(lane: number): void;
   addToHash(lane: number, from: number, to: number): void;

@@ -91,6 +91,18 @@ export class PileOrderer {
     return this.#parts.arena.kernel.bytes;
   }
 
+  /** The bytes of the ordered record at `index`, where they lie. */
+  recordAt(index: number): Uint8Array {
+    const address = this.wasm.recordAddress(index) >>> 0;
+    return this.bytes.subarray(address, address + (this.wasm.recordByteLength(index) >>> 0));
+  }
+
+  /** The key of the ordered record at `index`. */
+  keyAt(index: number): bigint {
+    const address = this.wasm.recordAddress(index) >>> 0;
+    return this.#parts.arena.kernel.view.getBigUint64(address - STORED_HEADER_BYTES, true);
+  }
+
   /** Calls `emit` with the number of ordered records, once for each part of the pile that fits the arena. */
   async order(pile: LevelPile, emit: Emit): Promise<void> {
     this.#parts.control.throwIfAborted();

@@ -12,7 +12,7 @@
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { InputError } from '../../src/errors.js';
-import { type Framing, readerStart } from '../../src/formats/framing.js';
+import { type Framing, type OnKey, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -25,15 +25,19 @@ import { type PartReport, RecordReader, type RecordTaker } from './record-reader
 /** Bytes read at a time behind a range, to complete its last record. */
 const BEHIND_RANGE_BYTES = 64 * 1024;
 
-/** @param framing undefined: the part is a stream whose header gives the framing. */
+/**
+ * @param framing undefined: the part is a stream whose header gives the framing.
+ * @param onKey see `Framing.openScanner`.
+ */
 export async function readPart(
   part: InputPart,
   framing: Framing | undefined,
   taker: RecordTaker,
   thread: ReadState,
   job: ReadSettings,
+  onKey?: OnKey,
 ): Promise<PartReport> {
-  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, thread.arena.kernel, job);
+  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, thread.arena.kernel, job, onKey);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
   const reader = openReader(framing);

@@ -4,7 +4,7 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
-import { BadRecord, type Framing, type RecordScanner } from '../../src/formats/framing.js';
+import { BadRecord, type Framing, type OnKey, type RecordScanner } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
@@ -51,6 +51,7 @@ export class RecordReader {
   readonly #taker: RecordTaker;
   readonly #table: number;
   readonly #job: ReadSettings;
+  readonly #onKey: OnKey | undefined;
   /** The decoded position of the byte at the window's `filledEnd`. */
   #filledPosition = 0;
   /** Whether the reader still looks for the first boundary; the bytes before it belong to another part. */
@@ -62,11 +63,19 @@ export class RecordReader {
   #finished = false;
   #unheld: UnheldRecord | undefined;
 
-  constructor(part: InputPart, framing: Framing, taker: RecordTaker, kernel: Kernel, job: ReadSettings) {
+  constructor(
+    part: InputPart,
+    framing: Framing,
+    taker: RecordTaker,
+    kernel: Kernel,
+    job: ReadSettings,
+    onKey: OnKey | undefined,
+  ) {
     this.#job = job;
+    this.#onKey = onKey;
     this.#part = part;
     this.#framing = framing;
-    this.#scanner = framing.openScanner(kernel, job, 0);
+    this.#scanner = framing.openScanner(kernel, job, 0, onKey);
     this.kernel = kernel;
     this.#taker = taker;
     this.window = taker.window;
@@ -79,7 +88,7 @@ export class RecordReader {
    */
   begin(position: number, skipping: boolean, countBefore = 0): void {
     this.window.clear();
-    this.#scanner = this.#framing.openScanner(this.kernel, this.#job, countBefore);
+    this.#scanner = this.#framing.openScanner(this.kernel, this.#job, countBefore, this.#onKey);
     this.#filledPosition = position;
     this.#skipping = skipping;
     this.#firstStart = undefined;

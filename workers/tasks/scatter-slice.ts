@@ -7,6 +7,7 @@ import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Header } from '../../src/formats/header.js';
 import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
+import { KeySample } from '../../src/inputs/key-sample.js';
 import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { ScatterArena } from '../piles/scatter-arena.js';
@@ -45,14 +46,16 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     });
     const framing = job.framing === undefined ? undefined : framingOf(job.framing);
     const coverage: Coverage[] = [];
+    const sample = framing?.sampleKeys === undefined ? undefined : new KeySample();
     let streamHeader: Header | undefined;
     for (const part of task.parts) {
-      const scattered = await readPart(part, framing, scatterArena, thread, job);
+      const onKey = (key: string) => sample?.add(key, part.inputOrdinal);
+      const scattered = await readPart(part, framing, scatterArena, thread, job, onKey);
       coverage.push(scattered.coverage);
       streamHeader = scattered.header;
     }
     const longestRecordBytes = arena.kernel.wasm.longestRecord() >>> 0;
-    const report: SliceReport = { coverage, longestRecordBytes };
+    const report: SliceReport = { coverage, longestRecordBytes, keys: sample?.keys() };
     const { pileSet, totals } = scatterArena.commit(job.keepsPileSets ? report : null);
     return { ...report, streamHeader, pileSet, totals };
   };

@@ -1,15 +1,19 @@
 /**
  * A task of the shuffle pass: writes a range of merged piles as one part of the output. It loads each pile, sorts its
- * records by key and writes them. A pile too large to load is first scattered again by the next part of its keys.
+ * records by key and writes them. A pile too large to load is first scattered again by the next part of its keys. Where
+ * readers would join neighbours of one key, it compares neighbours, and ends at two of one key.
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { framingOf } from '../../src/formats/framing-table.js';
+import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
 import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
+import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
 import { threadStateOf } from '../thread-state.js';
 import { openOrderer, type PilesTask } from './open-orderer.js';
@@ -24,6 +28,10 @@ export interface WriteResult {
   /** The totals of the gathered records, for each pile of the range. */
   readonly totals: PileTotals;
   readonly regions: readonly WrittenRegion[];
+  /** Of a framing whose samples have keys: those at both ends of the range; null if it has none. */
+  readonly ends?: RangeEnds | null | undefined;
+  /** Two neighbours of one key: the range is not written. */
+  readonly ofOneKey?: readonly [KeyedSample, KeyedSample] | undefined;
 }
 
 /** A position in the whole output. */
@@ -37,6 +45,8 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const { control, outputHasher } = threadStateOf(job);
   const totals = emptyTotals(range.end - range.first);
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
+  const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
+  const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
   const orderer = await openOrderer(task, () => sink.settle());
   const sink = openSink(target, start, orderer.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
   const write = async (): Promise<WriteResult> => {
@@ -44,14 +54,19 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       const i = merged.pile - range.first;
       const before = { ...reached };
       await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
+        neighbours?.take(orderer, recordCount);
+        if (neighbours?.ofOneKey !== undefined) return;
         await emit(orderer, recordCount, sink, reached);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + orderer.wasm.orderChecksum();
       });
+      if (neighbours?.ofOneKey !== undefined) {
+        return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
+      }
       totals.records[i] = reached.rank - before.rank;
       totals.recordBytes[i] = reached.byte - before.byte;
       control.count('shuffledBytes', reached.byte - before.byte);
     }
-    return { totals, regions: await sink.close() };
+    return { totals, regions: await sink.close(), ends: neighbours?.ends };
   };
   return thenAlwaysAsync(write, () => sink.abandon());
 }

@@ -8,13 +8,23 @@
  * What is no member has its place, too: what a header says of the next member belongs to that, a directory to the
  * sample behind it, or to the last one. The zero blocks at the end belong to no record; a tar file without them may
  * be one that was cut off.
+ *
+ * Readers know no end of a sample but the key of the next: two samples of one key must never be neighbours.
  */
-import { BadRecord, type Framing, type FramingKernel, type RecordLimits, type RecordScanner } from '../framing.js';
+import {
+  BadRecord,
+  type Framing,
+  type FramingKernel,
+  type OnKey,
+  type RecordLimits,
+  type RecordScanner,
+} from '../framing.js';
 import {
   BLOCK_BYTES,
   isNote,
   isZeroBlock,
   type MemberNotes,
+  namedMember,
   parseNote,
   parseTarHeader,
   problemOfNote,
@@ -32,16 +42,44 @@ const MOST_BYTES_BETWEEN = 4 * 2 ** 20;
 
 export const webdataset: Framing = {
   cut: { kind: 'never' },
+  sampleKeys: { alignment: BLOCK_BYTES, keyOf: keyOfSample },
   // Members, of which a sample has one or a few.
   countSample: (sample) => Buffer.from(sample).toString('latin1').split(MAGIC).length - 1,
-  openScanner: (kernel, limits) => new SampleScanner(kernel, limits),
+  openScanner: (kernel, limits, _countBefore, onKey = () => {}) => new SampleScanner(kernel, limits, onKey),
 };
+
+/** Of the first member that is a file: readers leave out directories, links and devices. */
+function keyOfSample(bytes: Uint8Array): string | undefined {
+  let notes: MemberNotes | undefined;
+  for (let at = 0; at + BLOCK_BYTES <= bytes.byteLength; ) {
+    const block = bytes.subarray(at, at + BLOCK_BYTES);
+    at += BLOCK_BYTES;
+    const member = namedMember(block);
+    if (isNote(member)) {
+      const header = parseTarHeader(block);
+      if (typeof header === 'string' || at + header.dataBytes > bytes.byteLength) return undefined;
+      const more = parseNote(header, Buffer.from(bytes.subarray(at, at + header.dataBytes)));
+      if (typeof more === 'string') return undefined;
+      notes = { ...notes, ...more };
+      at += storedDataBytes(header);
+    } else if (member.hasData) {
+      return keyOfName(notes?.name ?? member.name);
+    } else notes = undefined;
+  }
+  return undefined;
+}
+
+/** The path up to the first dot of the base name; undefined when nothing stands before a dot. */
+function keyOfName(name: string): string | undefined {
+  return /^((?:.*\/)?[^./]+)\.[^/]*$/s.exec(name)?.[1];
+}
 
 class SampleScanner implements RecordScanner {
   readonly needsWholeRecords = true;
   readonly lookAheadBytes = MOST_BYTES_BETWEEN + BLOCK_BYTES;
   readonly #kernel: FramingKernel;
   readonly #mostBytes: number;
+  readonly #onKey: OnKey;
   /** Offsets count from the beginning of the record. Where the next header is. */
   #next = 0;
   /** Behind the last member of the sample: what comes from here belongs to the next member. */
@@ -53,8 +91,9 @@ class SampleScanner implements RecordScanner {
   /** Whether the zero blocks have begun. */
   isInTrailer = false;
 
-  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits) {
+  constructor(kernel: FramingKernel, { maxRecordBytes }: RecordLimits, onKey: OnKey) {
     this.#kernel = kernel;
+    this.#onKey = onKey;
     this.#mostBytes = maxRecordBytes;
   }
 
@@ -72,6 +111,7 @@ class SampleScanner implements RecordScanner {
       start += recordBytes;
       this.#next -= recordBytes;
       this.#membersEnd = 0;
+      if (this.#key !== undefined) this.#onKey(this.#key);
       this.#key = undefined;
     }
     if (this.isInTrailer) requireZeros(bytes.subarray(start, to), start);
@@ -173,7 +213,7 @@ class SampleScanner implements RecordScanner {
         `is the header of ${shown}, a hard link to another member, which the shuffle may move behind it or to another shard; make the tar file with --hard-dereference`,
       );
     }
-    const key = /^((?:.*\/)?[^./]+)\.[^/]*$/s.exec(name)?.[1];
+    const key = keyOfName(name);
     if (key !== undefined) return key;
     throw new BadRecord(
       at,

@@ -54,6 +54,25 @@ describe('philoxBlock', () => {
   });
 });
 
+describe('findPosition', () => {
+  it('finds the position of each key, also beyond 2^32, and no other', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(0n, 512n, 2n ** 32n - 1024n, 2n ** 52n),
+        fc.constantFrom(1, 512),
+        fc.integer({ min: 1, max: 30 }),
+        fc.nat({ max: 40 }),
+        (first, step, count, at) => {
+          const position = first + BigInt(at * step);
+          const found = kernel.wasm.findPosition(7n, recordKey(position, 7n), first, step, count);
+          expect(found).toBe(at < count ? position : -1n);
+        },
+      ),
+    );
+    expect(kernel.wasm.findPosition(8n, recordKey(0n, 7n), 0n, 512, 100)).toBe(-1n);
+  });
+});
+
 describe('philoxKeys4', () => {
   const u32 = fc.nat({ max: 0xffffffff });
   const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });

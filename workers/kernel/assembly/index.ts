@@ -16,7 +16,7 @@ export {
   walkedCount,
   walkStored,
 } from './order';
-export { philoxBlock, philoxKeys4 } from './philox';
+export { findPosition, philoxBlock, philoxKeys4 } from './philox';
 export {
   countByte,
   linesPending,

@@ -1,0 +1,40 @@
+/** The error for two samples of one key. Readers take them for one sample where they are neighbours. */
+import { InputError } from '../errors.js';
+import { inputName } from '../io/input-source.js';
+
+/** Where a sample is. */
+export interface SamplePlace {
+  readonly inputOrdinal: number;
+  /** Of the input. */
+  readonly path: string;
+  /** Where it begins in the decoded input; undefined: unknown. */
+  readonly position?: number | undefined;
+}
+
+/**
+ * @param key as latin1.
+ * @param problem completes "A and B have the key K", or "A has samples of the key K".
+ */
+export function repeatedKey(key: string, places: readonly [SamplePlace, SamplePlace], problem: string): InputError {
+  const shown = JSON.stringify(Buffer.from(key, 'latin1').toString());
+  const [one, other] = places;
+  const isOneInput = one.inputOrdinal === other.inputOrdinal;
+  const who = isOneInput
+    ? `${inputName(one.path)}: two samples${positionsOf(places)}`
+    : `${nameOf(one)} and ${nameOf(other)}: a sample of each`;
+  const remedy = isOneInput
+    ? 'expected each key once, and the members of a sample side by side, as `tar --sort=name` packs them'
+    : 'expected each key once in all inputs: pack each tar file with a directory of its own';
+  return new InputError(
+    'ERR_SAMPLE_KEY_REPEATED',
+    `${who} ${isOneInput ? 'have' : 'has'} the key ${shown}${problem}; ${remedy}`,
+  );
+}
+
+function nameOf({ path, position }: SamplePlace): string {
+  return position === undefined ? inputName(path) : `${inputName(path)} (byte ${position})`;
+}
+
+function positionsOf([one, other]: readonly [SamplePlace, SamplePlace]): string {
+  return one.position === undefined ? '' : ` (at bytes ${one.position} and ${other.position})`;
+}

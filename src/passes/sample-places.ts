@@ -1,0 +1,66 @@
+/**
+ * Samples that lie side by side in the output and have one key: finds them at the seams of ranges, and where they came
+ * from. A sample says nothing of its input, but its place in the order is a random number that follows from its input and
+ * position. So all positions are tried; no input is read again, which a stream could not be.
+ */
+import { Kernel } from '../../workers/kernel/kernel.js';
+import { type InputError, VerificationError } from '../errors.js';
+import type { SampleKeys } from '../formats/framing.js';
+import { repeatedKey, type SamplePlace } from '../inputs/repeated-keys.js';
+import type { FinishedRange, KeyedSample } from '../job-directory/finished-ranges.js';
+import { hearSignals } from '../pause.js';
+
+/** Positions that are tried at a time: some milliseconds. */
+const POSITIONS_TOGETHER = 2 ** 20;
+
+/** Two neighbours of one key. */
+export type Neighbours = readonly [KeyedSample, KeyedSample];
+
+/** The inputs that the samples of a job come from. */
+export interface SampleSource {
+  readonly inputs: readonly { readonly path: string }[];
+  /** Where the records of each input end, in decoded bytes. */
+  readonly recordEnds: Float64Array;
+  /** The generator key of an input. */
+  readonly keyOf: (inputOrdinal: number) => bigint;
+  readonly sampleKeys: SampleKeys;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @param ranges all of the output, in any order. @returns the first two neighbours of one key in different ranges. */
+export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours | undefined {
+  let last: KeyedSample | undefined;
+  for (const { ends } of ranges.toSorted((a, b) => a.first - b.first)) {
+    if (ends === undefined || ends === null) continue;
+    if (last?.sampleKey === ends.first.sampleKey) return [last, ends.first];
+    last = ends.last;
+  }
+  return undefined;
+}
+
+/** The error for neighbours of one key, with the places of both. @throws AbortedError */
+export async function neighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
+  const places = [await placeOf(one, source), await placeOf(other, source)] as const;
+  const [first, second] = places[0].inputOrdinal <= places[1].inputOrdinal ? places : [places[1], places[0]];
+  return repeatedKey(one.sampleKey, [first, second], ' and would lie side by side, as one sample to readers');
+}
+
+/** @throws VerificationError if no input has such a sample. */
+async function placeOf({ key }: KeyedSample, source: SampleSource): Promise<SamplePlace> {
+  const { inputs, recordEnds, keyOf, sampleKeys, signal } = source;
+  const { wasm } = new Kernel();
+  const step = sampleKeys.alignment;
+  for (const [inputOrdinal, { path }] of inputs.entries()) {
+    const inputKey = keyOf(inputOrdinal);
+    const end = recordEnds[inputOrdinal] ?? 0;
+    for (let start = 0; start < end; start += POSITIONS_TOGETHER * step) {
+      await hearSignals(signal);
+      const count = Math.min(POSITIONS_TOGETHER, Math.ceil((end - start) / step));
+      const position = Number(wasm.findPosition(inputKey, BigInt(`0x${key}`), BigInt(start), step, count));
+      if (position >= 0) return { inputOrdinal, path, position };
+    }
+  }
+  throw new VerificationError(
+    `a record has the key ${key}, which no record of the inputs has; check the memory of this machine`,
+  );
+}

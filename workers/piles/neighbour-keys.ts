@@ -1,0 +1,53 @@
+/**
+ * Compares the keys of neighbours in the order of the output, for framings whose readers join two samples of one key.
+ */
+import type { SampleKeys } from '../../src/formats/framing.js';
+import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
+import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
+import type { PileOrderer } from './pile-orderer.js';
+
+interface SeenSample {
+  readonly sampleKey: string;
+  readonly key: bigint;
+}
+
+export class NeighbourKeys {
+  readonly #keyOf: SampleKeys['keyOf'];
+  #first: SeenSample | undefined;
+  #last: SeenSample | undefined;
+  #ofOneKey: readonly [KeyedSample, KeyedSample] | undefined;
+
+  constructor({ keyOf }: SampleKeys) {
+    this.#keyOf = keyOf;
+  }
+
+  /** The first and the last sample; null if there is none. */
+  get ends(): RangeEnds | null {
+    const [first, last] = [this.#first, this.#last];
+    return first === undefined || last === undefined ? null : { first: asText(first), last: asText(last) };
+  }
+
+  /** The first two neighbours of one key. */
+  get ofOneKey(): readonly [KeyedSample, KeyedSample] | undefined {
+    return this.#ofOneKey;
+  }
+
+  /** Takes the next `count` records, which the orderer has put in order. */
+  take(orderer: PileOrderer, count: number): void {
+    let last = this.#last;
+    for (let index = 0; index < count; index++) {
+      const sampleKey = this.#keyOf(orderer.recordAt(index));
+      // Readers see nothing of it: the samples around it are neighbours.
+      if (sampleKey === undefined) continue;
+      const sample = { sampleKey, key: orderer.keyAt(index) };
+      if (last?.sampleKey === sampleKey) this.#ofOneKey ??= [asText(last), asText(sample)];
+      this.#first ??= sample;
+      last = sample;
+    }
+    this.#last = last;
+  }
+}
+
+function asText({ sampleKey, key }: SeenSample): KeyedSample {
+  return { sampleKey, key: checksumTextOf(key) };
+}
