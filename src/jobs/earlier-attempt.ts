@@ -7,6 +7,7 @@ import { afterFailure } from '../cleanup.js';
 import { PileshufError, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
+import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
@@ -33,6 +34,8 @@ export interface EarlierAttempt {
   /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
   readonly finished: FinishedRanges;
+  /** Undefined: the attempt noted no cuts. */
+  readonly cutsNote: CutsNote | undefined;
 }
 
 /** The site of a job with its output on disk, and how the job starts there. */
@@ -86,7 +89,8 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       journal === undefined
         ? readFinishedRanges(paths.jobDirectory, limitsOf(manifest))
         : { ranges: [], recordCount: 0 };
-    return { kind: 'resumed', directory, manifest, journal, finished };
+    const cutsNote = journal === undefined ? readCutsNote(paths.jobDirectory) : undefined;
+    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }
