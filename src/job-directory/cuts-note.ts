@@ -8,7 +8,7 @@ import { list, nullable, object, type ValueOf, wholeNumber } from '../io/json-sh
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
-import { MOST_SHARDS } from '../plan/shard-cuts.js';
+import type { RangeLimits } from './finished-ranges.js';
 
 const CUTS_NAME = 'cuts';
 
@@ -27,13 +27,16 @@ export async function writeCutsNote(jobDirectory: string, note: CutsNote): Promi
 }
 
 /** @returns undefined when there is no note. @throws VerificationError when it is damaged. */
-export function readCutsNote(jobDirectory: string): CutsNote | undefined {
+export function readCutsNote(
+  jobDirectory: string,
+  { mostShards }: Pick<RangeLimits, 'mostShards'>,
+): CutsNote | undefined {
   const path = join(jobDirectory, CUTS_NAME);
   const note = format.read(path);
   const starts = note?.starts ?? [0];
   if (starts[0] !== 0) throw damagedFile(path, `expected the first shard to begin at byte 0, got ${starts[0]}`);
-  if (starts.length > MOST_SHARDS)
-    throw damagedFile(path, `expected at most ${MOST_SHARDS} shards, got ${starts.length}`);
+  if (starts.length > mostShards)
+    throw damagedFile(path, `expected at most ${mostShards} shards, got ${starts.length}`);
   for (const [i, start] of starts.entries()) {
     const before = starts[i - 1] ?? -1;
     if (start <= before) throw damagedFile(path, `starts[${i}]: expected a byte behind ${before}, got ${start}`);

@@ -85,18 +85,21 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
         'ERR_JOB_UNFINISHED',
       );
     }
-    const finished =
-      journal === undefined
-        ? readFinishedRanges(paths.jobDirectory, limitsOf(manifest))
-        : { ranges: [], recordCount: 0 };
-    const cutsNote = journal === undefined ? readCutsNote(paths.jobDirectory) : undefined;
+    if (journal !== undefined) {
+      return { kind: 'resumed', directory, manifest, journal, finished: NOTHING_FINISHED, cutsNote: undefined };
+    }
+    const limits = limitsOf(manifest);
+    const finished = readFinishedRanges(paths.jobDirectory, limits);
+    const cutsNote = readCutsNote(paths.jobDirectory, limits);
     return { kind: 'resumed', directory, manifest, journal, finished, cutsNote };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }
 }
 
-/** Bounds for the numbers in the records of finished ranges. */
+const NOTHING_FINISHED: FinishedRanges = { ranges: [], recordCount: 0 };
+
+/** Bounds for the numbers in the records of finished ranges and in the note of cuts. */
 function limitsOf({ layout, shards }: JobManifest): RangeLimits {
   const mostShards = shards === null ? 1 : shards.by === 'count' ? Math.min(shards.amount, MOST_SHARDS) : MOST_SHARDS;
   return { pileCount: layout?.pileCount ?? 0, mostShards };

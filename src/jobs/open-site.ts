@@ -99,8 +99,7 @@ async function beginOutput(site: OpenSite, layout: OutputLayout, control: JobCon
  */
 export async function commitOutput(
   site: OpenSite,
-  layout: OutputLayout,
-  regions: readonly WrittenRegion[],
+  { layout, regions }: ShuffledOutput,
   summary: OutputSummary,
   control: JobControl,
 ): Promise<readonly string[]> {

@@ -163,14 +163,11 @@ async function shuffleAt(
   });
   const work = { piles, settings, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
   const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
-  const { layout, regions } = pass2.value;
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
-  const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };
-  const commit = await progress.during('commit', undefined, () =>
-    commitOutput(site, layout, regions, summary, control),
-  );
+  const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
+  const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {
     records,
     bytes,

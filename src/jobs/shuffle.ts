@@ -121,13 +121,10 @@ async function shuffleAt(
   const pass2 = await progress.during('shuffle', bytes, () =>
     shuffleTo(site, outputPlan, { piles, settings, attempt, deletesStripes }, second.threads),
   );
-  const { layout, regions } = pass2.value;
 
   const checksum = checksumTextOf(piles.checksum);
-  const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };
-  const commit = await progress.during('commit', undefined, () =>
-    commitOutput(site, layout, regions, summary, control),
-  );
+  const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
+  const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   const scatteredBytes = piles.pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
   return {
     records,
