@@ -8,7 +8,7 @@ import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
 import { countByte } from './tasks/count-byte.js';
 import { loadPortion } from './tasks/load-portion.js';
-import { measureCut } from './tasks/measure-cut.js';
+import { measureCrossings } from './tasks/measure-crossings.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
@@ -19,7 +19,7 @@ export { forgetJob } from './thread-state.js';
 const TASKS = {
   count: countByte,
   load: loadPortion,
-  measure: measureCut,
+  measure: measureCrossings,
   note: noteRecords,
   'read-back': readBack,
   scatter: scatterSlice,

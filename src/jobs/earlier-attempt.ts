@@ -7,6 +7,7 @@ import { afterFailure } from '../cleanup.js';
 import { PileshufError, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
+import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
@@ -33,6 +34,8 @@ export interface EarlierAttempt {
   /** Defined: the whole output is written, and its move into place has started. */
   readonly journal: CommitJournal | undefined;
   readonly finished: FinishedRanges;
+  /** Undefined: the attempt noted no cuts. */
+  readonly cutsNote: CutsNote | undefined;
 }
 
 /** The site of a job with its output on disk, and how the job starts there. */
@@ -82,17 +85,21 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
         'ERR_JOB_UNFINISHED',
       );
     }
-    const finished =
-      journal === undefined
-        ? readFinishedRanges(paths.jobDirectory, limitsOf(manifest))
-        : { ranges: [], recordCount: 0 };
-    return { kind: 'resumed', directory, manifest, journal, finished };
+    if (journal !== undefined) {
+      return { kind: 'resumed', directory, manifest, journal, finished: NOTHING_FINISHED, cutsNote: undefined };
+    }
+    const limits = limitsOf(manifest);
+    const finished = readFinishedRanges(paths.jobDirectory, limits);
+    const cutsNote = readCutsNote(paths.jobDirectory, limits);
+    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }
 }
 
-/** Bounds for the numbers in the records of finished ranges. */
+const NOTHING_FINISHED: FinishedRanges = { ranges: [], recordCount: 0 };
+
+/** Bounds for the numbers in the records of finished ranges and in the note of cuts. */
 function limitsOf({ layout, shards }: JobManifest): RangeLimits {
   const mostShards = shards === null ? 1 : shards.by === 'count' ? Math.min(shards.amount, MOST_SHARDS) : MOST_SHARDS;
   return { pileCount: layout?.pileCount ?? 0, mostShards };

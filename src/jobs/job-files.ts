@@ -16,6 +16,7 @@ import { removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
+import { writeCutsNote } from '../job-directory/cuts-note.js';
 import { finishedRangeNames } from '../job-directory/finished-ranges.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
@@ -25,6 +26,7 @@ import { type CommitJournal, readJournal, removeJournal } from '../output/commit
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptPileSets } from '../passes/committed-slices.js';
+import type { KeptCuts } from '../passes/cut-output.js';
 import type { KeptRanges } from '../passes/shuffle-pass.js';
 import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
@@ -82,6 +84,16 @@ export class JobFiles {
     const { layout, earlier } = this.#parts;
     if (layout === undefined) return undefined;
     return { output: this.output, finished: earlier?.finished ?? { ranges: [], recordCount: 0 } };
+  }
+
+  get keptCuts(): KeptCuts | undefined {
+    const { layout, earlier, site } = this.#parts;
+    if (layout === undefined) return undefined;
+    return {
+      found: earlier?.cutsNote,
+      hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
+      write: (note) => writeCutsNote(site.paths.jobDirectory, note),
+    };
   }
 
   /** Makes the files of the job, or finds them again. */

@@ -8,6 +8,11 @@ import type { OutputLayout } from '../output/output-layout.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
 import type { OutputSummary } from '../output/staged-output.js';
 import { StreamOutput } from '../output/stream-output.js';
+import type { OutputPlan } from '../passes/between-passes.js';
+import { cutOutput } from '../passes/cut-output.js';
+import { shufflePiles } from '../passes/shuffle-pass.js';
+import type { ShuffleWork } from '../passes/shuffle-work.js';
+import type { Threads } from '../passes/threads.js';
 import type { RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { JobScope } from './job.js';
 import { JobFiles, type JobFilesParts } from './job-files.js';
@@ -58,8 +63,28 @@ export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope
   return result;
 }
 
+/** The output when pass 2 is over. */
+interface ShuffledOutput {
+  readonly layout: OutputLayout;
+  readonly regions: readonly WrittenRegion[];
+}
+
+/** Cuts the output, and does the shuffle pass. */
+export async function shuffleTo(
+  site: OpenSite,
+  plan: OutputPlan,
+  work: Omit<ShuffleWork, 'target'>,
+  threads: Threads,
+): Promise<ShuffledOutput> {
+  const kept = site.kind === 'files' ? site : undefined;
+  const layout = { ...plan, cuts: await cutOutput(plan.cuts, work, threads, kept?.keptCuts) };
+  const target = await beginOutput(site, layout, threads.control);
+  const regions = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
+  return { layout, regions };
+}
+
 /** Makes the output ready for records. @returns the target of the tasks of the shuffle pass. */
-export async function beginOutput(site: OpenSite, layout: OutputLayout, control: JobControl): Promise<OutputTarget> {
+async function beginOutput(site: OpenSite, layout: OutputLayout, control: JobControl): Promise<OutputTarget> {
   if (site.kind === 'stream') return site.output.begin(layout, control);
   const finished = site.keptRanges?.finished.ranges ?? [];
   return site.output.begin(
@@ -74,8 +99,7 @@ export async function beginOutput(site: OpenSite, layout: OutputLayout, control:
  */
 export async function commitOutput(
   site: OpenSite,
-  layout: OutputLayout,
-  regions: readonly WrittenRegion[],
+  { layout, regions }: ShuffledOutput,
   summary: OutputSummary,
   control: JobControl,
 ): Promise<readonly string[]> {

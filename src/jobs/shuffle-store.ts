@@ -10,8 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
-import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
-import { shufflePiles } from '../passes/shuffle-pass.js';
+import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -25,7 +24,7 @@ import { type JobScope, runJob } from './job.js';
 import { describeStoreShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
-import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
+import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
   completeMachine,
@@ -152,9 +151,8 @@ async function shuffleAt(
   const pass1 = await progress.during('scatter', undefined, () => gatherStoredPiles(snapshot, storeLayout, control));
   const piles = pass1.value;
 
-  const layout = layOutOutput(request, piles, undefined);
+  const outputPlan = planOutput(request, piles, undefined);
   const second = await threadsOfPass2(threads, plan, undefined, piles, profile.add, releases);
-  const target = await beginOutput(site, layout, control);
 
   profile.pass2Begins();
   const { tempZstdLevel, isProfiled } = request;
@@ -167,15 +165,13 @@ async function shuffleAt(
     isProfiled,
   });
   const attempt = randomBytes(4).toString('hex');
-  const work = { piles, target, settings, attempt, deletesStripes: false, samples: undefined };
-  const pass2 = await progress.during('shuffle', piles.bytes, () => shufflePiles(work, second.threads, undefined));
+  const work = { piles, settings, attempt, deletesStripes: false, samples: undefined };
+  const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
-  const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };
-  const commit = await progress.during('commit', undefined, () =>
-    commitOutput(site, layout, pass2.value, summary, control),
-  );
+  const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
+  const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {
     records,
     bytes,

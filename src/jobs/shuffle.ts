@@ -4,7 +4,7 @@
  *     plan      inputs -> slices, piles, memory and disk budget           prepare-shuffle.ts, ../plan/
  *     scatter   pass 1: one task a slice -> its pile set                  ../passes/scatter-pass.ts
  *     merge     pile j = its segments over all pile sets; no bytes move   ../pile-sets/merged-pile.ts
- *     between   cut the output; fit the threads to the longest record     ../passes/between-passes.ts
+ *     between   plan the cuts; fit the threads to the longest record      ../passes/between-passes.ts
  *     shuffle   pass 2: one task a range of piles -> its part of the output   ../passes/shuffle-pass.ts
  *     verify    the output holds every byte                               open-site.ts, ../output/
  *     commit    make it durable, then visible                             open-site.ts, ../output/
@@ -16,9 +16,8 @@
 import { randomBytes } from 'node:crypto';
 import { framingOf } from '../formats/framing-table.js';
 import { inputKeyOf } from '../inputs/ids.js';
-import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
-import { shufflePiles } from '../passes/shuffle-pass.js';
 import { JobStop, openRamPool, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -28,7 +27,7 @@ import { type JobScope, runJob } from './job.js';
 import { describeShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
-import { beginOutput, commitOutput, type OpenSite, openFiles, openStream, workAt } from './open-site.js';
+import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
@@ -109,9 +108,8 @@ async function shuffleAt(
   const { records, bytes } = piles;
   const { header: spec } = request;
   const headers = spec === undefined || piles.header === undefined ? undefined : { spec, header: piles.header };
-  const layout = layOutOutput(request, piles, headers);
+  const outputPlan = planOutput(request, piles, headers);
   const second = await threadsOfPass2(threads, plan, ramPool, piles, profile.add, releases);
-  const target = await beginOutput(site, layout, control);
 
   profile.pass2Begins();
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
@@ -124,15 +122,12 @@ async function shuffleAt(
   const deletesStripes = !(outlivesJob && request.keepTemp);
   const sampleKeys = request.framing === undefined ? undefined : framingOf(request.framing).sampleKeys;
   const samples = sampleKeys && { ...request, ...scatterWork, sampleKeys, recordEnds: piles.recordEnds };
-  const shuffleWork = { piles, target, settings, attempt, deletesStripes, samples };
-  const keptRanges = site.kind === 'files' ? site.keptRanges : undefined;
-  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(shuffleWork, second.threads, keptRanges));
+  const shuffleWork = { piles, settings, attempt, deletesStripes, samples };
+  const pass2 = await progress.during('shuffle', bytes, () => shuffleTo(site, outputPlan, shuffleWork, second.threads));
 
   const checksum = checksumTextOf(piles.checksum);
-  const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };
-  const commit = await progress.during('commit', undefined, () =>
-    commitOutput(site, layout, pass2.value, summary, control),
-  );
+  const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
+  const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   const scatteredBytes = piles.pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
   return {
     records,

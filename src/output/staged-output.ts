@@ -19,6 +19,7 @@ import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
+import { cutAt } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
 import type { OutputLayout } from './output-layout.js';
@@ -136,8 +137,8 @@ export class StagedOutput {
   }
 
   /**
-   * Checks that the regions tile the records of each shard and together hold all records, and that the sizes of the files
-   * agree.
+   * Checks that the regions tile the records of each shard and together hold all records, that fitted cuts lie between
+   * records, and that the sizes of the files agree.
    * @throws VerificationError
    */
   verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
@@ -154,8 +155,16 @@ export class StagedOutput {
         }
         end = region.end;
       }
+      const shardBytes = recordBytesOf(ofShard);
+      const cutBytes =
+        'starts' in cuts ? Math.min(cutAt(cuts, shard + 1), recordBytes) - cutAt(cuts, shard) : shardBytes;
+      if (shardBytes !== cutBytes) {
+        throw new VerificationError(
+          `the staged output ${path} has ${shardBytes} bytes of records, expected ${cutBytes}: its cuts do not lie between records`,
+        );
+      }
       const byteLength = byteLengthOf(path);
-      const expectedBytes = ends.headerBytes + end + ends.trailerOf(recordBytesOf(ofShard)).byteLength;
+      const expectedBytes = ends.headerBytes + end + ends.trailerOf(shardBytes).byteLength;
       if (byteLength !== expectedBytes) {
         throw new VerificationError(
           `the staged output ${path} has ${byteLength} bytes on disk, expected ${expectedBytes}`,

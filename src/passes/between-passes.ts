@@ -12,7 +12,7 @@ import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } f
 import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryForRecord, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
-import { planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import { type CutsToFit, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
@@ -34,15 +34,20 @@ export interface FoundHeaders {
   readonly header: Header;
 }
 
+/** The layout of an output, whose cuts may depend on the order of the records. */
+export interface OutputPlan extends Omit<OutputLayout, 'cuts'> {
+  readonly cuts: ShardCuts | CutsToFit;
+}
+
 /**
  * @param headers undefined: the output gets no headers.
  * @throws UsageError or InputError if the output cannot be cut as requested.
  */
-export function layOutOutput(
+export function planOutput(
   { shards, compression }: OutputForm,
   piles: ScatteredPiles,
   headers: FoundHeaders | undefined,
-): OutputLayout {
+): OutputPlan {
   const ends = headers === undefined ? NO_ENDS : endsOf(headers);
   const cuts = planShardCuts(shards ?? ONE_OUTPUT, { ...piles, bytesAround: bytesAround(ends) });
   const encoder = compression === undefined ? undefined : openEncoder(compression);

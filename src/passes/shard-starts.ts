@@ -1,20 +1,19 @@
 /**
  * Finds where each range of piles starts in the output.
  */
-import type { MeasureTask } from '../../workers/tasks/measure-cut.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import type { SinkStart } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
-import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { pilesTask, type ShuffleWork } from './shuffle-work.js';
+import { measurePlaces, type PlaceInPile, pileFinder } from './crossings.js';
+import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /**
- * A range that starts inside a shard must know at which byte of the output that shard starts. This depends on the order of
- * the records in the pile with the cut, so such piles, at most one a range, are loaded an extra time to measure it.
+ * A range that starts inside a shard must know at which byte of the output that shard starts. With arithmetic cuts the pile
+ * with the cut is measured for that, at most one pile a range. Fitted cuts say it.
  */
 export async function findStarts(
   work: ShuffleWork,
@@ -30,6 +29,12 @@ export async function findStarts(
 
   const shards = ranges.map((range) => shardAt(cuts, cuts.by === 'rank' ? range.firstRank : range.firstByte));
   if (target.kind === 'appended') return shards.map((shard, turn) => ({ shard, shardByte: 0, turn }));
+  if ('starts' in cuts) {
+    return ranges.map(({ firstByte }, turn) => {
+      const shard = shards[turn] ?? 0;
+      return { shard, shardByte: firstByte - cutAt(cuts, shard), turn };
+    });
+  }
   const unknown = new Set<number>();
   for (const [i, range] of ranges.entries()) {
     const shard = shards[i] ?? 0;
@@ -57,39 +62,17 @@ async function measureCuts(
 ): Promise<Map<number, number>> {
   const { totals } = work.piles;
   const firstByteOfShard = shardsOfFinishedRanges(totals, finished);
-  const tasks: { shard: number; pileByte: number; task: MeasureTask }[] = [];
-  let rank = 0;
-  let byte = 0;
-  let pile = 0;
+  const find = pileFinder(totals, cuts.by);
+  const unknown: (PlaceInPile & { readonly shard: number })[] = [];
   for (const shard of [...shards].sort((a, b) => a - b)) {
-    const at = cutAt(cuts, shard);
-    for (;;) {
-      const records = totals.records[pile] ?? 0;
-      const bytes = totals.recordBytes[pile] ?? 0;
-      if (pile + 1 === totals.records.length || at < (cuts.by === 'rank' ? rank + records : byte + bytes)) break;
-      rank += records;
-      byte += bytes;
-      pile += 1;
-    }
-    const limit = at - (cuts.by === 'rank' ? rank : byte);
     if (firstByteOfShard.has(shard)) continue;
-    if (limit === 0) firstByteOfShard.set(shard, byte);
-    // The whole pile is before the shard: its last record starts before the cut.
-    else if (isFinished[pile] === 1) firstByteOfShard.set(shard, byte + (totals.recordBytes[pile] ?? 0));
-    else {
-      const task: MeasureTask = {
-        ...pilesTask(work, `cut-${shard}`),
-        pile,
-        by: cuts.by,
-        limit,
-      };
-      tasks.push({ shard, pileByte: byte, task });
-    }
+    const { pile, pileByte, limit } = find(cutAt(cuts, shard));
+    // A finished pile that is not in the shard is before it: its last record starts before the cut.
+    if (isFinished[pile] === 1 && limit > 0) {
+      firstByteOfShard.set(shard, pileByte + (totals.recordBytes[pile] ?? 0));
+    } else unknown.push({ shard, pile, pileByte, limit });
   }
-  const take = (measuredBytes: number, { shard, pileByte }: { shard: number; pileByte: number }) => {
-    firstByteOfShard.set(shard, pileByte + measuredBytes);
-  };
-  await runTasks(tasks, ({ task }) => threads.pool.run('measure', task), take, tasksAtOnce(threads), threads.stop);
+  for (const { shard, end } of await measurePlaces(work, threads, cuts.by, unknown)) firstByteOfShard.set(shard, end);
   return firstByteOfShard;
 }
 

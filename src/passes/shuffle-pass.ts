@@ -6,11 +6,12 @@
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
 import { VerificationError } from '../errors.js';
 import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/finished-ranges.js';
-import type { SinkStart, WrittenRegion } from '../output/output-target.js';
+import type { OutputTarget, SinkStart, WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
 import { pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
 import { isSameTally, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
+import { cutsWithin } from '../plan/shard-cuts.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
@@ -116,7 +117,25 @@ async function writeRanges(
 /** The task that writes a range. @param start where the range starts in the output. */
 export function writeTask(work: ShuffleWork, range: PileRange, start: SinkStart | undefined): WriteTask {
   if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
-  return { ...pilesTask(work, `range-${start.turn}`), range, target: work.target, start };
+  const { target, piles } = work;
+  return {
+    ...pilesTask(work, `range-${start.turn}`),
+    range,
+    target: targetOf(target, range, start, piles.totals),
+    start,
+  };
+}
+
+/** The target, with no more cuts than the task needs. */
+function targetOf(
+  target: OutputTarget,
+  { first, end, firstByte }: PileRange,
+  { shard }: SinkStart,
+  { recordBytes }: PileTotals,
+): OutputTarget {
+  if (target.kind === 'stream') return target;
+  const endByte = recordBytes.subarray(first, end).reduce((sum, bytes) => sum + bytes, firstByte);
+  return { ...target, cuts: cutsWithin(target.cuts, shard, endByte) };
 }
 
 /** Ranges end with their stripe, so that it can be deleted early, except if each range may need a measurement. */
@@ -124,7 +143,7 @@ function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8A
   const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
   const isPlaced = target.kind === 'placed';
-  const mayBeMeasured = isPlaced && target.cuts.shardCount > 1;
+  const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const rangeBytes = isPlaced
     ? Math.max(RANGE_BYTES, piles.bytes / (FILE_RANGES_PER_THREAD * pool.threadCount))
     : RANGE_BYTES;

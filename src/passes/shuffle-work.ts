@@ -5,12 +5,16 @@ import type { OutputTarget } from '../output/output-target.js';
 import type { SampleSource } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 
-export interface ShuffleWork {
+/** What is needed to order piles. */
+export interface PilesWork {
   readonly piles: ScatteredPiles;
-  readonly target: OutputTarget;
   readonly settings: ShuffleSettings;
   /** Part of the names of temp files, unique to this attempt at the job. */
   readonly attempt: string;
+}
+
+export interface ShuffleWork extends PilesWork {
+  readonly target: OutputTarget;
   /** Whether the data of a stripe is deleted as soon as the output has its piles. */
   readonly deletesStripes: boolean;
   /** Where samples with keys come from; undefined: the records have none. */
@@ -18,7 +22,7 @@ export interface ShuffleWork {
 }
 
 /** @param name prefix of the names of the task's temp files, unique to this task. */
-export function pilesTask({ settings, piles, attempt }: ShuffleWork, name: string): PilesTask {
+export function pilesTask({ settings, piles, attempt }: PilesWork, name: string): PilesTask {
   const { pileSets, longestRecordBytes } = piles;
   return { job: settings, pileSets, longestRecordBytes, attemptName: `${name}-${attempt}` };
 }

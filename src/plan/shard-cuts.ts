@@ -1,7 +1,7 @@
 /**
  * Cuts the global order into shards. Pure. Shard i begins at the record of rank `cutAt(i)`, or at the first record that
- * starts at byte `cutAt(i)` of the whole output or later. All cuts are arithmetic, so a task needs no list of them,
- * however many shards there are.
+ * starts at byte `cutAt(i)` of the whole output or later. Nearly all cuts are arithmetic, so a task needs no list of them,
+ * however many shards there are. Where records are too long for that, `fitted-cuts.ts` makes a list.
  */
 import { InputError, UsageError } from '../errors.js';
 
@@ -13,7 +13,36 @@ export type ShardCuts =
       readonly totalRecords: number;
       readonly recordsPerShard?: number;
     }
-  | { readonly by: 'byte'; readonly shardCount: number; readonly totalBytes: number };
+  | EvenCuts
+  | FittedCuts;
+
+/** Arithmetic cuts of shards of nearly equal size. */
+export interface EvenCuts {
+  readonly by: 'byte';
+  readonly shardCount: number;
+  readonly totalBytes: number;
+}
+
+/** Cuts at the beginnings of records. */
+export interface FittedCuts {
+  readonly by: 'byte';
+  readonly shardCount: number;
+  /** The bytes at which the shards from `firstShard` on begin. */
+  readonly starts: Float64Array;
+  /** 0, unless the cuts are those of one task. */
+  readonly firstShard: number;
+}
+
+/** What decides about cuts that depend on where the records lie. */
+export interface CutsToFit {
+  readonly totalBytes: number;
+  /** The most bytes of records that a shard may have. */
+  readonly roomBytes: number;
+  /** Cuts that are good too, if they make as few shards; undefined if some of these could be empty. */
+  readonly even: EvenCuts | undefined;
+  /** A limit of this many bytes makes fewer shards than `MOST_SHARDS`, whatever the order of the records. */
+  readonly enoughShardBytes: number;
+}
 
 /** How the output is cut into shards. `by` selects one of three rules. */
 export type ShardRule =
@@ -27,18 +56,36 @@ export type ShardRule =
 /** A request for more files is a mistake, and most file systems cannot cope with more. */
 export const MOST_SHARDS = 1_000_000;
 
+/** A record is long if it has more than this part of the bytes that a shard may have. */
+const LONG_SHARE = 16;
+
+export function isLong(recordBytes: number, roomBytes: number): boolean {
+  return recordBytes * LONG_SHARE > roomBytes;
+}
+
 /**
+ * @returns cuts, or, if there are long records, what `fitCuts` needs.
  * @throws UsageError for more than `MOST_SHARDS`.
  * @throws InputError ERR_RECORD_TOO_LONG when one record is longer than a shard may be.
  */
-export function planShardCuts(rule: ShardRule, totals: OutputTotals): ShardCuts {
+export function planShardCuts(rule: ShardRule, totals: OutputTotals): ShardCuts | CutsToFit {
   const cuts = chooseCuts(rule, totals);
-  if (cuts.shardCount <= MOST_SHARDS) return cuts;
-  const advice =
-    rule.by === 'records'
-      ? `expected \`shards.recordsPerShard\` of at least ${Math.ceil(totals.records / MOST_SHARDS)}`
-      : `expected \`shards.maxShardBytes\` of at least ${totals.longestRecordBytes + totals.bytesAround + Math.ceil(totals.bytes / MOST_SHARDS)}B`;
-  throw new UsageError(`the output would have ${cuts.shardCount} shards, more than ${MOST_SHARDS}; ${advice}`);
+  if ('roomBytes' in cuts || cuts.shardCount <= MOST_SHARDS) return cuts;
+  if (rule.by === 'records') {
+    const enough = Math.ceil(totals.records / MOST_SHARDS);
+    throw tooManyShards(cuts.shardCount, `\`shards.recordsPerShard\` of at least ${enough}`);
+  }
+  throw tooManyShards(cuts.shardCount, `\`shards.maxShardBytes\` of at least ${enoughShardBytes(totals, 1)}B`);
+}
+
+/** @param expected the option and the least value that makes few enough. */
+export function tooManyShards(shardCount: number, expected: string): UsageError {
+  return new UsageError(`the output would have ${shardCount} shards, more than ${MOST_SHARDS}; expected ${expected}`);
+}
+
+/** @param shardsForEach how many shards there may be for each piece of the size that is left beside the longest record. */
+function enoughShardBytes({ bytes, longestRecordBytes, bytesAround }: OutputTotals, shardsForEach: number): number {
+  return longestRecordBytes + bytesAround + shardsForEach * Math.ceil(bytes / MOST_SHARDS);
 }
 
 /** What pass 1 has found out about the output. */
@@ -50,7 +97,7 @@ export interface OutputTotals {
   readonly bytesAround: number;
 }
 
-function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts {
+function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts | CutsToFit {
   switch (rule.by) {
     case 'count':
       return { by: 'rank', shardCount: rule.shardCount, totalRecords: totals.records };
@@ -61,22 +108,36 @@ function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts {
         totalRecords: totals.records,
         recordsPerShard: rule.recordsPerShard,
       };
-    case 'bytes': {
-      // A cut at i * total / N moves forward to the next record start, by at most longest - 1 bytes;
-      // N is the smallest number for which total / N plus that move still fits.
-      const { longestRecordBytes, bytesAround } = totals;
-      const fewestBytes = Math.max(1, longestRecordBytes) + bytesAround;
-      const room = rule.maxShardBytes - fewestBytes + 1;
-      if (room < 1) {
-        const around = bytesAround === 0 ? '' : `, a shard has ${bytesAround} bytes besides its records,`;
-        throw new InputError(
-          'ERR_RECORD_TOO_LONG',
-          `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${rule.maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes}B`,
-        );
-      }
-      return { by: 'byte', shardCount: Math.max(1, Math.ceil(totals.bytes / room)), totalBytes: totals.bytes };
-    }
+    case 'bytes':
+      return chooseByteCuts(rule.maxShardBytes, totals);
   }
+}
+
+function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): ShardCuts | CutsToFit {
+  const { bytes, longestRecordBytes, bytesAround } = totals;
+  const roomBytes = maxShardBytes - bytesAround;
+  const fewestBytes = Math.max(1, longestRecordBytes);
+  if (roomBytes < fewestBytes) {
+    const around = bytesAround === 0 ? '' : `, a shard has ${bytesAround} bytes besides its records,`;
+    throw new InputError(
+      'ERR_RECORD_TOO_LONG',
+      `the longest record has ${longestRecordBytes} bytes${around} and no shard may have more than ${maxShardBytes}; expected \`shards.maxShardBytes\` of at least ${fewestBytes + bytesAround}B`,
+    );
+  }
+  // A cut at i * total / N moves forward to the next record start, by at most longest - 1 bytes;
+  // N is the smallest number for which total / N plus that move still fits.
+  const evenCount = Math.max(1, Math.ceil(bytes / (roomBytes - fewestBytes + 1)));
+  const even: EvenCuts = { by: 'byte', shardCount: evenCount, totalBytes: bytes };
+  if (!isLong(longestRecordBytes, roomBytes)) return even;
+  if (bytes <= roomBytes) return { ...even, shardCount: 1 };
+  // A record begins in every stretch of the output that is as long as the longest record.
+  const noneIsEmpty = longestRecordBytes <= Math.floor(bytes / evenCount);
+  return {
+    totalBytes: bytes,
+    roomBytes,
+    even: noneIsEmpty ? even : undefined,
+    enoughShardBytes: enoughShardBytes(totals, 2),
+  };
 }
 
 /** floor(index * total / count), exact for every product. */
@@ -87,6 +148,7 @@ export function proportion(index: number, total: number, count: number): number 
 /** The limit at which shard `shard` begins: a rank or a byte, according to `cuts.by`. */
 export function cutAt(cuts: ShardCuts, shard: number): number {
   if (shard >= cuts.shardCount) return Number.POSITIVE_INFINITY;
+  if ('starts' in cuts) return cuts.starts[shard - cuts.firstShard] ?? Number.POSITIVE_INFINITY;
   if (cuts.by === 'byte') return proportion(shard, cuts.totalBytes, cuts.shardCount);
   if (cuts.recordsPerShard !== undefined) return shard * cuts.recordsPerShard;
   return proportion(shard, cuts.totalRecords, cuts.shardCount);
@@ -102,4 +164,15 @@ export function shardAt(cuts: ShardCuts, rankOrByte: number): number {
     else high = middle - 1;
   }
   return low;
+}
+
+/** Cuts at these bytes, the first of which is 0. */
+export function cutsAt(starts: ArrayLike<number>): FittedCuts {
+  return { by: 'byte', shardCount: starts.length, starts: Float64Array.from(starts), firstShard: 0 };
+}
+
+/** As much of the cuts as a task needs that begins in shard `firstShard` and ends at `endByte` of the whole output. */
+export function cutsWithin(cuts: ShardCuts, firstShard: number, endByte: number): ShardCuts {
+  if (!('starts' in cuts)) return cuts;
+  return { ...cuts, starts: cuts.starts.slice(firstShard, shardAt(cuts, endByte) + 1), firstShard };
 }

@@ -22,7 +22,7 @@ const RUNS = atScale(12, 60);
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 
-const VERSION_OF_KIND = { ranges: 4, job: 5 } as const;
+const VERSION_OF_KIND = { cuts: 1, ranges: 4, job: 5 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
 describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
@@ -73,26 +73,67 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     });
   });
 
-  it.each([
+  const RECORDS: readonly (readonly [string, SealedKind])[] = [
     ['done-000001', 'ranges'],
     ['manifest', 'job'],
-  ] as const)('ends soon and right, or with an error, when its %s is another', async (name, sealedKind) => {
-    const path = join(record, '..', name);
-    const good = sealedValue(path, sealedKind);
-    await fc.assert(
-      fc.asyncProperty(mutationOf(good), async (mutated) => {
-        reseal(path, sealedKind, mutated);
-        const began = performance.now();
-        const failure = await job.run().then(
-          () => undefined,
-          (error: unknown) => error,
-        );
-        expect(performance.now() - began).toBeLessThan(SOON_MILLISECONDS);
-        if (failure !== undefined) expect(failure).toBeInstanceOf(PileshufError);
-        expect(failure).not.toMatchObject({ code: 'ERR_WORKER' });
-        expect(job.content()).toEqual(failure === undefined ? expected : {});
-      }),
-      { numRuns: RUNS },
-    );
+  ];
+  const NOTES = kind.shardBytes === undefined ? [] : [['cuts', 'cuts'] as const];
+
+  it.each([...RECORDS, ...NOTES])(
+    'ends soon and right, or with an error, when its %s is another',
+    async (name, sealedKind) => {
+      const path = join(record, '..', name);
+      const good = sealedValue(path, sealedKind);
+      await fc.assert(
+        fc.asyncProperty(mutationOf(good), async (mutated) => {
+          reseal(path, sealedKind, mutated);
+          const began = performance.now();
+          const failure = await job.run().then(
+            () => undefined,
+            (error: unknown) => error,
+          );
+          expect(performance.now() - began).toBeLessThan(SOON_MILLISECONDS);
+          if (failure !== undefined) expect(failure).toBeInstanceOf(PileshufError);
+          expect(failure).not.toMatchObject({ code: 'ERR_WORKER' });
+          expect(job.content()).toEqual(failure === undefined ? expected : {});
+        }),
+        { numRuns: RUNS },
+      );
+    },
+  );
+
+  describe.runIf(kind.shardBytes !== undefined)('with cuts that are noted', () => {
+    const note = () => join(record, '..', 'cuts');
+
+    it('goes on with them when the piles at the cuts may be gone', async () => {
+      expect(sealedValue(note(), 'cuts')).toEqual({ starts: [0, 395, 2396] });
+      expect((await job.run()).resumed?.outputBytes).toBeGreaterThan(0);
+      expect(job.content()).toEqual(expected);
+    });
+
+    it.each([
+      [undefined, /the unfinished job finished a part of its output without noting where shards begin; give `force` /],
+      [[0, 395], /noted that shard 1 begins at byte 395 and the next one at 4215, expected 1 to 2100 bytes of records/],
+      [
+        [0, 2100, 4200, 4215],
+        /noted that shard 3 begins at byte 4215 and the next one at 4215, expected 1 to 2100 bytes/,
+      ],
+      [null, /the unfinished job noted that its shards are nearly equal, but some would be empty; give `force` /],
+    ])('keeps all when the note says that shards begin at %j', async (starts, message) => {
+      if (starts === undefined) rmSync(note());
+      else reseal(note(), 'cuts', { starts });
+      const left = job.leftovers();
+      await expect(job.run()).rejects.toMatchObject({
+        code: 'ERR_VERIFICATION',
+        message: expect.stringMatching(message),
+      });
+      expect(job.leftovers()).toEqual(left);
+    });
+
+    it('ends with an error when the note has a cut inside a record', async () => {
+      reseal(note(), 'cuts', { starts: [0, 396, 2396] });
+      await expect(job.run()).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
+      expect(job.content()).toEqual({});
+    });
   });
 });

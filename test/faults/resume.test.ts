@@ -332,13 +332,19 @@ describe('shards', () => {
     ['bytes in each', ['--shard-bytes', '3MiB'], { by: 'bytes', maxShardBytes: 3 * 2 ** 20 }],
   ];
 
-  it.runIf(fromCi).each(RULES)(
+  it
+    .runIf(fromCi)
+    .each([
+      ...RULES.map((rule) => [...rule, 0] as const),
+      ['bytes around a long record', ['--shard-bytes', '1000000B'], { by: 'bytes', maxShardBytes: 1_000_000 }, 900_000],
+    ] as const)(
     'can be resumed when the piles at their starts are deleted: %s',
-    async (_, words, shards) => {
+    async (_, words, shards, longBytes) => {
       // Enough for several ranges of pass 2, with several piles each.
       const path = directory.path('large.input');
       const records = Array.from({ length: 20_000 }, (__, i) => `${i}${'.'.repeat(500 + (i % 1000))}\n`);
-      writeFileSync(path, records.join(''));
+      const long = longBytes === 0 ? '' : `${'long '.repeat(longBytes / 5)}\n`;
+      writeFileSync(path, [...records, long].join(''));
       inputs = [path];
       const sizes = smallSizes({
         pileCount: 16,

@@ -23,6 +23,8 @@ export interface TinyJobKind {
   readonly name: string;
   readonly tuning: Tuning;
   readonly shards?: boolean;
+  /** The limit of the shards; default: three shards of nearly as many records. */
+  readonly shardBytes?: number;
   readonly compress?: OutputCompression;
   readonly tempCompress?: ShuffleOptions['tempCompress'];
   /** Whether inputs and outputs have a header of two lines. */
@@ -108,6 +110,14 @@ const HEADED_SHARDS: TinyJobKind = {
   shards: true,
   header: true,
 };
+/** Its cuts follow a long line, and are noted. */
+const FITTED_SHARDS: TinyJobKind = {
+  name: 'shards around a long line in a new directory, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  shardBytes: 2100,
+  makeInputs: () => [...makeTexts(FEW_LINES).slice(0, 2), Buffer.from(`${'long '.repeat(400)}\n`)],
+};
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -126,6 +136,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   REPLACED_SHARDS,
   HEADED_SHARDS,
   COMPRESSED_SHARDS,
+  FITTED_SHARDS,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -155,6 +166,11 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...resumable(COMPRESSED_SHARDS),
     name: 'compressed shards, resumed in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(FITTED_SHARDS),
+    name: 'shards around a long line, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {

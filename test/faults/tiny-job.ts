@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
+import { type ShardRule, type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
@@ -105,7 +105,7 @@ export class TinyJob {
       force: kind.force ?? false,
       resume: kind.resumable ?? false,
       keepTemp: kind.keepTemp ?? false,
-      shards: kind.shards ? { by: 'count', shardCount: 3 } : undefined,
+      shards: shardRuleOf(kind),
       compress: kind.compress,
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
@@ -267,6 +267,11 @@ export class TinyJob {
   #read(path: string): Buffer {
     return readFileSync(join(this.outputDirectory, path));
   }
+}
+
+function shardRuleOf({ shards, shardBytes }: TinyJobKind): ShardRule | undefined {
+  if (!shards) return undefined;
+  return shardBytes === undefined ? { by: 'count', shardCount: 3 } : { by: 'bytes', maxShardBytes: shardBytes };
 }
 
 function liesInJob(path: string): boolean {

@@ -73,7 +73,11 @@ export const OUTPUT_CASES = {
     inputs: LINES,
     options: { seed: '1', shards: { by: 'records', recordsPerShard: 100 }, shardPrefix: 'train' },
   },
-  'shards by bytes': { inputs: LINES, options: { seed: '1', shards: { by: 'bytes', maxShardBytes: 4000 } } },
+  'shards by bytes': { inputs: LINES, options: { seed: '1', shards: { by: 'bytes', maxShardBytes: 12_000 } } },
+  'shards by bytes, around a long record': {
+    inputs: LINES,
+    options: { seed: '1', shards: { by: 'bytes', maxShardBytes: 4000 } },
+  },
   'shards in a new directory': {
     inputs: ['lines.txt'],
     options: { seed: '1', shards: { by: 'count', shardCount: 2 } },

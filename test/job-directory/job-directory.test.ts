@@ -74,6 +74,7 @@ function fill({ jobDirectory, dataDirectories, stagingDirectory }: JobPaths): vo
   const inJobDirectory = [
     'manifest',
     'commit',
+    'cuts',
     'done-000001',
     'done-000002',
     'set-000001.index',

@@ -12,6 +12,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
 import { anySettings, type Settings, tightSettings } from './any-settings.js';
+import { referenceShardBytes } from './reference-cuts.js';
 import { recordsOf, referenceOrder } from './reference-order.js';
 import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
 
@@ -138,7 +139,11 @@ describe('shards', () => {
       expect(counts.at(-1)).toBeLessThanOrEqual(promised.recordsPerShard);
       expect(counts.length === 1 || counts.at(-1) !== 0).toBe(true);
     } else {
-      for (const shard of shards) expect(shard.byteLength).toBeLessThanOrEqual(promised.maxShardBytes);
+      const lengths = recordsOf(Buffer.concat(shards), terminator).map(({ byteLength }) => byteLength);
+      const expected = referenceShardBytes(lengths, promised.maxShardBytes);
+      expect(shards.map(({ byteLength }) => byteLength)).toEqual(expected);
+      expect(Math.max(...expected)).toBeLessThanOrEqual(promised.maxShardBytes);
+      expect(expected.length === 1 || !expected.includes(0)).toBe(true);
     }
   }
 

@@ -278,6 +278,7 @@ describe('pass 2 at scale', () => {
       { by: 'bytes', maxShardBytes: 2 * GB },
     ] as const) {
       const cuts = planShardCuts(request, totals);
+      if ('roomBytes' in cuts) expect.fail('no record is long');
       for (const shard of [1, 77_777, 499_999]) {
         const at = cutAt(cuts, shard);
         expect(Number.isSafeInteger(at)).toBe(true);

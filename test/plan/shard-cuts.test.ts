@@ -5,11 +5,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, UsageError } from '#src/errors.js';
-import { cutAt, MOST_SHARDS, planShardCuts, type ShardCuts, type ShardRule, shardAt } from '#src/plan/shard-cuts.js';
+import {
+  cutAt,
+  cutsAt,
+  cutsWithin,
+  MOST_SHARDS,
+  type OutputTotals,
+  planShardCuts,
+  type ShardCuts,
+  type ShardRule,
+  shardAt,
+} from '#src/plan/shard-cuts.js';
+
+/** Cuts for which no record is measured. */
+function arithmeticCuts(request: ShardRule, totals: OutputTotals): ShardCuts {
+  const cuts = planShardCuts(request, totals);
+  return 'roomBytes' in cuts ? expect.fail('there are long records') : cuts;
+}
 
 /** Lengths of the records of each shard: a shard begins at the first record that starts at its cut or later. */
 function cutRecords(lengths: readonly number[], request: ShardRule, bytesAround = 0): number[][] {
-  const cuts = planShardCuts(request, {
+  const cuts = arithmeticCuts(request, {
     records: lengths.length,
     bytes: lengths.reduce((sum, length) => sum + length, 0),
     longestRecordBytes: Math.max(0, ...lengths),
@@ -55,16 +71,17 @@ describe('planShardCuts', () => {
     );
   });
 
-  it('by bytes: no shard above the limit, whatever the lengths of the records', () => {
+  it('by bytes: no shard above the limit or empty, while no record is long', () => {
     fc.assert(
       fc.property(lengths, fc.nat({ max: 500 }), fc.nat({ max: 50 }), (records, more, bytesAround) => {
-        const maxShardBytes = bytesAround + Math.max(1, ...records) + more;
+        const longest = Math.max(1, ...records);
+        const maxShardBytes = bytesAround + 16 * longest + more;
         const sizes = cutRecords(records, { by: 'bytes', maxShardBytes }, bytesAround).map((shard) =>
           shard.reduce((sum, length) => sum + length, bytesAround),
         );
         for (const size of sizes) expect(size).toBeLessThanOrEqual(maxShardBytes);
         const total = records.reduce((sum, length) => sum + length, 0);
-        const longest = Math.max(1, ...records);
+        expect(records.length === 0 || sizes.every((size) => size > bytesAround)).toBe(true);
         expect(sizes).toHaveLength(Math.max(1, Math.ceil(total / (maxShardBytes - bytesAround - longest + 1))));
       }),
       { numRuns: 500 },
@@ -73,17 +90,28 @@ describe('planShardCuts', () => {
 
   it('by bytes: a record may be as long as a shard, and not longer', () => {
     const totals = { records: 3, bytes: 30, longestRecordBytes: 10, bytesAround: 0 };
-    expect(planShardCuts({ by: 'bytes', maxShardBytes: 10 }, totals)).toMatchObject({ shardCount: 30 });
+    const fitted = { totalBytes: 30, roomBytes: 10, even: undefined };
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 10 }, totals)).toMatchObject(fitted);
     const refused = () => planShardCuts({ by: 'bytes', maxShardBytes: 9 }, totals);
     expect(refused).toThrow(InputError);
     expect(refused).toThrow(
       'the longest record has 10 bytes and no shard may have more than 9; expected `shards.maxShardBytes` of at least 10B',
     );
     const withHeader = { ...totals, bytesAround: 5 };
-    expect(planShardCuts({ by: 'bytes', maxShardBytes: 15 }, withHeader)).toMatchObject({ shardCount: 30 });
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 15 }, withHeader)).toMatchObject(fitted);
     expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 14 }, withHeader)).toThrow(
       'the longest record has 10 bytes, a shard has 5 bytes besides its records, and no shard may have more than 14; expected `shards.maxShardBytes` of at least 15B',
     );
+  });
+
+  it('by bytes: the cuts are arithmetic up to a sixteenth of the limit, and if all fits one shard', () => {
+    const totals = { records: 30, bytes: 3000, longestRecordBytes: 100, bytesAround: 4 };
+    const even = { by: 'byte', shardCount: 2, totalBytes: 3000 };
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 1604 }, totals)).toMatchObject({ shardCount: 2 });
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 1603 }, totals)).toMatchObject({ roomBytes: 1599, even });
+    const oneShard = { ...totals, longestRecordBytes: 2000 };
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 3004 }, oneShard)).toEqual({ ...even, shardCount: 1 });
+    expect(planShardCuts({ by: 'bytes', maxShardBytes: 3003 }, oneShard)).toMatchObject({ even: undefined });
   });
 
   it('refuses too many shards, and names a rule that makes fewer', () => {
@@ -97,11 +125,11 @@ describe('planShardCuts', () => {
     expect(() => planShardCuts({ by: 'records', recordsPerShard: 2999 }, totals)).toThrow(
       'expected `shards.recordsPerShard` of at least 3000',
     );
-    expect(planShardCuts({ by: 'records', recordsPerShard: 3000 }, totals).shardCount).toBe(MOST_SHARDS);
+    expect(arithmeticCuts({ by: 'records', recordsPerShard: 3000 }, totals).shardCount).toBe(MOST_SHARDS);
     expect(() => planShardCuts({ by: 'bytes', maxShardBytes: 300_000 }, totals)).toThrow(
       'expected `shards.maxShardBytes` of at least 301000B',
     );
-    expect(planShardCuts({ by: 'bytes', maxShardBytes: 301_000 }, totals).shardCount).toBeLessThanOrEqual(MOST_SHARDS);
+    expect(arithmeticCuts({ by: 'bytes', maxShardBytes: 301_000 }, totals).shardCount).toBeLessThanOrEqual(MOST_SHARDS);
   });
 
   it('makes one empty shard of nothing, or as many as were asked for', () => {
@@ -139,6 +167,9 @@ describe('shardAt', () => {
       shardCount: fc.integer({ min: 1, max: 1_000_000 }),
       totalBytes: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
     }),
+    fc.uniqueArray(fc.integer({ min: 1, max: 5000 }), { maxLength: 200 }).map((starts) => {
+      return cutsAt([0, ...starts].sort((a, b) => a - b));
+    }),
     fc.tuple(fc.integer({ min: 1, max: 1_000_000 }), fc.integer({ min: 1, max: 2 ** 30 })).map(([count, each]) => ({
       by: 'rank' as const,
       shardCount: count,
@@ -165,5 +196,17 @@ describe('shardAt', () => {
     const cuts: ShardCuts = { by: 'byte', shardCount: 999_983, totalBytes: Number.MAX_SAFE_INTEGER };
     for (let shard = 0; shard < cuts.shardCount; shard += 9973) expect(shardAt(cuts, cutAt(cuts, shard))).toBe(shard);
     expect(cutAt(cuts, cuts.shardCount)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('cutsWithin', () => {
+  it('gives a task the cuts up to its end, and no others', () => {
+    const cuts = cutsAt([0, 10, 20, 30, 40]);
+    const within = cutsWithin(cuts, 1, 35);
+    expect(within).toMatchObject({ shardCount: 5, starts: Float64Array.of(10, 20, 30) });
+    expect([1, 2, 3].map((shard) => cutAt(within, shard))).toEqual([10, 20, 30]);
+    expect(cutAt(within, 4)).toBe(Number.POSITIVE_INFINITY);
+    const even: ShardCuts = { by: 'byte', shardCount: 5, totalBytes: 50 };
+    expect(cutsWithin(even, 1, 35)).toBe(even);
   });
 });

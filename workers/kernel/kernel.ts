@@ -83,7 +83,8 @@ export interface KernelFunctions extends FramingFunctions {
   recordAddress(index: number): number;
   recordByteLength(index: number): number;
   hashInPlace(index: number): void;
-  measureUpTo(rankLimit: number, startLimit: bigint): bigint;
+  measureUpTo(index: number, endIndex: number, startLimit: bigint): number;
+  measuredByteLength(): bigint;
   mixKeys(from: number, to: number, pile: number, pileCount: number, epochKey: bigint): number;
   beginKeeping(target: number): void;
   keepRange(from: number, to: number, keyScale: bigint, range: number, rangeCount: number): number;

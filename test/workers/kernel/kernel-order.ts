@@ -98,8 +98,11 @@ export class KernelOrder {
     return { next, gathered, inBounds: behind.every((byte) => byte === GARBAGE) };
   }
 
-  measureUpTo(rankLimit: number, startLimit: bigint): bigint {
-    return BigInt.asUintN(64, this.#kernel.wasm.measureUpTo(rankLimit, startLimit));
+  /** @returns the next index, and the bytes of the records before it. */
+  measureUpTo(index: number, endIndex: number, startLimit: bigint) {
+    const { wasm } = this.#kernel;
+    const next = wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
+    return { next, byteLength: BigInt.asUintN(64, wasm.measuredByteLength()) };
   }
 
   /** The checksum of the records gathered so far, and of the record at `hashed` at its place. */

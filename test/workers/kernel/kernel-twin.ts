@@ -164,9 +164,10 @@ export function gather(
   return taken;
 }
 
-/** Bytes before the first record of index `rankLimit` or that starts at `startLimit` or later. */
-export function measureUpTo(ordered: readonly KeyedRecord[], rankLimit: number, startLimit: bigint): bigint {
-  return BigInt(byteLengthOf(gather(ordered, 0, rankLimit, Number.POSITIVE_INFINITY, startLimit)));
+/** The first record from `index` on whose index is `endIndex`, or that starts `startLimit` bytes or more behind the first. */
+export function measureUpTo(ordered: readonly KeyedRecord[], index: number, endIndex: number, startLimit: bigint) {
+  const passed = gather(ordered, index, Math.max(index, endIndex), Number.POSITIVE_INFINITY, startLimit);
+  return { next: index + passed.length, byteLength: BigInt(byteLengthOf(passed)) };
 }
 
 export function byteLengthOf(records: readonly KeyedRecord[]): number {

@@ -7,6 +7,7 @@ export {
   gatheredByteLength,
   gatherEvery,
   hashInPlace,
+  measuredByteLength,
   measureUpTo,
   orderChecksum,
   orderWalked,

@@ -23,6 +23,7 @@ let entryCapacity: u32 = 0;
 let entryCount: u32 = 0;
 
 let gatheredBytes: u32 = 0;
+let measuredBytes: u64 = 0;
 let gatheredChecksum: u64 = 0;
 
 /**
@@ -261,12 +262,18 @@ export function hashInPlace(index: u32): void {
 }
 
 /**
- * The bytes before the first ordered record whose index is `rankLimit`, or that starts at byte `startLimit` or later:
- * where a shard is cut inside this pile.
+ * Passes over the ordered records from `index` on, up to the first whose index is `endIndex`, or that starts `startLimit`
+ * bytes or more behind the first. Returns its index; `measuredByteLength` gives the bytes of those before it.
  */
-export function measureUpTo(rankLimit: u32, startLimit: u64): u64 {
+export function measureUpTo(index: u32, endIndex: u32, startLimit: u64): u32 {
   let bytes: u64 = 0;
-  const end = min<u32>(rankLimit, entryCount);
-  for (let index: u32 = 0; index < end && bytes < startLimit; index++) bytes += load<u32>(storedAt(index), 8) as u64;
-  return bytes;
+  const end = min<u32>(endIndex, entryCount);
+  for (; index < end && bytes < startLimit; index++) bytes += load<u32>(storedAt(index), 8) as u64;
+  measuredBytes = bytes;
+  return index;
+}
+
+/** The bytes that the last `measureUpTo` passed over. */
+export function measuredByteLength(): u64 {
+  return measuredBytes;
 }

@@ -1,0 +1,50 @@
+/**
+ * A task before the shuffle pass: finds the records of a pile at which shards may be cut. It orders the pile like that
+ * pass, and writes nothing.
+ */
+
+import { inPhase } from '../../src/phase-clock.js';
+import { mergePiles } from '../../src/pile-sets/merged-pile.js';
+import type { Crossing } from '../../src/plan/fitted-cuts.js';
+import { wholePile } from '../piles/pile-orderer.js';
+import { openOrderer, type PilesTask } from './open-orderer.js';
+
+export interface MeasureTask extends PilesTask {
+  readonly pile: number;
+  readonly by: 'rank' | 'byte';
+  /** Ranks or bytes, counted from the beginning of the pile, ascending. The pile has more than that. */
+  readonly limits: readonly number[];
+}
+
+const NO_LIMIT = (1n << 63n) - 1n;
+
+/** @returns the record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
+export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
+  const { job, by, limits } = task;
+  const orderer = await openOrderer(task, async () => {});
+  const { wasm } = orderer;
+  const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);
+  if (merged === undefined) throw new RangeError(`there is no pile ${task.pile}`);
+  const crossings: Crossing[] = [];
+  let rank = 0;
+  let byte = 0;
+  const measure = (recordCount: number) => {
+    let index = 0;
+    for (const limit of limits.slice(crossings.length)) {
+      const endIndex = by === 'rank' ? Math.min(recordCount, index + limit - rank) : recordCount;
+      const startLimit = by === 'byte' ? BigInt(Math.max(0, limit - byte)) : NO_LIMIT;
+      const next = wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
+      rank += next - index;
+      byte += Number(wasm.measuredByteLength());
+      index = next;
+      // The rest is in the next part of the pile.
+      if ((by === 'rank' ? rank : byte) < limit) return;
+      const crossingBytes = by === 'byte' && byte > limit ? wasm.recordByteLength(index - 1) >>> 0 : 0;
+      crossings.push({ start: byte - crossingBytes, end: byte });
+    }
+  };
+  await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
+    inPhase('gather', () => measure(recordCount));
+  });
+  return crossings;
+}
