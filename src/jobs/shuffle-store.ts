@@ -163,7 +163,14 @@ async function shuffleAt(
     rescatterTo: site.piles,
     isProfiled,
   });
-  const work = { piles, target, settings, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
+  const work = {
+    piles,
+    target,
+    settings,
+    attempt: randomBytes(4).toString('hex'),
+    deletesStripes: false,
+    onWarning: request.onWarning,
+  };
   const pass2 = await progress.during('shuffle', piles.bytes, () => shufflePiles(work, second.threads, undefined));
 
   const { records, bytes } = piles;

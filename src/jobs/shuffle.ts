@@ -83,7 +83,7 @@ async function shuffleAt(
   const attempt = randomBytes(4).toString('hex');
 
   // The thread of the memory pool starts beside those of the task pool, and ends after them.
-  const openingRamPool = openRamPool(memory.ramPoolBytes, inline, releases);
+  const openingRamPool = openRamPool(memory.ramPoolBytes, inline, stop, releases);
   openingRamPool.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: plan.slices.length };
@@ -98,6 +98,7 @@ async function shuffleAt(
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
     settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),
     attempt,
+    onWarning: request.onWarning,
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const pass1 = await progress.during('scatter', plan.inputBytes, () =>
@@ -119,7 +120,14 @@ async function shuffleAt(
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
-  const shuffleWork = { piles, target, settings, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
+  const shuffleWork = {
+    piles,
+    target,
+    settings,
+    attempt,
+    deletesStripes: !(outlivesJob && request.keepTemp),
+    onWarning: request.onWarning,
+  };
   const keptRanges = site.kind === 'files' ? site.keptRanges : undefined;
   const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(shuffleWork, second.threads, keptRanges));
 

@@ -4,10 +4,11 @@
 import type { MeasureTask } from '../../workers/tasks/measure-cut.js';
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import type { SinkStart } from '../output/output-target.js';
+import type { SinkEnd, SinkStart } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
+import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -44,6 +45,26 @@ export async function findStarts(
       `shard ${shard} starts behind byte ${range.firstByte} of the output, which belongs to it`,
     );
   });
+}
+
+/**
+ * Where each range ends: where the next one begins, of this attempt or an earlier one. Undefined for the last range, and
+ * where tasks append.
+ */
+export function findEnds(
+  { target }: ShuffleWork,
+  ranges: readonly PileRange[],
+  starts: readonly SinkStart[],
+  finished: readonly FinishedRange[],
+): (SinkEnd | undefined)[] {
+  if (target.kind !== 'placed') return ranges.map(() => undefined);
+  const ofFinished = finished.flatMap(({ first, regions: [region] }) =>
+    region === undefined ? [] : [{ first, at: { shard: region.shard, shardByte: region.start } }],
+  );
+  const ofRanges = ranges.map(({ first }, i) => ({ first, at: starts[i] }));
+  const inOrder = [...ofFinished, ...ofRanges].sort((a, b) => a.first - b.first);
+  const next = new Map(inOrder.map(({ first }, i) => [first, inOrder[i + 1]?.at]));
+  return ranges.map(({ first }) => next.get(first));
 }
 
 /** The byte of the whole output at which each of `shards` starts. */
@@ -89,7 +110,9 @@ async function measureCuts(
   const take = (measuredBytes: number, { shard, pileByte }: { shard: number; pileByte: number }) => {
     firstByteOfShard.set(shard, pileByte + measuredBytes);
   };
-  await runTasks(tasks, ({ task }) => threads.pool.run('measure', task), take, tasksAtOnce(threads), threads.stop);
+  const measure = ({ task }: { task: MeasureTask }) =>
+    onceMore(() => threads.pool.run('measure', task), work.onWarning);
+  await runTasks(tasks, measure, take, tasksAtOnce(threads), threads.stop);
   return firstByteOfShard;
 }
 

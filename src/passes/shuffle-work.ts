@@ -12,6 +12,7 @@ export interface ShuffleWork {
   readonly attempt: string;
   /** Whether the data of a stripe is deleted as soon as the output has its piles. */
   readonly deletesStripes: boolean;
+  readonly onWarning: (line: string) => void;
 }
 
 /** @param name prefix of the names of the task's temp files, unique to this task. */
