@@ -3,6 +3,7 @@
  *
  *     store                     the settings: seed, number of piles
  *     manifests/000000000012    the pile sets of a state of the store; the highest number is the present state  store-manifest.ts
+ *     reached/000000000012      the highest state that the store has reached, an empty file                             reached-state.ts
  *     pile-sets/NAME.index      a pile set (../pile-sets)
  *     pile-sets/NAME.0.pile
  *     pile-sets/writing+...     the maker of pile sets that are not part of the store yet                       store-attempt.ts
@@ -17,19 +18,26 @@ import { MOST_PILES } from '../pile-sets/pile-layout.js';
 
 export const SETTINGS_NAME = 'store';
 const MANIFESTS_NAME = 'manifests';
+const REACHED_NAME = 'reached';
 const PILE_SETS_NAME = 'pile-sets';
 
 export function manifestDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, MANIFESTS_NAME);
 }
 
+export function reachedDirectoryOf(storeDirectory: string): string {
+  return join(storeDirectory, REACHED_NAME);
+}
+
 export function pileSetDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, PILE_SETS_NAME);
 }
 
+const NAMES: ReadonlySet<string> = new Set([SETTINGS_NAME, MANIFESTS_NAME, REACHED_NAME, PILE_SETS_NAME]);
+
 /** Whether the directory of a store holds such a name, in a finished store or while it is made. */
 export function isNameInStore(name: string): boolean {
-  return name === SETTINGS_NAME || name === MANIFESTS_NAME || name === PILE_SETS_NAME || isNameOfAttempt(name);
+  return NAMES.has(name) || isNameOfAttempt(name);
 }
 
 const MANIFEST_NAME = /^\d{12}$/;
