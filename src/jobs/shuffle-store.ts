@@ -4,7 +4,7 @@
  *
  *     plan      current state of the store, memory                  prepareStoreShuffle
  *     gather    all pile sets of the store, and their totals        gather-stored-piles.ts
- *     check     space for the output and for piles that are split   disk-space.ts
+ *     check     space for the output and for large piles           disk-space.ts
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
@@ -146,7 +146,7 @@ async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: Tal
 /** @throws SystemError ERR_NO_SPACE */
 function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
   const needs = storeShuffleNeeds(plan, piles, request);
-  const basis = 'if all threads split their largest piles at the same time';
+  const basis = 'if all threads scatter their largest piles again at the same time';
   requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, request.onWarning, basis);
 }
 

@@ -183,6 +183,19 @@ describe('verification', () => {
       expect(seen(await shuffleUnder({ act: 'replace-gathered' }, circumstances, '-q'))).toEqual(REFUSAL);
     });
 
+    it('makes a pile of a stream once more if the reader has got nothing of it', async () => {
+      const result = await shuffleUnder({ act: 'alter-loaded', part: 'highKey' }, circumstances);
+      expect(result).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('; it is tried once more\n') });
+      expect(sortLines(result.stdout.toString('latin1'))).toEqual(SORTED_OUTPUT);
+    });
+
+    it('does not write a pile of a stream twice', async () => {
+      const result = await shuffleUnder({ act: 'skip-gathered' }, circumstances, '-q');
+      expect(seen(result)).toEqual(REFUSAL);
+      expect(result.stderr).toMatch(/pile \d+ came out .*; the output has received a part of them$/m);
+      expect(result.stdout.byteLength).toBeLessThan(OUTPUT_BYTES);
+    });
+
     it('leaves an existing output as it was', async () => {
       const output = directory.path('existing');
       writeFileSync(output, 'precious\n');
