@@ -116,10 +116,17 @@ export class SystemError extends PileshufError {
   }
 }
 
+const VERIFICATION_FAILED = 'verification failed: ';
+
 /** The written records differ from the read ones; no output is kept. */
 export class VerificationError extends PileshufError {
-  constructor(message: string, options?: ErrorDetails) {
-    super('verification', 'ERR_VERIFICATION', `verification failed: ${message}`, options);
+  constructor(problem: string, options?: ErrorDetails) {
+    super('verification', 'ERR_VERIFICATION', `${VERIFICATION_FAILED}${problem}`, options);
+  }
+
+  /** The message without its first words. */
+  get problem(): string {
+    return this.message.slice(VERIFICATION_FAILED.length);
   }
 }
 
@@ -128,6 +135,23 @@ export class StagedOutputError extends VerificationError {
   /** @param problem the change, and its place. */
   constructor(problem: string) {
     super(`${problem}; give \`force\` without \`resume\` to start anew`);
+  }
+}
+
+/** The same part of the work was done twice, from the same temp data, and came out wrong both times. */
+export class WrongTwiceError extends VerificationError {
+  /** @param second what was wrong the second time. */
+  constructor(second: VerificationError) {
+    const { problem, pileSetName, cleanupErrors } = second;
+    super(`twice in a row: ${problem}`, { cause: second, pileSetName });
+    addCleanupErrors(this, cleanupErrors);
+  }
+}
+
+/** Wrong records that a stream has received already: they cannot be made again. */
+export class WrongStreamError extends VerificationError {
+  constructor(wrong: VerificationError) {
+    super(`${wrong.problem}; the output has received a part of them`, { cause: wrong, pileSetName: wrong.pileSetName });
   }
 }
 
@@ -152,8 +176,21 @@ export class ClosedPipeError extends PileshufError {
   }
 }
 
+/** The classes that `kind` does not tell. The names travel, since a bundler may rename classes. */
+const subclasses = {
+  'staged output': StagedOutputError,
+  'wrong twice': WrongTwiceError,
+  'wrong stream': WrongStreamError,
+} as const;
+
+type Subclass = keyof typeof subclasses;
+
+const subclassNames: readonly Subclass[] = ['staged output', 'wrong twice', 'wrong stream'];
+
 /** A `PileshufError` as plain data that survives structured cloning. */
 export interface EncodedError {
+  /** Undefined: the kind alone tells the class. */
+  readonly subclass: Subclass | undefined;
   readonly kind: ErrorKind;
   readonly code: ErrorCode;
   readonly message: string;
@@ -166,15 +203,19 @@ export interface EncodedError {
 export function encodeError(thrown: unknown): EncodedError {
   if (thrown instanceof PileshufError) {
     const { kind, code, message, stack = '', pileSetName } = thrown;
-    return { kind, code, message, stack, pileSetName, cleanupErrors: thrown.cleanupErrors.map(encodeError) };
+    const subclass = subclassNames.find((name) => thrown instanceof subclasses[name]);
+    return { subclass, kind, code, message, stack, pileSetName, cleanupErrors: thrown.cleanupErrors.map(encodeError) };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
   const inTask = `a task failed: ${message}`;
-  return { kind: 'failed', code: 'ERR_WORKER', message: inTask, stack, pileSetName: undefined, cleanupErrors: [] };
+  const details = { subclass: undefined, pileSetName: undefined, cleanupErrors: [] };
+  return { kind: 'failed', code: 'ERR_WORKER', message: inTask, stack, ...details };
 }
 
-const classOfKind: Record<ErrorKind, { readonly prototype: PileshufError; readonly name: string }> = {
+type ErrorClass = { readonly prototype: PileshufError; readonly name: string };
+
+const classOfKind: Record<ErrorKind, ErrorClass> = {
   failed: SystemError,
   usage: UsageError,
   input: InputError,
@@ -183,12 +224,14 @@ const classOfKind: Record<ErrorKind, { readonly prototype: PileshufError; readon
   'closed-pipe': ClosedPipeError,
 };
 
-/** The inverse of `encodeError`: an instance of the class that `kind` names. */
+/** The inverse of `encodeError`: an instance of the same class. */
 export function decodeError(encoded: EncodedError): PileshufError {
   const { pileSetName } = encoded;
   const error = new PileshufError(encoded.kind, encoded.code, encoded.message, { pileSetName });
-  Object.setPrototypeOf(error, classOfKind[encoded.kind].prototype);
-  error.name = classOfKind[encoded.kind].name;
+  const { prototype, name }: ErrorClass =
+    encoded.subclass === undefined ? classOfKind[encoded.kind] : subclasses[encoded.subclass];
+  Object.setPrototypeOf(error, prototype);
+  error.name = name;
   error.stack = encoded.stack;
   addCleanupErrors(error, encoded.cleanupErrors.map(decodeError));
   return error;

@@ -38,6 +38,7 @@ export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOption
 export { shuffle } from './jobs/shuffle.js';
 export { shuffleStore } from './jobs/shuffle-store.js';
 export {
+  type CollectOptions,
   collectStore,
   type ExpireReport,
   type ExpireRule,
@@ -57,3 +58,4 @@ export type { ShardRule } from './plan/shard-cuts.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';
 export type { GenerationSummary } from './store/generations.js';
+export type { UnownedPileSets } from './store/seen-attempts.js';

@@ -1,15 +1,20 @@
 /** Errors cross from a worker thread to the coordinator as plain data, and arrive unchanged. */
 import { describe, expect, it } from 'vitest';
+import * as errors from '#src/errors.js';
 import {
   AbortedError,
   addCleanupErrors,
+  ClosedPipeError,
   decodeError,
   encodeError,
   InputError,
   PileshufError,
+  StagedOutputError,
   SystemError,
   UsageError,
   VerificationError,
+  WrongStreamError,
+  WrongTwiceError,
 } from '#src/errors.js';
 
 function crossed(error: unknown): PileshufError {
@@ -17,18 +22,34 @@ function crossed(error: unknown): PileshufError {
 }
 
 describe('an error that crosses threads', () => {
-  it.each([
+  const ofEachClass = [
     new UsageError('no such option', 'ERR_OPTION'),
     new InputError('ERR_INPUT_CORRUPT', 'x.gz is corrupt'),
     new SystemError('ERR_NO_SPACE', 'no space'),
     new VerificationError('pile 7 is not what it was'),
     new VerificationError('a segment is not what it was', { pileSetName: 'set-000012' }),
     new AbortedError(),
-  ])('is the same: $message', (error) => {
-    const { kind, code, message, name, stack } = error;
+    new AbortedError('incomplete'),
+    new ClosedPipeError(),
+    new StagedOutputError('the staged output 0.part has changed'),
+    new WrongTwiceError(new VerificationError('pile 7 is not what it was', { pileSetName: 'set-000012' })),
+    new WrongStreamError(new VerificationError('pile 7 is not what it was')),
+  ];
+
+  it('is of any class', () => {
+    const classes = Object.values<unknown>(errors).filter(
+      (value) => typeof value === 'function' && (value === PileshufError || value.prototype instanceof PileshufError),
+    );
+    expect(new Set(ofEachClass.map((error) => error.constructor))).toEqual(
+      new Set(classes.filter((one) => one !== PileshufError)),
+    );
+  });
+
+  it.each(ofEachClass)('is the same: $message', (error) => {
+    const { kind, code, message, name, stack, pileSetName } = error;
     const copy = crossed(error);
-    expect(copy).toBeInstanceOf(error.constructor);
-    expect(copy).toMatchObject({ kind, code, message, name, stack });
+    expect(Object.getPrototypeOf(copy)).toBe(error.constructor.prototype);
+    expect(copy).toMatchObject({ kind, code, message, name, stack, pileSetName });
   });
 
   it('brings along what failed while the task cleaned up after it', () => {

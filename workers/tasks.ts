@@ -12,6 +12,7 @@ import { measureCrossings } from './tasks/measure-crossings.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
+import { verifyPiles } from './tasks/verify-piles.js';
 import { writeRange } from './tasks/write-range.js';
 
 export { forgetJob } from './thread-state.js';
@@ -23,6 +24,7 @@ const TASKS = {
   note: noteRecords,
   'read-back': readBack,
   scatter: scatterSlice,
+  verify: verifyPiles,
   write: writeRange,
 };
 

@@ -75,7 +75,7 @@ const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
 const FRAMERS = ['shuffle', 'append', 'index', 'pile'] as const;
 const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
-const TALKERS = [...BUDGETED, 'expire', 'gc'] as const;
+const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
 
 const kind = (recordKind: RecordKind): RecordKind => recordKind;
 
@@ -209,6 +209,11 @@ export const optionTable = [
     name: 'grace', value: 'TIME', sets: 'graceMilliseconds', parse: parseDuration,
     help: 'keep removed data for this time, for programs that still read it', default: '1d',
     group: 'Store', commands: ['expire', 'gc'],
+  },
+  {
+    name: 'give-up-lost', sets: 'giveUpLost',
+    help: 'continue from the newest manifest if a later one is lost, and delete the data that only it named',
+    group: 'Store', commands: ['gc'],
   },
 
   {

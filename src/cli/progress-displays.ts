@@ -24,6 +24,7 @@ const phaseNames: Readonly<Record<ShuffleProgress['phase'], string>> = {
   scatter: 'pass 1',
   shuffle: 'pass 2',
   commit: 'commit',
+  verify: 'verify',
 };
 
 /** A short job neither flickers nor leaves lines behind. */

@@ -3,7 +3,7 @@
  * have been drawn and is needed to get the same order again.
  */
 
-import type { AppendReport, CollectedGarbage, ShuffleReport } from '../index.js';
+import type { AppendReport, CollectedGarbage, ShuffleReport, UnownedPileSets } from '../index.js';
 import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
@@ -38,7 +38,15 @@ export function describeAppend({ records, bytes, seconds, generation, state, che
 }
 
 /** `deleted 3 pile sets, 1.20 GB, and 1 manifest` */
-export function describeGarbage({ pileSets, bytes, manifests }: CollectedGarbage): string {
-  if (pileSets === 0 && manifests === 0) return 'nothing to delete';
-  return `deleted ${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, and ${formatPlural(manifests, 'manifest')}`;
+export function describeGarbage({ pileSets, bytes, manifests, unowned }: CollectedGarbage): string {
+  const deleted =
+    pileSets === 0 && manifests === 0
+      ? 'nothing to delete'
+      : `deleted ${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, and ${formatPlural(manifests, 'manifest')}`;
+  return unowned.pileSets === 0 ? deleted : `${deleted}; kept ${describeUnowned(unowned)}`;
+}
+
+/** `3 pile sets, 1.20 GB, the newest of 2026-01-31T12:00:00.000Z, which a lost manifest has named` */
+export function describeUnowned({ pileSets, bytes, newest }: UnownedPileSets): string {
+  return `${formatPlural(pileSets, 'pile set')}, ${formatBytes(bytes)}, the newest of ${newest}, which a lost manifest has named`;
 }

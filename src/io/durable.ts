@@ -69,13 +69,13 @@ export function byteLengthOf(path: string): number {
   return systemCall('examine', 'output', path, () => Number(fileCalls.stat(path).size));
 }
 
-/** Creates an empty output, with the mode that the umask gives, unless it exists. */
-export function ensureFile(path: string): void {
+/** Creates an empty file, with the mode that the umask gives, unless it exists. */
+export function ensureFile(path: string, role: 'output' | 'store'): void {
   try {
     const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
     fileCalls.close(fileCalls.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o666));
   } catch (error) {
-    throw ioError('create', 'output', path, error);
+    throw ioError('create', role, path, error);
   }
 }
 

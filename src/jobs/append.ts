@@ -51,7 +51,7 @@ async function append(prepared: PreparedAppend, { releases }: JobScope) {
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const piling = { layout, ramPool: undefined, tempZstdLevel: undefined };
   const settings = scatterSettings(threads, plan, request, piling, true, false);
-  const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name };
+  const work = { ...prepared, slices: plan.slices, settings, attempt: attempt.name, onWarning: request.onWarning };
 
   const pass1 = await progress.during('scatter', plan.inputBytes, () => scatterInputs(work, threads, undefined));
   const { records, bytes, longestRecordBytes, pileSets } = pass1.value;

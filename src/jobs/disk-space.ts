@@ -31,13 +31,17 @@ const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
   'the pile store': 'store',
 };
 
-/** @throws SystemError ERR_NO_SPACE; the message has the device, the needed and the free space. */
+/**
+ * @param basis of what is expected, for the warning.
+ * @throws SystemError ERR_NO_SPACE; the message has the device, the needed and the free space.
+ */
 export function requireSpace(
   { least, expected }: DiskNeeds,
   needsOf: (need: DiskNeed) => readonly SpaceNeed[],
   stripeCount: number,
   gates: DeviceGates,
   onWarning: TalkRequest['onWarning'],
+  basis = 'by a sample of the inputs',
 ): void {
   const shortagesOf = (need: DiskNeed) => findShortages(needsOf(need), stripeCount, gates);
   const [shortage] = shortagesOf(least);
@@ -45,7 +49,7 @@ export function requireSpace(
     throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);
   }
   for (const { description, advice } of shortagesOf(expected)) {
-    onWarning(`by a sample of the inputs, there may not be enough space ${description}; ${advice}`);
+    onWarning(`${basis}, there may not be enough space ${description}; ${advice}`);
   }
 }
 

@@ -2,13 +2,18 @@
  * Describes a pile store in numbers, and compares the manifest with the indexes and data files.
  */
 
+import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
+import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { measurePiles } from '../store/measure-piles.js';
+import { describeUnowned, findUnowned, type UnownedPileSets } from '../store/seen-attempts.js';
 import { findMarks } from '../store/store-attempt.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
-import { openSnapshot } from '../store/store-snapshot.js';
+import { openRemains, type StoreSnapshot } from '../store/store-snapshot.js';
+import type { ShuffleProgress } from './options.js';
+import { completeTalk } from './request.js';
 import { verifyStore } from './verify-store.js';
 
 export interface InspectOptions {
@@ -16,6 +21,10 @@ export interface InspectOptions {
   readonly verify?: boolean | undefined;
   /** Stops the call, which then throws an AbortedError. */
   readonly signal?: AbortSignal | undefined;
+  /** Called about five times a second while records are read. If it throws, the call stops and throws the same. */
+  readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
+  /** Called with each warning, which is one line. */
+  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 export interface StoreReport {
@@ -47,6 +56,8 @@ export interface StoreReport {
   readonly pileBytes: { readonly least: number; readonly mean: number; readonly most: number };
   /** Number of pile sets that were removed from the store and are not yet deleted. */
   readonly removedPileSets: number;
+  /** Pile sets that belong to no state of the store and to no writer: a lost manifest has named them. */
+  readonly unowned: UnownedPileSets;
   /** Number of writers at work, and of writers that ended without cleaning up. */
   readonly writers: number;
   /** Whether every record was read. */
@@ -55,15 +66,28 @@ export interface StoreReport {
 
 /**
  * Describes a store. Others may read and write the store meanwhile.
+ *
+ * @param tuning sizes for tests; they do not change the result.
  * @throws UsageError ERR_STORE if the directory is not a store, or if a pile set was expired and deleted meanwhile;
- *   VerificationError for the first damage; SystemError; AbortedError
+ *   VerificationError for the first damage, if the manifest of the present state is lost, and with `verify` if there are pile
+ *   sets that a lost manifest has named; SystemError; AbortedError
  */
-export async function inspectStore(storeDirectory: string, options: InspectOptions = {}): Promise<StoreReport> {
-  const snapshot = openSnapshot(storeDirectory);
+export async function inspectStore(
+  storeDirectory: string,
+  options: InspectOptions = {},
+  tuning: Partial<Tuning> = {},
+): Promise<StoreReport> {
+  const remains = openRemains(storeDirectory);
+  const { snapshot } = remains;
   const { directory, settings, manifest } = snapshot;
   const { verify: verified = false, signal } = options;
+  const unowned = await findUnowned(snapshot, signal);
+  remains.requirePresent(unowned.pileSets === 0 ? '' : `, which does not name ${describeUnowned(unowned)}`);
   const storedBytes = await measurePiles(snapshot, signal);
-  if (verified) await verifyStore(snapshot, signal);
+  if (verified) {
+    requireNoneUnowned(unowned, snapshot);
+    await verifyStore(snapshot, completeTalk(options), tuning);
+  }
 
   const generations = generationsOf(manifest.commits).map(summaryOf);
   const sum = (count: (generation: GenerationSummary) => number) =>
@@ -89,7 +113,15 @@ export async function inspectStore(storeDirectory: string, options: InspectOptio
       most: storedBytes.reduce((most, bytes) => Math.max(most, bytes), 0),
     },
     removedPileSets: manifest.removed.reduce((total, { pileSets }) => total + pileSets.length, 0),
+    unowned,
     writers: findMarks(listNames(pileSetDirectoryOf(directory), 'store')).length,
     verified,
   };
+}
+
+function requireNoneUnowned(unowned: UnownedPileSets, { directory, manifest }: StoreSnapshot): void {
+  if (unowned.pileSets === 0) return;
+  throw new VerificationError(
+    `the pile store ${directory} has ${describeUnowned(unowned)}, that belong to no state and to no writer: a manifest newer than that of state ${manifest.number} may be lost; restore it from a copy, or give \`giveUpLost\` to pileshuf gc to delete them`,
+  );
 }

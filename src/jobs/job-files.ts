@@ -11,6 +11,7 @@ import {
   setUnfinishedJob,
   UsageError,
   VerificationError,
+  WrongTwiceError,
 } from '../errors.js';
 import { removeContents } from '../io/directories.js';
 import { removeFile } from '../io/files.js';
@@ -232,7 +233,10 @@ function canNeverResume(error: unknown): boolean {
 
 const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set(['ERR_INPUT_CHANGED', 'ERR_SAMPLE_KEY_REPEATED']);
 
-/** Whether a later attempt would fail in the same way, because it would reuse all of the work. */
+/**
+ * Whether a later attempt would fail in the same way, because it would reuse all of the work. A pile that was wrong twice may
+ * come out right with other memory, or on another machine.
+ */
 function wouldFailAgain(error: unknown): boolean {
-  return error instanceof VerificationError && error.pileSetName === undefined;
+  return error instanceof VerificationError && error.pileSetName === undefined && !(error instanceof WrongTwiceError);
 }

@@ -14,6 +14,7 @@ const COUNTER_OF_PHASE: Record<Phase, Counter | undefined> = {
   scatter: 'scatteredBytes',
   shuffle: 'shuffledBytes',
   commit: undefined,
+  verify: 'scatteredBytes',
 };
 
 export class JobProgress {

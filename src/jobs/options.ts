@@ -45,8 +45,8 @@ export type HeaderKind =
 /** How far a job has come. */
 export interface ShuffleProgress {
   /** `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
-  readonly phase: 'scatter' | 'shuffle' | 'commit';
-  /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. */
+  readonly phase: 'scatter' | 'shuffle' | 'commit' | 'verify';
+  /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. Of `verify`: of a store on disk. */
   readonly bytesDone: number;
   /** Undefined when the total is unknown: in pass 1 if an input is a stream, and in `commit`. */
   readonly bytesTotal: number | undefined;

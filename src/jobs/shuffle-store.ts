@@ -2,8 +2,9 @@
  * Writes the records of a pile store in random order: a shuffle pass on the piles of the store. The totals of the piles
  * come from the indexes of the store instead of a scatter pass. This job only reads the store.
  *
- *     plan      current state of the store, memory and disks        prepareStoreShuffle
+ *     plan      current state of the store, memory                  prepareStoreShuffle
  *     gather    all pile sets of the store, and their totals        gather-stored-piles.ts
+ *     check     space for the output and for large piles           disk-space.ts
  *     between, shuffle, verify, commit                              as in shuffle.ts
  */
 import { randomBytes } from 'node:crypto';
@@ -11,10 +12,12 @@ import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { describeUnowned, findUnowned } from '../store/seen-attempts.js';
 import { filesOfStore, pileSetDirectoryOf } from '../store/store-files.js';
 import { explainedByExpiry, layoutOf, openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { needsAtSite, requireSpace } from './disk-space.js';
@@ -38,7 +41,7 @@ import {
 import { chooseSite, type StreamSite } from './site.js';
 import { shuffleSettings } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
-import { createControl, planStoreShuffle, type WorkPlan } from './work-plan.js';
+import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
 
 /**
  * Writes the records of a store in one uniformly random order: the same bytes as `shuffle` writes from the same inputs,
@@ -61,8 +64,14 @@ export async function shuffleStore(
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
     const progress = new JobProgress(control, stop, request.onProgress);
+    await warnOfUnowned(snapshot, request);
+    profile.pass1Begins();
+    const pass1 = await progress.during('scatter', undefined, () =>
+      gatherStoredPiles(snapshot, prepared.layout, control),
+    );
+    requireStoreSpace(prepared, pass1.value);
     const site = await openSite(prepared, scope);
-    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope));
+    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, pass1, stop, progress, profile, threadScope));
   }).catch((error: unknown) => {
     throw explainedByExpiry(error, snapshot);
   });
@@ -79,6 +88,7 @@ interface PreparedStoreShuffle {
   /** Where the piles of the store lie. */
   readonly layout: PileSetLayout;
   readonly site: StreamSite | StartedFiles;
+  readonly gates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly plan: WorkPlan;
@@ -121,10 +131,24 @@ async function prepareStoreShuffle(
     pileCount: settings.pileCount,
   };
   const plan = planStoreShuffle(request, stored, disks, request.compression !== undefined, tuning);
-  const needsOf = (need: (typeof plan)['diskNeeds']['least']) => needsAtSite(need, site);
-  requireSpace(plan.diskNeeds, needsOf, 1, gates, request.onWarning);
   const control = createControl(plan, gates);
-  return { request, snapshot, layout, site, disks, outputGate, plan, control };
+  return { request, snapshot, layout, site, gates, disks, outputGate, plan, control };
+}
+
+/** The store is read as its newest manifest says. If there may be a newer one, the caller must know. */
+async function warnOfUnowned(snapshot: StoreSnapshot, { signal, onWarning }: TalkRequest): Promise<void> {
+  const unowned = await findUnowned(snapshot, signal);
+  if (unowned.pileSets === 0) return;
+  onWarning(
+    `the pile store ${snapshot.directory} has ${describeUnowned(unowned)}, that belong to no state and to no writer: a manifest may be lost; pileshuf inspect tells more`,
+  );
+}
+
+/** @throws SystemError ERR_NO_SPACE */
+function requireStoreSpace({ request, plan, site, gates }: PreparedStoreShuffle, piles: ScatteredPiles): void {
+  const needs = storeShuffleNeeds(plan, piles, request);
+  const basis = 'if all threads scatter their largest piles again at the same time';
+  requireSpace(needs, (need) => needsAtSite(need, site), 1, gates, request.onWarning, basis);
 }
 
 function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<OpenSite> {
@@ -140,6 +164,7 @@ function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<Open
 async function shuffleAt(
   site: OpenSite,
   { request, snapshot, layout: storeLayout, plan, control }: PreparedStoreShuffle,
+  pass1: { readonly value: ScatteredPiles; readonly seconds: number },
   stop: JobStop,
   progress: JobProgress,
   profile: ProfileLog,
@@ -147,8 +172,6 @@ async function shuffleAt(
 ) {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
   const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
-  profile.pass1Begins();
-  const pass1 = await progress.during('scatter', undefined, () => gatherStoredPiles(snapshot, storeLayout, control));
   const piles = pass1.value;
 
   const outputPlan = planOutput(request, piles, undefined);
@@ -164,8 +187,14 @@ async function shuffleAt(
     rescatterTo: site.piles,
     isProfiled,
   });
-  const attempt = randomBytes(4).toString('hex');
-  const work = { piles, settings, attempt, deletesStripes: false, samples: undefined };
+  const work = {
+    piles,
+    settings,
+    attempt: randomBytes(4).toString('hex'),
+    deletesStripes: false,
+    samples: undefined,
+    onWarning: request.onWarning,
+  };
   const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
 
   const { records, bytes } = piles;

@@ -83,7 +83,7 @@ async function shuffleAt(
   const attempt = randomBytes(4).toString('hex');
 
   // The thread of the memory pool starts beside those of the task pool, and ends after them.
-  const openingRamPool = openRamPool(memory.ramPoolBytes, inline, releases);
+  const openingRamPool = openRamPool(memory.ramPoolBytes, inline, stop, releases);
   openingRamPool.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: plan.slices.length };
@@ -98,6 +98,7 @@ async function shuffleAt(
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
     settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),
     attempt,
+    onWarning: request.onWarning,
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const pass1 = await progress.during('scatter', plan.inputBytes, () =>
@@ -122,7 +123,7 @@ async function shuffleAt(
   const deletesStripes = !(outlivesJob && request.keepTemp);
   const sampleKeys = request.framing === undefined ? undefined : framingOf(request.framing).sampleKeys;
   const samples = sampleKeys && { ...request, ...scatterWork, sampleKeys, recordEnds: piles.recordEnds };
-  const shuffleWork = { piles, settings, attempt, deletesStripes, samples };
+  const shuffleWork = { piles, settings, attempt, deletesStripes, samples, onWarning: request.onWarning };
   const pass2 = await progress.during('shuffle', bytes, () => shuffleTo(site, outputPlan, shuffleWork, second.threads));
 
   const checksum = checksumTextOf(piles.checksum);

@@ -11,7 +11,7 @@ import {
   summaryOf,
   timeOfDate,
 } from '../store/generations.js';
-import { openSnapshot } from '../store/store-snapshot.js';
+import { openRemains, openSnapshot } from '../store/store-snapshot.js';
 
 export interface GarbageOptions {
   /**
@@ -21,6 +21,15 @@ export interface GarbageOptions {
   readonly graceMilliseconds?: number | undefined;
   /** Stops the call, which then throws an AbortedError. A later call deletes the rest. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface CollectOptions extends GarbageOptions {
+  /**
+   * Gives up what a lost manifest named: the store continues from the newest manifest that is left, and pile sets that
+   * belong to no state and to no writer are deleted, whatever their age. Default: a store whose newest manifest is lost is
+   * an error, and such pile sets stay.
+   */
+  readonly giveUpLost?: boolean | undefined;
 }
 
 /**
@@ -65,8 +74,10 @@ export async function expireStore(
  * manifests. Others may read and write the store meanwhile.
  * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
  */
-export async function collectStore(storeDirectory: string, options: GarbageOptions = {}): Promise<CollectedGarbage> {
-  return await collectGarbage(openSnapshot(storeDirectory), graceOf(options), options.signal);
+export async function collectStore(storeDirectory: string, options: CollectOptions = {}): Promise<CollectedGarbage> {
+  const grace = graceOf(options);
+  const { signal, giveUpLost } = options;
+  return await collectGarbage(openRemains(storeDirectory).snapshot, grace, signal, giveUpLost);
 }
 
 function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {

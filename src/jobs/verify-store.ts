@@ -1,107 +1,99 @@
 /**
- * Verifies a store by reading every record. The checksums of segments show damage on disk. Scattering the records again,
- * without writing them, shows whether each record lies on its pile and whether the index counts every record.
+ * Verifies a store by reading every record, on as many threads as there are CPUs.
  */
-import { Arena } from '../../workers/arena.js';
-import { KernelHasher } from '../../workers/kernel/kernel-hasher.js';
-import { ScatterArena } from '../../workers/piles/scatter-arena.js';
-import { VerificationError } from '../errors.js';
-import { zstdExpander } from '../formats/codecs/zstd-writer.js';
+import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
+import { releasingAll } from '../cleanup.js';
 import { JobControl, UNGATED } from '../job-control.js';
-import { hearSignals } from '../pause.js';
-import { eachMergedPile, MergedPileReader } from '../pile-sets/merged-pile.js';
-import { dataFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
-import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
-import { checksumTextOf, isSameTally, type PileTally, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
-import { readPileTotals } from '../pile-sets/read-pile-set-index.js';
-import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import { readCpuCount, readMemory } from '../machine/limits.js';
+import { onceMore } from '../passes/once-more.js';
+import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
+import { JobStop, startThreads } from '../passes/threads.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { pileSetDirectoryOf } from '../store/store-files.js';
+import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
+import { JobProgress } from './job-progress.js';
+import type { TalkRequest } from './request.js';
 
 const MIB = 2 ** 20;
-const WINDOW_BYTES = MIB;
-/** For the buffers of all piles together; full buffers are discarded. */
+/** A store of this size is read before two threads have started. */
+const INLINE_BYTES = 8 * MIB;
+/** Enough for a task to be worth its start, and little enough to keep all threads busy. */
+const TASK_BYTES = 64 * MIB;
+/** For the buffers of all piles of a thread together; full buffers are discarded. */
 const BUFFERS_BYTES = 32 * MIB;
 const LARGEST_BUFFER_BYTES = 64 * 1024;
+const MEMORY_SHARE = 0.5;
 
 /**
  * @throws VerificationError for the first damage; UsageError ERR_STORE if a pile set was expired and deleted meanwhile;
  *   SystemError; AbortedError
  */
-export async function verifyStore(snapshot: StoreSnapshot, signal?: AbortSignal): Promise<void> {
-  const longestRecordBytes = snapshot.manifest.commits.reduce(
-    (most, commit) => Math.max(most, commit.longestRecordBytes),
-    0,
-  );
-  const layout = layoutOf(snapshot, UNGATED, false);
-  const control = JobControl.create([], Number.MAX_SAFE_INTEGER);
-  const arena = new Arena(control);
-  for (const pileSet of pileSetsOf(snapshot, layout)) {
-    try {
-      await verifyPileSet(pileSet, layout, longestRecordBytes, arena, control, signal);
-    } catch (error) {
-      throw explainedByExpiry(error, snapshot, pileSet.name);
-    }
-  }
-}
-
-async function verifyPileSet(
-  pileSet: StoredPileSet,
-  layout: PileSetLayout,
-  longestRecordBytes: number,
-  arena: Arena,
-  control: JobControl,
-  signal: AbortSignal | undefined,
+export async function verifyStore(
+  snapshot: StoreSnapshot,
+  { signal, onProgress, onWarning }: TalkRequest,
+  tuning: Pick<Tuning, 'inline'>,
 ): Promise<void> {
-  const { pileCount } = layout;
-  const windowBytes = WINDOW_BYTES + longestRecordBytes + STORED_HEADER_BYTES;
-  const scatterArena = new ScatterArena(arena, nowhere, {
-    pileCount,
-    bufferBytes: Math.min(LARGEST_BUFFER_BYTES, Math.ceil(BUFFERS_BYTES / pileCount)),
-    windowBytes,
-    maxRecordBytes: windowBytes,
-    keyScale: 1n,
-  });
-  const reader = new MergedPileReader(undefined, new KernelHasher(arena.kernel, 'segments'), zstdExpander, control);
-  const damaged = (pile: number, problem: string) =>
-    new VerificationError(
-      `${dataFilePath(layout, pileSet.name, 0, 0)}: pile ${pile} ${problem}; check the disk, and restore the store from a copy`,
-    );
-  const { window } = scatterArena;
-  for (const merged of eachMergedPile([pileSet], 0, pileCount)) {
-    await hearSignals(signal);
-    window.clear();
-    await reader.read(merged, layout, {
-      place: (byteLength) => {
-        const room = window.makeRoom();
-        if (typeof room !== 'number') throw damaged(merged.pile, 'holds a longer record than any committed record');
-        return { target: arena.kernel.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
-      },
-      receive: (byteLength) => {
-        window.filledEnd += byteLength;
-        window.recordStart = arena.kernel.wasm.rescatterStored(window.recordStart, window.filledEnd) >>> 0;
-      },
-    });
-    if (window.pendingBytes > 0) throw damaged(merged.pile, `ends inside a record, ${window.pendingBytes} bytes of it`);
-  }
-  compareTotals(scatterArena.totals(), readPileTotals(pileSet.index), damaged);
+  const { commits } = snapshot.manifest;
+  const diskBytes = commits.flatMap(({ pileSets }) => pileSets).reduce((sum, pileSet) => sum + pileSet.diskBytes, 0);
+  const inline = tuning.inline ?? diskBytes <= INLINE_BYTES;
+  const gates = new DeviceGates({});
+  const place = pileSetDirectoryOf(snapshot.directory);
+  const rotates = gates.deviceOf(place, 'store').deviceClass === 'rotating';
+  // A single thread makes one call at a time, without a gate.
+  const layout = layoutOf(snapshot, inline ? UNGATED : gates.gateOf(place, 'store'), rotates);
+  const control = JobControl.create(gates.permits, Number.MAX_SAFE_INTEGER);
+  const stop = new JobStop(control, signal);
+  await releasingAll(
+    async (releases) => {
+      releases.push(() => stop.release());
+      const longestRecordBytes = longestRecordBytesOf(commits);
+      const threadCount = inline ? 0 : threadsFor(longestRecordBytes);
+      const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, () => {}, releases);
+      const job = {
+        jobName: threads.jobName,
+        control: control.buffer,
+        arenaBytes: 0,
+        layout,
+        bufferBytes: Math.min(LARGEST_BUFFER_BYTES, Math.ceil(BUFFERS_BYTES / layout.pileCount)),
+      };
+      const verify = async (task: VerifyTask) => {
+        try {
+          await onceMore(() => threads.pool.run('verify', task), onWarning);
+        } catch (error) {
+          throw explainedByExpiry(error, snapshot, task.pileSet.name);
+        }
+      };
+      const tasks = tasksOf(snapshot, { job, longestRecordBytes });
+      const progress = new JobProgress(control, stop, onProgress);
+      await progress.during('verify', diskBytes, () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), stop));
+    },
+    () => {},
+  );
 }
 
-const nowhere = {
-  append: () => {},
-  commit: () => {
-    throw new RangeError('there is no pile set to commit');
-  },
-};
+function threadsFor(longestRecordBytes: number): number {
+  const bytesOfThread = BUFFERS_BYTES + 2 * verifyWindowBytes(longestRecordBytes);
+  return Math.max(
+    1,
+    Math.min(readCpuCount(), Math.floor((readMemory().availableBytes * MEMORY_SHARE) / bytesOfThread)),
+  );
+}
 
-function compareTotals(
-  found: PileTotals,
-  noted: PileTotals,
-  damaged: (pile: number, problem: string) => VerificationError,
-): void {
-  const describe = ({ records, recordBytes, checksum }: PileTally) =>
-    `${records} records of ${recordBytes} bytes, checksum ${checksumTextOf(checksum)}`;
-  for (let pile = 0; pile < found.records.length; pile++) {
-    const [holds, expected] = [tallyOf(found, pile), tallyOf(noted, pile)];
-    if (!isSameTally(holds, expected)) throw damaged(pile, `holds ${describe(holds)}, expected ${describe(expected)}`);
+/** Each pile set in equal parts. */
+function* tasksOf(
+  snapshot: StoreSnapshot,
+  rest: Pick<VerifyTask, 'job' | 'longestRecordBytes'>,
+): Generator<VerifyTask, void> {
+  const { layout } = rest.job;
+  const { pileCount } = layout;
+  for (const pileSet of pileSetsOf(snapshot, layout)) {
+    const partCount = Math.min(pileCount, Math.max(1, Math.ceil(pileSet.diskBytes / TASK_BYTES)));
+    for (let part = 0; part < partCount; part++) {
+      const first = Math.floor((part * pileCount) / partCount);
+      const end = Math.floor(((part + 1) * pileCount) / partCount);
+      yield { ...rest, pileSet, first, end };
+    }
   }
 }

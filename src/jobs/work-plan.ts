@@ -13,10 +13,13 @@ import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
+import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import { planPass2 } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
+import { planRescatter } from '../plan/rescatter-space.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
-import type { InputRequest, MachineRequest, ResumeRequest, TalkRequest } from './request.js';
+import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
 /** How a job divides its work among threads and memory. */
@@ -133,7 +136,7 @@ export function planStoreShuffle(
   disks: TempDisks,
   isCompressed: boolean,
   tuning: Tuning,
-): WorkPlan & { readonly diskNeeds: DiskNeeds } {
+): WorkPlan {
   const { records, bytes, pileCount } = stored;
   const inline = tuning.inline ?? bytes <= INLINE_BYTES;
   const memoryNeed: MemoryNeed = {
@@ -152,12 +155,24 @@ export function planStoreShuffle(
   };
   // Plans as if this job made the piles, on disk; then sets their real number.
   const planned = planMemory(memoryNeed, { ...tuning, keepInRam: false });
-  const need = { tempBytes: 0, outputBytes: isCompressed ? 0 : bytes };
+  return { memory: { ...planned, pileCount, stripeCount: 1, maySpill: false }, memoryNeed, inline };
+}
+
+/** The disk needs of a shuffle pass on the piles of a store: the output, and the piles that must be scattered again. */
+export function storeShuffleNeeds(
+  { memory, memoryNeed }: WorkPlan,
+  { totals, bytes, longestRecordBytes }: ScatteredPiles,
+  { compression, tempZstdLevel }: Pick<OutputRequest, 'compression' | 'tempZstdLevel'>,
+): DiskNeeds {
+  const outputBytes = compression === undefined ? bytes : 0;
+  const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
+  // Without memory for the longest record, the job ends with an error that says so.
+  const { least, most } =
+    pass2 === undefined ? { least: 0, most: 0 } : planRescatter(totals, pass2, memory.outputBytes);
   return {
-    memory: { ...planned, pileCount, stripeCount: 1, maySpill: false },
-    memoryNeed,
-    inline,
-    diskNeeds: { least: need, expected: need },
+    // Nobody knows how well records compress.
+    least: { tempBytes: tempZstdLevel === undefined ? least : 0, outputBytes },
+    expected: { tempBytes: most, outputBytes },
   };
 }
 

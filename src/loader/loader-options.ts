@@ -12,6 +12,8 @@ export interface OpenStoreOptions {
   readonly workers?: number | undefined;
   /** Ends all loaders. */
   readonly signal?: AbortSignal | undefined;
+  /** Called with each warning, which is one line. */
+  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 export interface LoaderOptions {
@@ -42,6 +44,7 @@ export interface LoaderLimits {
   readonly memoryBytes: number;
   readonly workers: number;
   readonly signal: AbortSignal | undefined;
+  readonly onWarning: (line: string) => void;
 }
 
 const DEFAULT_MEMORY_SHARE = 0.5;
@@ -51,7 +54,7 @@ const DEFAULT_PREFETCH_PILES = 2;
 const MOST_PREFETCH_PILES = 1024;
 const MOST_BATCH_RECORDS = 2 ** 31 - 1;
 
-export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOptions): LoaderLimits {
+export function completeLimits({ memoryBytes, workers, signal, onWarning }: OpenStoreOptions): LoaderLimits {
   return {
     memoryBytes:
       memoryBytes === undefined
@@ -59,6 +62,7 @@ export function completeLimits({ memoryBytes, workers, signal }: OpenStoreOption
         : requireWhole('`memoryBytes`', memoryBytes, 1),
     workers: requireWhole('`workers`', workers ?? Math.min(DEFAULT_WORKERS, readCpuCount()), 1, MOST_WORKERS),
     signal,
+    onWarning: onWarning ?? (() => {}),
   };
 }
 

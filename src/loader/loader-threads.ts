@@ -8,6 +8,7 @@ import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
 import { AbortedError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
+import { onceMore } from '../passes/once-more.js';
 import { openTaskPool, type TaskPool } from '../passes/task-pool.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES } from '../plan/arena-sizes.js';
@@ -67,7 +68,7 @@ export class LoaderThreads {
   async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
     const loading = this.#open().then((pool) => {
       if (this.#control.isAborted) throw new AbortedError('incomplete');
-      return pool.run('load', { ...task, job: this.#share });
+      return onceMore(() => pool.run('load', { ...task, job: this.#share }), this.limits.onWarning);
     });
     this.#underWay.add(loading);
     try {

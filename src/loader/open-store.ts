@@ -2,7 +2,8 @@
  * Opens a pile store for reading in random order: the loader's part of the library.
  */
 import { UsageError } from '../errors.js';
-import { commitsUntil, pileSetsNamedBy, readNewestManifest } from '../store/store-manifest.js';
+import { readNewestManifest } from '../store/newest-manifest.js';
+import { commitsUntil, pileSetsNamedBy } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
 import { Loader } from './loader.js';
 import {
@@ -99,7 +100,8 @@ function openOther(snapshot: StoreSnapshot, number: number, commitCount: number)
  * for await (const batch of openStore('store').epoch(0).batches(256)) train(batch);
  * ```
  *
- * @throws UsageError ERR_STORE if the directory is not a store; VerificationError if the store is damaged
+ * @throws UsageError ERR_STORE if the directory is not a store; VerificationError if the store is damaged, or its newest
+ *   manifest is lost
  */
 export function openStore(directory: string, options: OpenStoreOptions = {}): OpenedStore {
   const limits = completeLimits(options);

@@ -12,7 +12,7 @@
 import type { MemberEncoder } from '../formats/codec.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
 import { freeBytes } from '../formats/free-bytes.js';
-import { closeFile, type OpenFile, openStagedOutput, versionOf, writeAt } from '../io/files.js';
+import { closeFile, type OpenFile, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -128,6 +128,20 @@ export class CompressedSink implements OutputSink {
     return this.#regions.flatMap(({ shard, start, storedBytes, recordBytes, checksum }) =>
       start === undefined ? [] : [{ shard, start, end: start + storedBytes, recordBytes, checksum }],
     );
+  }
+
+  async takeBack(): Promise<boolean> {
+    const { target, control } = this.#parts;
+    if (target.kind === 'stream' && this.#end > 0) return false;
+    for (const { spareBytes } of this.#waiting.splice(0)) control.giveSpare(spareBytes);
+    if (target.kind === 'stream') return true;
+    // The turn was not passed on: nobody has appended anything behind these regions.
+    for (const { shard, start } of this.#regions) {
+      if (start === undefined) continue;
+      const byteLength = target.headerBytes + start;
+      withFile(openStagedOutput(stagedPath(target.stagingDirectory, shard)), (file) => shortenFile(file, byteLength));
+    }
+    return true;
   }
 
   async abandon(): Promise<void> {

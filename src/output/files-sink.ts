@@ -9,6 +9,7 @@
  *     file      | header ... 4096 | 4096 | 4096 | ...     region begins at byte p of the file
  *     buffer    |  p % 4096 ^ first record
  */
+import { VerificationError } from '../errors.js';
 import {
   closeAll,
   DIRECT_ALIGNMENT,
@@ -27,6 +28,7 @@ import {
   type OutputSink,
   type PlacedTarget,
   type SinkBuffer,
+  type SinkEnd,
   type SinkStart,
   stagedPath,
   type WrittenRegion,
@@ -34,6 +36,7 @@ import {
 
 export class FilesSink implements OutputSink {
   readonly #target: PlacedTarget;
+  readonly #end: SinkEnd | undefined;
   readonly #buffer: SinkBuffer;
   readonly #control: JobControl;
   readonly #hasher: OutputHasher | undefined;
@@ -59,11 +62,13 @@ export class FilesSink implements OutputSink {
   constructor(
     target: PlacedTarget,
     start: SinkStart,
+    end: SinkEnd | undefined,
     buffer: SinkBuffer,
     control: JobControl,
     hasher: OutputHasher | undefined,
   ) {
     this.#target = target;
+    this.#end = end;
     this.#buffer = buffer;
     this.#control = control;
     this.#hasher = hasher;
@@ -84,6 +89,7 @@ export class FilesSink implements OutputSink {
   filled(byteLength: number): void {
     this.#hasher?.add(this.#buffer.memory(), this.fillAddress, byteLength);
     this.fillAddress += byteLength;
+    this.#requireInside();
   }
 
   async flush(): Promise<boolean> {
@@ -112,6 +118,11 @@ export class FilesSink implements OutputSink {
     return this.#regions;
   }
 
+  /** The same places are written again. */
+  async takeBack(): Promise<boolean> {
+    return true;
+  }
+
   async abandon(): Promise<void> {
     // A failure is reported where the write is awaited; here the writes must only have ended.
     await Promise.allSettled(this.#writes);
@@ -123,6 +134,17 @@ export class FilesSink implements OutputSink {
 
   get #stagedPath(): string {
     return stagedPath(this.#target.stagingDirectory, this.#shard);
+  }
+
+  /** Wrong records must not overwrite those of another task, which may be verified already. */
+  #requireInside(): void {
+    if (this.#end === undefined || this.#shard < this.#end.shard) return;
+    const { shard, shardByte } = this.#end;
+    const reached = this.#position + (this.fillAddress - this.#pendingAddress) - this.#target.headerBytes;
+    if (this.#shard === shard && reached <= shardByte) return;
+    throw new VerificationError(
+      `records reach byte ${reached} of shard ${this.#shard}, where others belong from byte ${shardByte} of shard ${shard} on; check the memory of this machine`,
+    );
   }
 
   #beginRegion(shardByte: number): void {

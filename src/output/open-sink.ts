@@ -2,20 +2,24 @@
 import type { JobControl } from '../job-control.js';
 import { CompressedSink } from './compressed-sink.js';
 import { FilesSink } from './files-sink.js';
-import type { OutputHasher, OutputSink, OutputTarget, SinkBuffer, SinkStart } from './output-target.js';
+import type { OutputHasher, OutputSink, OutputTarget, SinkBuffer, SinkEnd, SinkStart } from './output-target.js';
 import { StreamSink } from './stream-output.js';
 
-/** @param hasher undefined when no later attempt reads the output back. */
+/**
+ * @param end undefined: only the records decide.
+ * @param hasher undefined when no later attempt reads the output back.
+ */
 export function openSink(
   target: OutputTarget,
   start: SinkStart,
+  end: SinkEnd | undefined,
   buffer: SinkBuffer,
   control: JobControl,
   hasher: OutputHasher | undefined,
 ): OutputSink {
   switch (target.kind) {
     case 'placed':
-      return new FilesSink(target, start, buffer, control, hasher);
+      return new FilesSink(target, start, end, buffer, control, hasher);
     case 'appended':
       return new CompressedSink({ target, compression: target.compression, start, buffer, control, hasher });
     case 'stream': {

@@ -84,7 +84,13 @@ export interface OutputSink {
   cut(): Promise<void>;
   /** Writes the rest. @returns all regions that this sink wrote. */
   close(): Promise<readonly WrittenRegion[]>;
-  /** Closes the files, also when the task failed. */
+  /**
+   * Undoes what was written, because it is wrong, so that another task may write the same part of the output. Only
+   * `abandon` may follow.
+   * @returns false: a stream has received a part of it.
+   */
+  takeBack(): Promise<boolean>;
+  /** Waits for the writes under way and closes the files, also when the task failed. */
   abandon(): Promise<void>;
 }
 
@@ -100,6 +106,9 @@ export interface SinkBuffer {
 
 /** Computes the checksum of what a sink writes, in the memory of its buffers. */
 export type OutputHasher = Pick<SegmentHasher, 'begin' | 'add' | 'checksum'>;
+
+/** Where the part of a task ends, and that of another one begins: a byte of a shard, as in `SinkStart`. */
+export type SinkEnd = Pick<SinkStart, 'shard' | 'shardByte'>;
 
 /** Where a task begins. */
 export interface SinkStart {

@@ -124,7 +124,7 @@ export class StagedOutput {
       const header = ends.headerOf(recordBytes);
       const trailer = ends.trailerOf(recordBytes);
       const path = stagedPath(this.#stagingDirectory, shard);
-      if (ofShard.length === 0) ensureFile(path);
+      if (ofShard.length === 0) ensureFile(path, 'output');
       if (header.byteLength + trailer.byteLength === 0) continue;
       const end = header.byteLength + (endOf.get(shard) ?? 0);
       await control.duringAsync(this.#gate, () =>

@@ -137,5 +137,9 @@ export class StreamSink implements OutputSink {
     return [{ shard: 0, start: 0, end: recordBytes, recordBytes, checksum: '' }];
   }
 
+  async takeBack(): Promise<boolean> {
+    return this.#byteLength === 0;
+  }
+
   async abandon(): Promise<void> {}
 }

@@ -66,10 +66,15 @@ export class CoverageCheck {
       requireTiled(input, this.#headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
     }
     if (takenBytes === this.#recordBytes) return;
-    throw new VerificationError(
-      `pass 1 put ${takenBytes} bytes on the piles, expected the ${this.#recordBytes} that it read; check the memory of this machine`,
-    );
+    throw bytesMissing(takenBytes, this.#recordBytes);
   }
+}
+
+/** The error for piles, or an index, that did not get the bytes that were read. */
+export function bytesMissing(takenBytes: number, readBytes: number): VerificationError {
+  return new VerificationError(
+    `pass 1 put ${takenBytes} bytes on the piles, expected the ${readBytes} that it read; check the memory of this machine`,
+  );
 }
 
 /** Where the records of an input end: known from its size, or from the part that reached its end. */

@@ -5,6 +5,7 @@
 import type { MeasureTask } from '../../workers/tasks/measure-crossings.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { Crossing } from '../plan/fitted-cuts.js';
+import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type PilesWork, pilesTask } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -55,7 +56,9 @@ export async function measurePlaces<Place extends PlaceInPile>(
     const limits = inPile.map(({ limit }) => limit);
     return [{ ...pilesTask(work, `measure-${pile}`), pile, by, limits }, inPile] as const;
   });
-  await runTasks(tasks, ([task]) => threads.pool.run('measure', task), take, tasksAtOnce(threads), threads.stop);
+  const measure = ([task]: readonly [MeasureTask, readonly Place[]]) =>
+    onceMore(() => threads.pool.run('measure', task), work.onWarning);
+  await runTasks(tasks, measure, take, tasksAtOnce(threads), threads.stop);
   // No record lies across the beginning of a pile.
   return places.map((place) => ({ start: place.pileByte, end: place.pileByte, ...place, ...measured.get(place) }));
 }

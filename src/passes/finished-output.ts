@@ -7,6 +7,7 @@ import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
 import { recordBytesOf, stagedPath } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
+import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -16,7 +17,7 @@ import type { Threads } from './threads.js';
  * @throws StagedOutputError if the output has changed, or does not match the piles of these ranges.
  */
 export async function verifyFinishedRanges(
-  { piles: { totals }, target, settings, samples }: ShuffleWork,
+  { piles: { totals }, target, settings, samples, onWarning }: ShuffleWork,
   ranges: readonly FinishedRange[],
   threads: Threads,
 ): Promise<void> {
@@ -34,10 +35,15 @@ export async function verifyFinishedRanges(
       );
     }
   };
+  const readBack = async (range: FinishedRange) => {
+    const { regions } = range;
+    const task = { job: settings, stagingDirectory, headerBytes, gate, regions };
+    compare(await threads.pool.run('read-back', task), range);
+  };
   await runTasks(
     ranges.filter(({ regions }) => regions.length > 0),
-    ({ regions }) => threads.pool.run('read-back', { job: settings, stagingDirectory, headerBytes, gate, regions }),
-    compare,
+    (range) => onceMore(() => readBack(range), onWarning),
+    () => {},
     tasksAtOnce(threads),
     threads.stop,
   );

@@ -24,6 +24,13 @@ export async function runTasks<Task, Result>(
   stop: JobStop,
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
+  // A job may have millions of tasks, and a promise keeps all that waits for it: `stop.requested` gets one function here.
+  let wake = () => {};
+  const change = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  void stop.requested.then(() => wake());
   let failure: unknown;
   /** Whether later results are ignored. */
   let isOver = false;
@@ -37,15 +44,18 @@ export async function runTasks<Task, Result>(
         failure ??= error;
         stop.request();
       })
-      .finally(() => underWay.delete(done));
+      .finally(() => {
+        underWay.delete(done);
+        wake();
+      });
     underWay.add(done);
   };
   for (const task of tasks) {
-    while (underWay.size >= concurrency && !stop.isRequested) await Promise.race([...underWay, stop.requested]);
+    while (underWay.size >= concurrency && !stop.isRequested) await change();
     if (stop.isRequested) break;
     start(task);
   }
-  while (underWay.size > 0 && !stop.isRequested) await Promise.race([...underWay, stop.requested]);
+  while (underWay.size > 0 && !stop.isRequested) await change();
   if (underWay.size > 0) {
     const { promise: tooLong, resolve } = promiseWithResolver();
     const timer = setTimeout(resolve, STOP_MILLISECONDS);
@@ -53,7 +63,9 @@ export async function runTasks<Task, Result>(
     clearTimeout(timer);
   }
   isOver = true;
-  if (failure !== undefined) throw failure;
+  // Tasks that were stopped for a reason only say that they were stopped.
+  const reason = stop.reason ?? failure;
+  if (reason !== undefined) throw reason;
   if (stop.isRequested) throw new AbortedError();
 }
 

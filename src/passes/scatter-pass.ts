@@ -5,10 +5,13 @@
  */
 import type { ScatterSettings } from '../../workers/settings.js';
 import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
+import { afterFailure } from '../cleanup.js';
+import { VerificationError } from '../errors.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
 import { KeySample } from '../inputs/key-sample.js';
+import { removeFile } from '../io/files.js';
 import { inputName } from '../io/input-source.js';
 import {
   commitPileSets,
@@ -16,12 +19,14 @@ import {
   type PileSetOfSlice,
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
-import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
+import { pileSetFiles, roleOf } from '../pile-sets/pile-layout.js';
+import { addTotals, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
-import { CoverageCheck } from './coverage-check.js';
+import { bytesMissing, CoverageCheck } from './coverage-check.js';
 import { committing, GroupCommit } from './group-commit.js';
+import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 import type { Threads } from './threads.js';
@@ -34,6 +39,7 @@ export interface ScatterWork extends ReadableInputs {
   readonly settings: ScatterSettings;
   /** Part of the names of pile sets, unique to this attempt at the job. */
   readonly attempt: string;
+  readonly onWarning: (line: string) => void;
 }
 
 /** The result of a scatter pass. */
@@ -66,7 +72,13 @@ export async function scatterInputs(
     gathered.add(slice, result);
     commits?.add({ slice, pileSet: result.pileSet });
   };
-  const scatter = (slice: number) => pool.run('scatter', scatterTask(work, slice, countBefore));
+  const scatter = async (slice: number): Promise<ScatterResult> => {
+    const task = scatterTask(work, slice, countBefore);
+    const scatterOnce = async () => requireScattered(await pool.run('scatter', task));
+    // A stream cannot be read again.
+    if (task.parts.some(({ kind }) => kind === 'stream')) return scatterOnce();
+    return onceMore(() => orRemoveFiles(scatterOnce, task), work.onWarning);
+  };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
   const { header, recordEnds } = gathered;
   return { ...gathered.piles(), header, recordEnds, resumedCount };
@@ -79,6 +91,27 @@ export function scatterTask(work: ScatterWork, slice: number, countBefore: Count
     inputPart(work, part, keyOf(part.inputOrdinal), countBefore(part)),
   );
   return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
+}
+
+/** @throws VerificationError if the pile set does not hold as many bytes as were read. */
+function requireScattered(result: ScatterResult): ScatterResult {
+  const readBytes = result.coverage.reduce((sum, { start, end, addedBytes }) => sum + end - start + addedBytes, 0);
+  const { bytes } = sumTotals(result.totals);
+  if (bytes === readBytes) return result;
+  throw bytesMissing(bytes, readBytes);
+}
+
+/** Removes the files of a pile set that is wrong, so that it can be made again under the same name. */
+async function orRemoveFiles<T>(scatter: () => Promise<T>, { job, pileSetName: name }: ScatterTask): Promise<T> {
+  try {
+    return await scatter();
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    const { layout } = job;
+    throw afterFailure(error, () => {
+      for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
+    });
+  }
 }
 
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */

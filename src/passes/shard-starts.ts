@@ -3,7 +3,7 @@
  */
 import { StagedOutputError } from '../errors.js';
 import type { FinishedRange } from '../job-directory/finished-ranges.js';
-import type { SinkStart } from '../output/output-target.js';
+import type { SinkEnd, SinkStart } from '../output/output-target.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import type { PileRange } from '../plan/pile-ranges.js';
 import { cutAt, type ShardCuts, shardAt } from '../plan/shard-cuts.js';
@@ -49,6 +49,26 @@ export async function findStarts(
       `shard ${shard} starts behind byte ${range.firstByte} of the output, which belongs to it`,
     );
   });
+}
+
+/**
+ * Where each range ends: where the next one begins, of this attempt or an earlier one. Undefined for the last range, and
+ * where tasks append.
+ */
+export function findEnds(
+  { target }: ShuffleWork,
+  ranges: readonly PileRange[],
+  starts: readonly SinkStart[],
+  finished: readonly FinishedRange[],
+): (SinkEnd | undefined)[] {
+  if (target.kind !== 'placed') return ranges.map(() => undefined);
+  const ofFinished = finished.flatMap(({ first, regions: [region] }) =>
+    region === undefined ? [] : [{ first, at: { shard: region.shard, shardByte: region.start } }],
+  );
+  const ofRanges = ranges.map(({ first }, i) => ({ first, at: starts[i] }));
+  const inOrder = [...ofFinished, ...ofRanges].sort((a, b) => a.first - b.first);
+  const next = new Map(inOrder.map(({ first }, i) => [first, inOrder[i + 1]?.at]));
+  return ranges.map(({ first }) => next.get(first));
 }
 
 /** The byte of the whole output at which each of `shards` starts. */

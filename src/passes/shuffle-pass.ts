@@ -4,19 +4,19 @@
  * stripe is deleted only when each of its piles came out as it went in.
  */
 import type { WriteResult, WriteTask } from '../../workers/tasks/write-range.js';
-import { VerificationError } from '../errors.js';
 import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '../job-directory/finished-ranges.js';
-import type { OutputTarget, SinkStart, WrittenRegion } from '../output/output-target.js';
+import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
 import { pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
-import { isSameTally, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
+import { type PileTotals, requireSameTally, tallyOf, totalsOfRange } from '../pile-sets/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
 import { verifyFinishedRanges } from './finished-output.js';
 import { committing, GroupCommit } from './group-commit.js';
+import { onceMore } from './once-more.js';
 import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
-import { findStarts } from './shard-starts.js';
+import { findEnds, findStarts } from './shard-starts.js';
 import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
 import type { Threads } from './threads.js';
@@ -50,8 +50,8 @@ class OneKeyFound extends Error {
 /**
  * @param kept undefined: if the job fails, its output is lost.
  * @returns all written regions, with those of an earlier attempt.
- * @throws VerificationError if a pile does not come out as it went in; StagedOutputError if the staged output of an earlier
- *   attempt has changed; InputError ERR_SAMPLE_KEY_REPEATED if readers would join two samples.
+ * @throws WrongTwiceError if a pile does not come out as it went in, twice; WrongStreamError; StagedOutputError if the
+ *   staged output of an earlier attempt has changed; InputError ERR_SAMPLE_KEY_REPEATED if readers would join two samples.
  */
 export async function shufflePiles(
   work: ShuffleWork,
@@ -108,21 +108,30 @@ async function writeRanges(
       else done({ first: range.first, end: range.end, regions: [], ends: undefined });
     }
     const starts = await findStarts(work, threads, ranges, finished, isFinished);
-    const tasks = ranges.map((range, i) => writeTask(work, range, starts[i]));
-    await runTasks(tasks, (task) => threads.pool.run('write', task), take, concurrency, threads.stop);
+    const ends = findEnds(work, ranges, starts, finished);
+    const tasks = ranges.map((range, i) => writeTask(work, range, starts[i], ends[i]));
+    const write = (task: WriteTask) => onceMore(() => threads.pool.run('write', task), work.onWarning);
+    await runTasks(tasks, write, take, concurrency, threads.stop);
   });
   return written;
 }
 
-/** The task that writes a range. @param start where the range starts in the output. */
-export function writeTask(work: ShuffleWork, range: PileRange, start: SinkStart | undefined): WriteTask {
+/** The task that writes a range. @param start where the range starts in the output. @param end where it must end. */
+export function writeTask(
+  work: ShuffleWork,
+  range: PileRange,
+  start: SinkStart | undefined,
+  end: SinkEnd | undefined,
+): WriteTask {
   if (start === undefined) throw new RangeError(`the piles from ${range.first} on have no place in the output`);
   const { target, piles } = work;
   return {
     ...pilesTask(work, `range-${start.turn}`),
     range,
+    expected: totalsOfRange(piles.totals, range.first, range.end),
     target: targetOf(target, range, start, piles.totals),
     start,
+    end,
   };
 }
 
@@ -171,17 +180,16 @@ function commitsOf(
 }
 
 /**
- * Checks that each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1.
+ * Checks that each pile came out of pass 2 with the records, bytes and checksum that it got in pass 1. The task has done so,
+ * too; its result may come from elsewhere.
  * @throws VerificationError
  */
-export function verifyRange(totals: PileTotals, range: Pick<PileRange, 'first' | 'end'>, result: WriteResult): void {
-  for (let pile = range.first; pile < range.end; pile++) {
-    const found = tallyOf(result.totals, pile - range.first);
-    const expected = tallyOf(totals, pile);
-    if (isSameTally(found, expected)) continue;
-    throw new VerificationError(
-      `pile ${pile} came out of pass 2 with ${found.records} records, ${found.recordBytes} bytes and checksum ${found.checksum.toString(16)}, ` +
-        `expected ${expected.records}, ${expected.recordBytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
-    );
+export function verifyRange(
+  totals: PileTotals,
+  { first, end }: Pick<PileRange, 'first' | 'end'>,
+  result: WriteResult,
+): void {
+  for (let pile = first; pile < end; pile++) {
+    requireSameTally(pile, tallyOf(result.totals, pile - first), tallyOf(totals, pile));
   }
 }

@@ -11,6 +11,7 @@ export interface PilesWork {
   readonly settings: ShuffleSettings;
   /** Part of the names of temp files, unique to this attempt at the job. */
   readonly attempt: string;
+  readonly onWarning: (line: string) => void;
 }
 
 export interface ShuffleWork extends PilesWork {

@@ -3,7 +3,6 @@
  * is raised, which all threads look at.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { memoryKeeperUrl } from '../../workers/thread-urls.js';
 import type { Release } from '../cleanup.js';
@@ -30,6 +29,7 @@ export class JobStop {
   readonly #wake: () => void;
   readonly #onAbort = () => this.request();
   #isRequested = false;
+  #reason: unknown;
 
   constructor(control: JobControl, signal: AbortSignal | undefined) {
     const { promise, resolve } = promiseWithResolver();
@@ -43,6 +43,16 @@ export class JobStop {
 
   get isRequested(): boolean {
     return this.#isRequested;
+  }
+
+  /** The error that a job ends with, if it was stopped by `fail` in time. */
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** Stops the job because of a failure outside of its tasks. */
+  fail(reason: unknown): void {
+    if (this.request()) this.#reason = reason;
   }
 
   /** Stops the job. @returns whether this is the first request. */
@@ -81,19 +91,24 @@ const SLAB_BYTES = 2 ** 30;
  * memory that the calling thread has allocated stays resident long after it is freed.
  * @param releases frees the memory, after the threads that use it have ended.
  * @returns a pool of at least `wantedBytes`, or of as much as the system has; undefined if `wantedBytes` is 0.
- * @throws SystemError ERR_WORKER if the thread cannot start.
+ * @throws SystemError ERR_WORKER if the thread cannot start. If it ends later, before the job, it stops the job.
  */
 export async function openRamPool(
   wantedBytes: number,
   isOnCallingThread: boolean,
+  stop: JobStop,
   releases: Release[],
 ): Promise<RamPoolHandle | undefined> {
   if (wantedBytes === 0) return undefined;
-  return isOnCallingThread ? ownRamPool(wantedBytes) : keepRamPool(wantedBytes, releases);
+  return isOnCallingThread ? ownRamPool(wantedBytes) : keepRamPool(wantedBytes, stop, releases);
 }
 
 /** A pool in the memory of a separate thread. */
-export async function keepRamPool(wantedBytes: number, releases: Release[]): Promise<RamPoolHandle> {
+export async function keepRamPool(
+  wantedBytes: number,
+  stop: Pick<JobStop, 'fail'>,
+  releases: Release[],
+): Promise<RamPoolHandle> {
   const channelName = `pileshuf ${randomUUID()}`;
   const workerData: KeeperTask = {
     channelName,
@@ -101,16 +116,24 @@ export async function keepRamPool(wantedBytes: number, releases: Release[]): Pro
     wantedBytes: wholeChunks(wantedBytes),
     slabBytes: SLAB_BYTES,
   };
-  try {
-    const keeper = new Worker(memoryKeeperUrl, { workerData, trackUnmanagedFds: false });
-    releases.push(async () => {
-      await keeper.terminate();
-    });
-    const [reservedBytes] = await once(keeper, 'message');
-    return ramPoolIn({ kind: 'kept', channelName, slabBytes: SLAB_BYTES }, Number(reservedBytes));
-  } catch (error) {
-    throw workerError(error);
-  }
+  const keeper = new Worker(memoryKeeperUrl, { workerData, trackUnmanagedFds: false });
+  let isNeeded = true;
+  const answer = new Promise<unknown>((resolve, reject) => {
+    const lost = (reason: unknown) => {
+      const error = workerError(reason);
+      reject(error);
+      if (isNeeded) stop.fail(error);
+    };
+    keeper.once('message', resolve);
+    // An error without a listener would end the program.
+    keeper.on('error', lost);
+    keeper.once('exit', () => lost('the thread that keeps the memory pool has ended'));
+  });
+  releases.push(async () => {
+    isNeeded = false;
+    await keeper.terminate();
+  });
+  return ramPoolIn({ kind: 'kept', channelName, slabBytes: SLAB_BYTES }, Number(await answer));
 }
 
 /** `Promise.withResolvers`, which Node 20 lacks, for a promise without a value. */

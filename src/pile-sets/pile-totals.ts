@@ -4,6 +4,8 @@
  * pass gathers. Each is one column of plain data: they cross threads, and a job has up to 65,536 piles.
  */
 
+import { VerificationError } from '../errors.js';
+
 /** The totals of one pile. */
 export interface PileTally {
   readonly records: number;
@@ -67,6 +69,27 @@ export function tallyOf({ records, recordBytes, checksums }: PileTotals, pile: n
 
 export function isSameTally(a: PileTally, b: PileTally): boolean {
   return a.records === b.records && a.recordBytes === b.recordBytes && a.checksum === b.checksum;
+}
+
+/**
+ * Checks that a pile came out of pass 2 with the records, bytes and checksum that it got in pass 1.
+ * @throws VerificationError
+ */
+export function requireSameTally(pile: number, found: PileTally, expected: PileTally): void {
+  if (isSameTally(found, expected)) return;
+  throw new VerificationError(
+    `pile ${pile} came out of pass 2 with ${found.records} records, ${found.recordBytes} bytes and checksum ${found.checksum.toString(16)}, ` +
+      `expected ${expected.records}, ${expected.recordBytes} and ${expected.checksum.toString(16)}; check the temp disk and the memory of this machine`,
+  );
+}
+
+/** The totals of piles [first, end). */
+export function totalsOfRange({ records, recordBytes, checksums }: PileTotals, first: number, end: number): PileTotals {
+  return {
+    records: records.slice(first, end),
+    recordBytes: recordBytes.slice(first, end),
+    checksums: checksums.slice(first, end),
+  };
 }
 
 /** A checksum in the form of reports and files: 16 hex digits. */

@@ -11,6 +11,8 @@
  * alignment of the shared bytes.
  */
 import { BroadcastChannel } from 'node:worker_threads';
+import { AbortedError } from '../errors.js';
+import type { JobControl } from '../job-control.js';
 
 /** The memory of a pool in the form that travels to other threads; the memory of a single thread does not travel. */
 export type PoolMemoryHandle =
@@ -35,10 +37,13 @@ export interface PoolMemory {
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void;
 }
 
-export async function openPoolMemory(handle: PoolMemoryHandle): Promise<PoolMemory> {
+/** @throws AbortedError if the job is stopped while the thread that keeps the slabs does not answer. */
+export async function openPoolMemory(handle: PoolMemoryHandle, control: JobControl): Promise<PoolMemory> {
   const { slabBytes } = handle;
   const slabs =
-    handle.kind === 'own' ? handle.slabs : (await askForSlabs(handle.channelName)).map((slab) => new Uint8Array(slab));
+    handle.kind === 'own'
+      ? handle.slabs
+      : (await askForSlabs(handle.channelName, control)).map((slab) => new Uint8Array(slab));
   const slabOf = (place: number): Uint8Array => {
     const index = Math.floor(place / slabBytes);
     if (handle.kind === 'own') slabs[index] ??= new Uint8Array(slabBytes);
@@ -55,17 +60,27 @@ export async function openPoolMemory(handle: PoolMemoryHandle): Promise<PoolMemo
   };
 }
 
-function askForSlabs(channelName: string): Promise<readonly SharedArrayBuffer[]> {
+/** How often a thread that waits for the slabs looks whether the job was stopped. */
+const POLL_MILLISECONDS = 50;
+
+async function askForSlabs(channelName: string, control: JobControl): Promise<readonly SharedArrayBuffer[]> {
   const channel = new BroadcastChannel(channelName);
-  return new Promise((resolve) => {
-    channel.onmessage = ({ data }: { readonly data: unknown }) => {
-      // Requests of other threads arrive here, too.
-      if (!Array.isArray(data)) return;
-      channel.close();
-      resolve(data);
-    };
-    channel.postMessage(ASK_FOR_SLABS);
-  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      channel.onmessage = ({ data }: { readonly data: unknown }) => {
+        // Requests of other threads arrive here, too.
+        if (Array.isArray(data)) resolve(data);
+      };
+      channel.postMessage(ASK_FOR_SLABS);
+      timer = setInterval(() => {
+        if (control.isAborted) reject(new AbortedError());
+      }, POLL_MILLISECONDS);
+    });
+  } finally {
+    clearInterval(timer);
+    channel.close();
+  }
 }
 
 const WORD_BYTES = 8;

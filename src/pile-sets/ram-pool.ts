@@ -59,7 +59,7 @@ export class RamPool {
   }
 
   static async open(handle: RamPoolHandle, control: JobControl): Promise<RamPool> {
-    return new RamPool(handle, await openPoolMemory(handle.memory), control);
+    return new RamPool(handle, await openPoolMemory(handle.memory, control), control);
   }
 
   /** Bytes that can be stored in one piece; 0: the pool is full. */

@@ -7,21 +7,29 @@
  * up or gone (`commitToStore`). If the collector is killed in the middle, the next one does the rest.
  *
  * It judges the owners of attempts before it reads the manifest. An attempt that had ended by then commits no more, so those
- * of its pile sets that the manifest does not name are left over.
+ * of its pile sets that the manifest does not name are left over. But where nothing tells of an owner, an attempt has ended
+ * with a commit (`seen-attempts.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
  */
 import { join } from 'node:path';
 import { AbortedError } from '../errors.js';
+import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
 import { UNGATED } from '../job-control.js';
-import type { OwnerState } from '../machine/file-owner.js';
 import { hearSignals, hearSignalsAt } from '../pause.js';
 import { pileSetFiles } from '../pile-sets/pile-layout.js';
-import { commitManifest, type StateChange } from './commit-manifest.js';
-import { findMarks, pileSetOfFile } from './store-attempt.js';
+import { changeless, commitManifest } from './commit-manifest.js';
+import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
+import {
+  listAttempts,
+  type SeenAttempt,
+  summarizeUnowned,
+  type UnownedPileSets,
+  unownedAmong,
+} from './seen-attempts.js';
 import { manifestDirectoryOf, nameOfManifest, pileSetDirectoryOf } from './store-files.js';
-import { listManifests, pileSetsNamedBy, readNewestManifest, type StoreManifest } from './store-manifest.js';
+import { listManifests, pileSetsNamedBy, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** Readers of a former state may need what was removed; attempts that cannot be judged may still be running. */
@@ -34,20 +42,25 @@ export interface CollectedGarbage {
   /** Bytes of their files. */
   readonly bytes: number;
   readonly manifests: number;
+  /** What is left alone because a lost manifest may have named it. */
+  readonly unowned: UnownedPileSets;
 }
 
 /**
  * @param snapshot of the store, however old.
  * @param graceMilliseconds how long removed pile sets are kept, and attempts that cannot be judged.
- * @throws AbortedError when the signal stops it.
+ * @param giveUpLost whether the store continues from its newest manifest if that of a later state is lost, and pile sets that
+ *   belong to no state and to no writer are deleted.
+ * @throws AbortedError when the signal stops it; VerificationError when the manifest of the present state is lost.
  */
 export async function collectGarbage(
   snapshot: StoreSnapshot,
   graceMilliseconds = DEFAULT_GRACE_MILLISECONDS,
   signal?: AbortSignal,
+  giveUpLost = false,
 ): Promise<CollectedGarbage> {
   try {
-    return await collect(snapshot, Date.now() - graceMilliseconds, signal);
+    return await collect(snapshot, Date.now() - graceMilliseconds, signal, giveUpLost);
   } catch (error) {
     throw error instanceof AbortedError ? new AbortedError('garbage') : error;
   }
@@ -57,62 +70,38 @@ async function collect(
   snapshot: StoreSnapshot,
   before: number,
   signal: AbortSignal | undefined,
+  giveUpLost: boolean,
 ): Promise<CollectedGarbage> {
-  const attempts = await listAttempts(pileSetDirectoryOf(snapshot.directory), signal);
-  const named = pileSetsNamedBy(readNewestManifest(snapshot.directory));
+  const { directory } = snapshot;
+  const pileSetDirectory = pileSetDirectoryOf(directory);
+  const attempts = await listAttempts(pileSetDirectory, signal);
+  const newest = findNewestManifest(directory);
+  const named = pileSetsNamedBy(giveUpLost ? newest.manifest : requirePresent(newest, directory));
   const leftOver: SeenAttempt[] = [];
   for (const [i, attempt] of attempts.entries()) {
     await hearSignalsAt(i, signal);
     if (isLeftOver(attempt, named, before)) leftOver.push(attempt);
   }
+  const unowned = unownedAmong(attempts, named);
+  const ofLeftOver = leftOver.flatMap(({ files }) => [...files.keys()]);
   const deleted = await giveUp(
     snapshot,
-    leftOver.flatMap(({ files }) => [...files.keys()]),
+    giveUpLost ? [...ofLeftOver, ...unowned.keys()] : ofLeftOver,
     before,
+    giveUpLost,
   );
   let bytes = 0;
   for (const name of deleted) {
     await hearSignals(signal);
     bytes += deletePileSet(snapshot, name);
   }
+  // A file that came back after a power failure would belong to nobody.
+  if (deleted.length > 0) await syncDirectory(pileSetDirectory, 'store');
   for (const { marks } of leftOver) for (const mark of marks) removeFile(mark, 'store');
   await strikeOut(snapshot, new Set(deleted), before);
-  const manifests = await deleteManifests(snapshot.directory, signal);
-  deleteAttemptsAtFiles(snapshot.directory, Math.min(before, Date.now() - ATTEMPT_MILLISECONDS));
-  return { pileSets: deleted.length, bytes, manifests };
-}
-
-/** An attempt that has files in the directory of the pile sets. */
-interface SeenAttempt {
-  /** By the names of its pile sets. */
-  readonly files: Map<string, string[]>;
-  /** The files that say who makes it. */
-  readonly marks: string[];
-  owner: OwnerState;
-}
-
-/** All attempts that have files there, also those that were committed long ago, which have no mark. */
-async function listAttempts(directory: string, signal: AbortSignal | undefined): Promise<SeenAttempt[]> {
-  const attempts = new Map<string, SeenAttempt>();
-  const attemptOf = (name: string): SeenAttempt => {
-    const attempt = attempts.get(name) ?? { files: new Map(), marks: [], owner: 'unknowable' };
-    attempts.set(name, attempt);
-    return attempt;
-  };
-  for (const [i, name] of listNames(directory, 'store').entries()) {
-    await hearSignalsAt(i, signal);
-    const file = pileSetOfFile(name);
-    if (file === undefined) continue;
-    const { files } = attemptOf(file.attempt);
-    files.set(file.pileSet, [...(files.get(file.pileSet) ?? []), join(directory, name)]);
-  }
-  // The directory is listed again: a mark is made before the files of its attempt, so the mark of no such file is missed.
-  for (const { name, owner, state } of findMarks(listNames(directory, 'store'))) {
-    const attempt = attemptOf(owner.token);
-    attempt.marks.push(join(directory, name));
-    attempt.owner = state;
-  }
-  return [...attempts.values()];
+  const manifests = await deleteManifests(directory, signal);
+  deleteAttemptsAtFiles(directory, Math.min(before, Date.now() - ATTEMPT_MILLISECONDS));
+  return { pileSets: deleted.length, bytes, manifests, unowned: summarizeUnowned(giveUpLost ? new Map() : unowned) };
 }
 
 /** @param before files of unknown owners that were last written before then are left over. */
@@ -131,20 +120,22 @@ function changedAt(path: string): number {
  * Writes down that those of these pile sets that the store does not have are given up.
  * @returns the pile sets to delete: these, and those that were removed long enough ago.
  */
-async function giveUp(snapshot: StoreSnapshot, pileSets: readonly string[], before: number): Promise<string[]> {
+async function giveUp(
+  snapshot: StoreSnapshot,
+  pileSets: readonly string[],
+  before: number,
+  giveUpLost: boolean,
+): Promise<string[]> {
   let given: readonly string[] = [];
-  const { removed } = await commitManifest(snapshot, (state) => {
+  const change = (state: StoreManifest) => {
     const named = pileSetsNamedBy(state);
     given = pileSets.filter((name) => !named.has(name));
     if (given.length === 0) return undefined;
     return { ...changeless(state), removed: [...state.removed, { time: Date.now(), pileSets: given }] };
-  });
+  };
+  const { removed } = await commitManifest(snapshot, change, giveUpLost);
   const old = removed.filter(({ time }) => time <= before).flatMap((entry) => entry.pileSets);
   return [...new Set([...given, ...old])];
-}
-
-function changeless({ commits, removed, oldest }: StoreManifest): StateChange {
-  return { commits, removed, oldest };
 }
 
 /** @returns the bytes that this frees. */

@@ -6,44 +6,60 @@ import { SystemError } from '../errors.js';
 import { NameTakenError, syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { publishDurably, readSmallFile } from '../io/small-file.js';
+import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
+import { noteReachedState } from './reached-state.js';
 import { manifestDirectoryOf, nameOfManifest, storeError } from './store-files.js';
-import { encodeManifest, readNewestManifest, type StoreManifest } from './store-manifest.js';
+import { encodeManifest, type StoreManifest } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
 /** The part of the next state that a commit decides. */
 export type StateChange = Pick<StoreManifest, 'commits' | 'removed' | 'oldest'>;
 
+export function changeless({ commits, removed, oldest }: StoreManifest): StateChange {
+  return { commits, removed, oldest };
+}
+
 /**
  * @param snapshot of the store, however old.
  * @param change makes the next state from the present one; it is called again when another commit was faster. An error of
  *   it ends the commit, with nothing changed; undefined: there is nothing to change.
+ * @param giveUpLost whether the store continues from its newest manifest, if that of a later state is lost.
  * @returns the new state, or the present one when there was nothing to change; durable.
- * @throws UsageError ERR_STORE when the store was replaced by another; SystemError that says so when the new state exists but
+ * @throws UsageError ERR_STORE when the store was replaced by another; VerificationError when its state is lost; SystemError that says so when the new state exists but
  *   may not survive a power failure.
  */
 export async function commitManifest(
   { directory: storeDirectory, settings }: StoreSnapshot,
   change: (state: StoreManifest) => StateChange | undefined,
+  giveUpLost = false,
 ): Promise<StoreManifest> {
   const directory = manifestDirectoryOf(storeDirectory);
   for (;;) {
-    const state = readNewestManifest(storeDirectory);
+    const newest = findNewestManifest(storeDirectory);
+    const { manifest: state, lostState } = newest;
+    if (!giveUpLost) requirePresent(newest, storeDirectory);
     if (state.storeId !== settings.id) {
       throw storeError(`the pile store ${storeDirectory} was replaced by another one meanwhile; start anew`);
     }
-    const changed = change(state);
+    const changed = change(state) ?? (lostState === undefined ? undefined : changeless(state));
     if (changed === undefined) {
       // Its maker may have been killed, or have failed, before the state was durable.
       await syncDirectory(directory, 'store');
+      await noteReachedState(storeDirectory, state.number);
       return state;
     }
-    const next = { ...changed, storeId: state.storeId, number: state.number + 1, time: Date.now() };
+    // The number of a lost state is not used again.
+    const number = (lostState ?? state.number) + 1;
+    const next = { ...changed, storeId: state.storeId, number, time: Date.now() };
     const path = join(directory, nameOfManifest(next.number));
     const bytes = encodeManifest(next);
     try {
       await publishDurably(directory, nameOfManifest(next.number), bytes);
       // If this thread slept since it read the state, the number may have been used and its manifest deleted meanwhile.
-      if (readNewestManifest(storeDirectory).oldest <= next.number) return next;
+      if (readNewestManifest(storeDirectory).oldest <= next.number) {
+        await noteReachedState(storeDirectory, next.number);
+        return next;
+      }
     } catch (error) {
       if (error instanceof NameTakenError) continue;
       throw error instanceof SystemError && holds(path, bytes) ? inDoubt(storeDirectory, next, error) : error;

@@ -11,8 +11,9 @@ import { dataFilePath, indexFilePath, type PileSetLayout } from '../pile-sets/pi
 import { syncPileSets } from '../pile-sets/pile-set-file.js';
 import { commitManifest, type StateChange } from './commit-manifest.js';
 import { generationOfToday, requireGeneration, timeOfDate } from './generations.js';
+import { readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
-import { pileSetsNamedBy, readNewestManifest, type StoreCommit, type StoreManifest } from './store-manifest.js';
+import { pileSetsNamedBy, type StoreCommit, type StoreManifest } from './store-manifest.js';
 import { layoutOf, type StoreSnapshot } from './store-snapshot.js';
 
 /** A commit as its maker gives it. */

@@ -16,8 +16,9 @@ import {
   letGoOf,
   type OwnedName,
 } from '../machine/file-owner.js';
+import { readNewestManifest } from './newest-manifest.js';
 import { pileSetDirectoryOf } from './store-files.js';
-import { pileSetsNamedBy, readNewestManifest } from './store-manifest.js';
+import { pileSetsNamedBy } from './store-manifest.js';
 import type { StoreSnapshot } from './store-snapshot.js';
 
 const KIND = 'writing';

@@ -3,6 +3,7 @@
  *
  *     store                     the settings: seed, number of piles
  *     manifests/000000000012    the pile sets of a state of the store; the highest number is the present state  store-manifest.ts
+ *     reached/000000000012      the highest state that the store has reached, an empty file                             reached-state.ts
  *     pile-sets/NAME.index      a pile set (../pile-sets)
  *     pile-sets/NAME.0.pile
  *     pile-sets/writing+...     the maker of pile sets that are not part of the store yet                       store-attempt.ts
@@ -18,10 +19,15 @@ import { isNameOfAttempt } from '../io/small-file.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 
 const MANIFESTS_NAME = 'manifests';
+const REACHED_NAME = 'reached';
 const PILE_SETS_NAME = 'pile-sets';
 
 export function manifestDirectoryOf(storeDirectory: string): string {
   return join(storeDirectory, MANIFESTS_NAME);
+}
+
+export function reachedDirectoryOf(storeDirectory: string): string {
+  return join(storeDirectory, REACHED_NAME);
 }
 
 export function pileSetDirectoryOf(storeDirectory: string): string {
@@ -39,9 +45,11 @@ export function* filesOfStore(storeDirectory: string): Generator<{ readonly path
   }
 }
 
+const NAMES: ReadonlySet<string> = new Set([STORE_SETTINGS_NAME, MANIFESTS_NAME, REACHED_NAME, PILE_SETS_NAME]);
+
 /** Whether the directory of a store holds such a name, in a finished store or while it is made. */
 export function isNameInStore(name: string): boolean {
-  return name === STORE_SETTINGS_NAME || name === MANIFESTS_NAME || name === PILE_SETS_NAME || isNameOfAttempt(name);
+  return NAMES.has(name) || isNameOfAttempt(name);
 }
 
 const MANIFEST_NAME = /^\d{12}$/;

@@ -13,7 +13,7 @@ import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { PILE_SET_NAME } from '../pile-sets/pile-set-index.js';
-import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY, storeError } from './store-files.js';
+import { manifestDirectoryOf, nameOfManifest, numberOfManifest, STORE_REMEDY } from './store-files.js';
 
 const pileSetName: Shape<string> = (value, place) => {
   const name = text(value, place);
@@ -106,19 +106,6 @@ export function listManifests(storeDirectory: string): number[] {
   return listNames(manifestDirectoryOf(storeDirectory), 'store')
     .flatMap((name) => numberOfManifest(name) ?? [])
     .sort((a, b) => a - b);
-}
-
-/** The present state of the store. @throws UsageError ERR_STORE when it has none. */
-export function readNewestManifest(storeDirectory: string): StoreManifest {
-  for (;;) {
-    const newest = listManifests(storeDirectory).at(-1);
-    if (newest === undefined) {
-      throw storeError(`${storeDirectory} is no pile store: it has no manifest; restore it from a copy`);
-    }
-    const manifest = readStoreManifest(storeDirectory, newest);
-    // If it is gone, there is a newer one.
-    if (manifest !== undefined) return manifest;
-  }
 }
 
 function pileSetsOfCommits(commits: readonly StoreCommit[]): ReadonlySet<string> {

@@ -7,8 +7,9 @@ import { realPathOf, statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { indexFilePath, type PileSetLayout } from '../pile-sets/pile-layout.js';
 import type { StoredPileSet } from '../pile-sets/pile-set-writer.js';
+import { findNewestManifest, readNewestManifest, requirePresent } from './newest-manifest.js';
 import { pileSetDirectoryOf, requireStoreSettings, type StoreSettings, storeError } from './store-files.js';
-import { readNewestManifest, readStoreManifest, type StoreManifest } from './store-manifest.js';
+import { readStoreManifest, type StoreManifest } from './store-manifest.js';
 
 export interface StoreSnapshot {
   /** Absolute, without symbolic links. */
@@ -19,15 +20,11 @@ export interface StoreSnapshot {
 
 /**
  * @param manifestNumber of a former state; undefined: the present one.
- * @throws UsageError ERR_STORE when the path is no store, or the store no longer has that state; VerificationError
+ * @throws UsageError ERR_STORE when the path is no store, or the store no longer has that state; VerificationError, also when
+ *   the manifest of the present state is lost
  */
 export function openSnapshot(path: string, manifestNumber?: number): StoreSnapshot {
-  if (statPath(path, 'store')?.isDirectory() !== true) {
-    const what = statPath(path, 'store') === undefined ? 'does not exist' : 'is not a directory';
-    throw storeError(`the pile store ${path} ${what}; check the name`);
-  }
-  const directory = realPathOf(path, 'store');
-  const settings = requireStoreSettings(directory);
+  const { directory, settings } = findStore(path);
   const manifest =
     manifestNumber === undefined ? readNewestManifest(directory) : readStoreManifest(directory, manifestNumber);
   if (manifest === undefined) {
@@ -35,6 +32,37 @@ export function openSnapshot(path: string, manifestNumber?: number): StoreSnapsh
       `the pile store ${path} no longer has its state ${manifestNumber}: it was expired; start from its present state`,
     );
   }
+  return snapshotOf(path, directory, settings, manifest);
+}
+
+/** What is left of a store: its newest manifest, also when that of a later state is lost. */
+export interface StoreRemains {
+  readonly snapshot: StoreSnapshot;
+  /** @param what is known of the lost state, for the message. @throws VerificationError when the manifest of a later state is lost. */
+  requirePresent(what: string): void;
+}
+
+/** @throws as `openSnapshot`, except when the manifest of the present state is lost. */
+export function openRemains(path: string): StoreRemains {
+  const { directory, settings } = findStore(path);
+  const newest = findNewestManifest(directory);
+  return {
+    snapshot: snapshotOf(path, directory, settings, newest.manifest),
+    requirePresent: (what) => void requirePresent(newest, directory, what),
+  };
+}
+
+/** @throws UsageError ERR_STORE when the path is no store. */
+function findStore(path: string): Pick<StoreSnapshot, 'directory' | 'settings'> {
+  if (statPath(path, 'store')?.isDirectory() !== true) {
+    const what = statPath(path, 'store') === undefined ? 'does not exist' : 'is not a directory';
+    throw storeError(`the pile store ${path} ${what}; check the name`);
+  }
+  const directory = realPathOf(path, 'store');
+  return { directory, settings: requireStoreSettings(directory) };
+}
+
+function snapshotOf(path: string, directory: string, settings: StoreSettings, manifest: StoreManifest): StoreSnapshot {
   if (manifest.storeId !== settings.id) {
     throw new VerificationError(`${path}: its manifest ${manifest.number} belongs to another store`);
   }
@@ -53,10 +81,18 @@ export function layoutOf({ directory, settings }: StoreSnapshot, gate: GateNumbe
   };
 }
 
+export interface CommittedPileSet extends StoredPileSet {
+  readonly diskBytes: number;
+}
+
 /** All pile sets, in any order: records of equal keys are ordered by their bytes. */
-export function pileSetsOf({ manifest }: StoreSnapshot, layout: PileSetLayout): StoredPileSet[] {
+export function pileSetsOf({ manifest }: StoreSnapshot, layout: PileSetLayout): CommittedPileSet[] {
   return manifest.commits.flatMap(({ pileSets }) =>
-    pileSets.map(({ name }) => ({ name, index: { path: indexFilePath(layout, name), role: 'store' as const } })),
+    pileSets.map(({ name, diskBytes }) => ({
+      name,
+      diskBytes,
+      index: { path: indexFilePath(layout, name), role: 'store' as const },
+    })),
   );
 }
 

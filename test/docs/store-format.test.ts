@@ -96,10 +96,12 @@ describe('a store', () => {
       writeFileSync(input, Array.from({ length: count }, (_, line) => `${i} ${line * 7919}\n`).join(''));
       await appendToStore(store, { inputs: [input], inputIds: [`id ${i}`], generation: `g${i}`, piles: 5 }, tuning);
     }
-    expect(readdirSync(store).toSorted()).toEqual(['manifests', 'pile-sets', 'store']);
+    expect(readdirSync(store).toSorted()).toEqual(['manifests', 'pile-sets', 'reached', 'store']);
     const settings = readSealed(`${store}/store`, 'store');
     expect(settings).toEqual({ id: expect.any(String), seed: expect.any(String), pileCount: 5 });
     const newest = readdirSync(`${store}/manifests`).toSorted().at(-1) ?? '';
+    expect(readdirSync(`${store}/reached`)).toEqual([newest]);
+    expect(readFileSync(`${store}/reached/${newest}`)).toHaveLength(0);
     const manifest = readSealed(`${store}/manifests/${newest}`, 'store-manifest');
     expect(manifest).toMatchObject({ storeId: settings['id'], number: Number(newest), oldest: 1, removed: [] });
     const commits = manifest['commits'] as { pileSets: { name: string; diskBytes: number }[] }[];

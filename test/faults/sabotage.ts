@@ -23,6 +23,8 @@ export type Occasion =
 export type Sabotage = {
   /** Which occasion it is, over all threads, from 1 on; default 1. */
   readonly nth?: number;
+  /** Whether every later occasion is, too. */
+  readonly ever?: true;
 } & (
   | {
       readonly act:

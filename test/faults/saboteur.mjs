@@ -20,7 +20,11 @@ const words = inherited instanceof Int32Array ? inherited : new Int32Array(new S
 setEnvironmentData(KEY, words);
 export const gateCounts = words.subarray(1, 3);
 const meeting = words.subarray(3, 5);
-export const isTheOne = () => Atomics.add(words, 0, 1) + 1 === (sabotage.nth ?? 1);
+export const isTheOne = () => {
+  const { nth = 1, ever = false } = sabotage;
+  const count = Atomics.add(words, 0, 1) + 1;
+  return count === nth || (ever && count > nth);
+};
 
 sabotageKernel(sabotage, isTheOne);
 sabotageFiles(sabotage, isTheOne);

@@ -3,6 +3,7 @@
  * input ends; a producer also ends when its work is done. It prints one line for each finished step.
  */
 import { openPileWriter, openStore } from '#src/index.js';
+import { completeTalk } from '#src/jobs/request.js';
 import { verifyStore } from '#src/jobs/verify-store.js';
 import { collectGarbage } from '#src/store/collect-garbage.js';
 import { expireGenerations } from '#src/store/generations.js';
@@ -41,7 +42,7 @@ async function read() {
   while (!isStopped) {
     const snapshot = openSnapshot(store);
     await new Promise((resolve) => setTimeout(resolve, 20));
-    await verifyStore(snapshot);
+    await verifyStore(snapshot, completeTalk({}), {});
     say(`read ${snapshot.manifest.commits.length}`);
   }
 }

@@ -267,22 +267,22 @@ describe('ensureFile, byteLengthOf and the syncs', () => {
   it('make an empty file where there is none, and leave what there is', () => {
     const umask = process.umask(0o027);
     try {
-      for (const _ of ['new', 'there']) ensureFile(directory.path('empty'));
+      for (const _ of ['new', 'there']) ensureFile(directory.path('empty'), 'output');
     } finally {
       process.umask(umask);
     }
     expect(byteLengthOf(directory.path('empty'))).toBe(0);
     expect(statSync(directory.path('empty')).mode & 0o777).toBe(0o640);
     writeFileSync(directory.path('full'), 'x'.repeat(5000));
-    ensureFile(directory.path('full'));
+    ensureFile(directory.path('full'), 'output');
     expect(byteLengthOf(directory.path('full'))).toBe(5000);
   });
 
   it('make no file through a link, nor in place of a directory', () => {
     symlinkSync('planted', directory.path('link'));
     for (const name of ['link', 'temp', 'none/new']) {
-      expect(() => ensureFile(directory.path(name))).toThrow(SystemError);
-      expect(() => ensureFile(directory.path(name))).toThrow(/^cannot create output /);
+      expect(() => ensureFile(directory.path(name), 'output')).toThrow(SystemError);
+      expect(() => ensureFile(directory.path(name), 'output')).toThrow(/^cannot create output /);
     }
     expect(existsSync(directory.path('planted'))).toBe(false);
   });

@@ -6,6 +6,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { expireStore, inspectStore, shuffleStore } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
+import { completeTalk } from '#src/jobs/request.js';
 import { verifyStore } from '#src/jobs/verify-store.js';
 import { nameOfManifest } from '#src/store/store-files.js';
 import { encodeManifest } from '#src/store/store-manifest.js';
@@ -79,7 +80,7 @@ describe('a store that expires while it is read', () => {
   it('is told as that when all is over, too', async () => {
     const snapshot = openSnapshot(store());
     await expireStore(store(), { keepLast: 0 }, { graceMilliseconds: 0 });
-    await expect(verifyStore(snapshot)).rejects.toMatchObject(told());
+    await expect(verifyStore(snapshot, completeTalk({}), {})).rejects.toMatchObject(told());
   });
 });
 
@@ -93,6 +94,6 @@ describe('damage to a pile set', () => {
       );
     }
     await expireStore(store(), { keepLast: 0 });
-    await expect(verifyStore(snapshot)).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
+    await expect(verifyStore(snapshot, completeTalk({}), {})).rejects.toMatchObject({ code: 'ERR_VERIFICATION' });
   });
 });

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expireStore, inspectStore, openPileWriter, PileshufError } from '#src/index.js';
+import { expireStore, inspectStore, openPileWriter, PileshufError, type ShuffleProgress } from '#src/index.js';
 import { encodePileSetIndex } from '#src/pile-sets/pile-set-index.js';
 import { totalsOf } from '#src/pile-sets/pile-totals.js';
 import { readPileEntries, readPileSetDescription } from '#src/pile-sets/read-pile-set-index.js';
@@ -50,7 +50,7 @@ describe('inspectStore', () => {
       ],
       diskBytes: report.bytes + 12 * 41,
       pileBytes: { least: expect.any(Number), mean: (report.bytes + 12 * 41) / 3, most: expect.any(Number) },
-      ...{ removedPileSets: 1, writers: 1, verified: true },
+      ...{ removedPileSets: 1, unowned: { pileSets: 0, bytes: 0, newest: null }, writers: 1, verified: true },
     });
   });
 
@@ -102,6 +102,39 @@ describe('inspectStore', () => {
       { numRuns: 150 },
     );
     await inspectStore(store(), { verify: true });
+  });
+
+  it('reads on threads, tells how far it is, and can be stopped', async () => {
+    await writeStore();
+    const seen: ShuffleProgress[] = [];
+    const report = await inspectStore(
+      store(),
+      { verify: true, onProgress: (one) => seen.push(one) },
+      { inline: false },
+    );
+    expect(report.verified).toBe(true);
+    const { diskBytes } = report;
+    expect(seen[0]).toMatchObject({ phase: 'verify', bytesDone: 0, bytesTotal: diskBytes });
+    expect(seen.at(-1)).toMatchObject({ phase: 'verify', bytesDone: diskBytes, bytesTotal: diskBytes });
+
+    const controller = new AbortController();
+    const stop = () => controller.abort();
+    const stopped = inspectStore(
+      store(),
+      { verify: true, signal: controller.signal, onProgress: stop },
+      { inline: false },
+    );
+    await expect(stopped).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+
+    const path = join(
+      store(),
+      'pile-sets',
+      readdirSync(join(store(), 'pile-sets')).find((name) => name.endsWith('.pile')) ?? '',
+    );
+    const damaged = readFileSync(path);
+    damaged[20] = (damaged[20] ?? 0) ^ 1;
+    writeFileSync(path, damaged);
+    await expect(inspectStore(store(), { verify: true }, { inline: false })).rejects.toThrow(path);
   });
 
   it('finds files that are gone, and a pile set in the place of another one', async () => {

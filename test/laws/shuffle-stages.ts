@@ -73,6 +73,7 @@ export function openStages(
         attemptName: 'range',
         longestRecordBytes: scattered.longestRecordBytes,
         range: { first: 0, end: pileCount, firstRank: 0, firstByte: 0 },
+        expected: scattered.totals,
         target: {
           kind: 'placed',
           stagingDirectory,
@@ -82,6 +83,7 @@ export function openStages(
           direct: false,
         },
         start: { shard: 0, shardByte: 0, turn: 0 },
+        end: undefined,
       }),
     );
     return readFileSync(stagedPath(stagingDirectory, 0));

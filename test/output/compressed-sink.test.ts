@@ -69,7 +69,7 @@ class RunningTask {
     this.#bytes = bytes;
     this.#at = task.from;
     this.#to = task.to;
-    this.sink = openSink(target, { shard, shardByte: 0, turn }, this.#buffer, control, hasherOf());
+    this.sink = openSink(target, { shard, shardByte: 0, turn }, undefined, this.#buffer, control, hasherOf());
   }
 
   /** Puts all records, one byte each, into the sink. */

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { JobControl } from '#src/job-control.js';
-import { keepRamPool } from '#src/passes/threads.js';
+import { JobStop, keepRamPool } from '#src/passes/threads.js';
 import { copySharedBytes } from '#src/pile-sets/pool-memory.js';
 import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 
@@ -16,6 +16,7 @@ const MIB = 2 ** 20;
 const keeperModule = new URL('../../dist/src/passes/threads.js', import.meta.url).href;
 const TEBIBYTE = 2 ** 40;
 const plenty = JobControl.create([], TEBIBYTE);
+const stop = new JobStop(plenty, undefined);
 
 const releases: Release[] = [];
 afterEach(async () => {
@@ -45,7 +46,7 @@ function loadOnOtherThread(handle: unknown, place: number, byteLength: number): 
 
 describe('keepRamPool', () => {
   it('gives memory that all threads share', async () => {
-    const handle = await keepRamPool(3 * MIB, releases);
+    const handle = await keepRamPool(3 * MIB, stop, releases);
     const pool = await RamPool.open(handle, plenty);
     pool.roomBytes();
     expect(pool.store(Buffer.from('..shared..'), 2, 6)).toBe(0);
@@ -53,7 +54,7 @@ describe('keepRamPool', () => {
   });
 
   it('reserves whole chunks, in slabs below what a typed array can span', async () => {
-    const handle = await keepRamPool(1024 * MIB + 1, releases);
+    const handle = await keepRamPool(1024 * MIB + 1, stop, releases);
     expect(handle.capacityBytes).toBe(1024 * MIB + CHUNK_BYTES);
     // Each view begins a chunk of its own, so that only a page of each is touched.
     let place = 0;
@@ -70,7 +71,7 @@ describe('keepRamPool', () => {
     const code = `
       const { keepRamPool } = await import(${JSON.stringify(keeperModule)});
       const releases = [];
-      const { capacityBytes } = await keepRamPool(2 ** 36, releases);
+      const { capacityBytes } = await keepRamPool(2 ** 36, { fail: () => {} }, releases);
       for (const release of releases) await release();
       process.stdout.write(String(capacityBytes));
     `;

@@ -38,7 +38,10 @@ describe('ownRamPool', () => {
 });
 
 describe.each([
-  ['memory that a thread keeps', keepRamPool],
+  [
+    'memory that a thread keeps',
+    (byteLength: number, releases: Release[]) => keepRamPool(byteLength, { fail: expect.unreachable }, releases),
+  ],
   ['memory of one thread', async (byteLength: number) => ownRamPool(byteLength)],
 ])('RamPool in %s', (_, poolOfBytes) => {
   const releases: Release[] = [];

@@ -41,7 +41,7 @@ describe('expireStore', () => {
           ...{ checksum: expect.stringMatching(/^[0-9a-f]{16}$/), pileSets: 1, diskBytes: 15 + 3 * 12 },
         },
       ],
-      deleted: { pileSets: 0, bytes: 0, manifests: 0 },
+      deleted: { pileSets: 0, bytes: 0, manifests: 0, unowned: { pileSets: 0, bytes: 0, newest: null } },
     });
     const { commits } = openSnapshot(store()).manifest;
     expect(commits.map(({ inputIds }) => inputIds.join())).toEqual(['0', '2', 'new']);

@@ -5,13 +5,14 @@
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
+import { VerificationError, WrongStreamError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
 import { openSink } from '../../src/output/open-sink.js';
-import type { OutputSink, OutputTarget, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
+import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
-import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
+import { emptyTotals, type PileTotals, requireSameTally, tallyOf } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
@@ -20,8 +21,11 @@ import { openOrderer, type PilesTask } from './open-orderer.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;
+  /** What its piles must hold. */
+  readonly expected: PileTotals;
   readonly target: OutputTarget;
   readonly start: SinkStart;
+  readonly end: SinkEnd | undefined;
 }
 
 export interface WriteResult {
@@ -40,23 +44,29 @@ interface OutputPosition {
   byte: number;
 }
 
+/**
+ * @throws VerificationError if a pile is not as it was: then nothing of the range is left in the output, and the turn is not
+ *   passed on, so that the same task may be tried again; WrongStreamError if a stream has received a part.
+ */
 export async function writeRange(task: WriteTask): Promise<WriteResult> {
-  const { range, job, target, start } = task;
+  const { range, expected, job, target, start, end } = task;
   const { control, outputHasher } = threadStateOf(job);
   const totals = emptyTotals(range.end - range.first);
+  let countedBytes = 0;
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
   const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
   const orderer = await openOrderer(task, () => sink.settle());
-  const sink = openSink(target, start, orderer.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
+  const sink = openSink(target, start, end, orderer.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
   const write = async (): Promise<WriteResult> => {
     for (const merged of eachMergedPile(task.pileSets, range.first, range.end)) {
       const i = merged.pile - range.first;
       const before = { ...reached };
+      const limit = { pile: merged.pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
       await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
         neighbours?.take(orderer, recordCount);
         if (neighbours?.ofOneKey !== undefined) return;
-        await emit(orderer, recordCount, sink, reached);
+        await emit(orderer, recordCount, sink, reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + orderer.wasm.orderChecksum();
       });
       if (neighbours?.ofOneKey !== undefined) {
@@ -64,22 +74,43 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       }
       totals.records[i] = reached.rank - before.rank;
       totals.recordBytes[i] = reached.byte - before.byte;
+      requireSameTally(merged.pile, tallyOf(totals, i), tallyOf(expected, i));
       control.count('shuffledBytes', reached.byte - before.byte);
+      countedBytes += reached.byte - before.byte;
     }
     return { totals, regions: await sink.close(), ends: neighbours?.ends };
   };
-  return thenAlwaysAsync(write, () => sink.abandon());
+  const writeOrTakeBack = async (): Promise<WriteResult> => {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof VerificationError)) throw error;
+      control.count('shuffledBytes', -countedBytes);
+      throw (await sink.takeBack()) ? error : new WrongStreamError(error);
+    }
+  };
+  return thenAlwaysAsync(writeOrTakeBack, () => sink.abandon());
+}
+
+/** Where the records of a pile must end in the whole output. */
+interface PileLimit {
+  readonly pile: number;
+  readonly byte: number;
 }
 
 /** For records that may begin anywhere. */
 const NO_LIMIT = (1n << 63n) - 1n;
 
-/** Writes the ordered records to the sink, and cuts shards where the sink says. */
+/**
+ * Writes the ordered records to the sink, and cuts shards where the sink says.
+ * @throws VerificationError before more bytes are written than the pile holds.
+ */
 async function emit(
   orderer: PileOrderer,
   recordCount: number,
   sink: OutputSink,
   reached: OutputPosition,
+  limit: PileLimit,
 ): Promise<void> {
   const { wasm } = orderer;
   for (let index = 0; index < recordCount; ) {
@@ -95,16 +126,25 @@ async function emit(
     const next = inPhase('gather', gather) >>> 0;
     if (next > index) {
       const byteLength = wasm.gatheredByteLength() >>> 0;
+      requireRoom(reached, byteLength, limit);
       sink.filled(byteLength);
       reached.rank += next - index;
       reached.byte += byteLength;
       index = next;
     } else if (!(await sink.flush())) {
+      requireRoom(reached, wasm.recordByteLength(index) >>> 0, limit);
       reached.byte += await emitLong(orderer, index, sink);
       reached.rank += 1;
       index += 1;
     }
   }
+}
+
+function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLimit): void {
+  if (byte + byteLength <= limit.byte) return;
+  throw new VerificationError(
+    `pile ${limit.pile} came out of pass 2 with at least ${byte + byteLength - limit.byte} bytes too many; check the temp disk and the memory of this machine`,
+  );
 }
 
 /** Writes a record that is longer than the sink's buffer, in pieces. */

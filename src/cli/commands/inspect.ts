@@ -3,6 +3,7 @@ import { inspectStore, type StoreReport } from '../../index.js';
 import type { CommandDefinition } from '../command.js';
 import { oneLine } from '../messages.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
+import { describeUnowned } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
 
 const notes = `
@@ -14,15 +15,17 @@ export const command: CommandDefinition<'inspect'> = {
   name: 'inspect',
   operands: [['<store>', 'directory of the store']],
   notes,
-  async run({ operands: [store = ''], values: { verify, json }, signal }) {
-    const report = await inspectStore(store, { verify, signal });
+  async run({ operands: [store = ''], values: { verify, json }, reporter, signal, tuning }) {
+    const options = { verify, signal, onProgress: reporter.progress, onWarning: reporter.warning };
+    const report = await inspectStore(store, options, tuning);
+    reporter.close();
     const lines = json === true ? [JSON.stringify(report)] : describeStore(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
 
 function describeStore(report: StoreReport): string[] {
-  const { piles, pileBytes, generations, removedPileSets, writers } = report;
+  const { piles, pileBytes, generations, removedPileSets, unowned, writers } = report;
   const { least, mean, most } = pileBytes;
   const skew = mean > 0 ? `, the largest ${(most / mean).toFixed(2)} times the mean` : '';
   return [
@@ -34,6 +37,9 @@ function describeStore(report: StoreReport): string[] {
     `piles       ${formatCount(piles)}, of ${formatBytes(least)} to ${formatBytes(most)}, ${formatBytes(mean)} on average${skew}`,
     ...(removedPileSets > 0
       ? [`removed     ${formatPlural(removedPileSets, 'pile set')}, for pileshuf gc to delete`]
+      : []),
+    ...(unowned.pileSets > 0
+      ? [`unowned     ${describeUnowned(unowned)}; pileshuf gc --give-up-lost deletes them`]
       : []),
     ...(writers > 0 ? [`writers     ${formatPlural(writers, 'writer')} at work, or killed`] : []),
     `inputs      ${formatCount(report.inputs)} in ${formatPlural(generations.length, 'generation')}${generations.length > 0 ? ':' : ''}`,

@@ -26,7 +26,7 @@ export const command: CommandDefinition<'stream'> = {
   notes,
   async run({ operands: [directory = ''], values, reporter, signal }) {
     const { memoryBytes, workers, withLengths } = values;
-    const store = openStore(directory, { memoryBytes, workers, signal });
+    const store = openStore(directory, { memoryBytes, workers, signal, onWarning: reporter.warning });
     try {
       const { loader, firstEpoch } = await openLoader(values, store, signal);
       if (values.printStart === true) return await printToStandardOutput(`${JSON.stringify(loader.state())}\n`);

@@ -1,0 +1,87 @@
+/**
+ * A task that reads piles of one pile set and verifies them. The checksums of segments show damage on disk. Scattering the
+ * records again, without writing them, shows whether each record lies on its pile and whether the index counts every record.
+ */
+import { zstdExpander } from '../../src/formats/codecs/zstd-writer.js';
+import { eachMergedPile, MergedPileReader } from '../../src/pile-sets/merged-pile.js';
+import { dataFilePath, diskOfPile, roleOf, stripeOfPile } from '../../src/pile-sets/pile-layout.js';
+import { damagedPileSet } from '../../src/pile-sets/pile-set-file.js';
+import type { StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { checksumTextOf, isSameTally, type PileTally, tallyOf, totalsOf } from '../../src/pile-sets/pile-totals.js';
+import { readPileEntries } from '../../src/pile-sets/read-pile-set-index.js';
+import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
+import { ScatterArena } from '../piles/scatter-arena.js';
+import type { PileSettings } from '../settings.js';
+import { pileStateOf } from '../thread-state.js';
+
+export interface VerifyTask {
+  readonly job: PileSettings;
+  readonly pileSet: StoredPileSet;
+  /** Piles [first, end). */
+  readonly first: number;
+  readonly end: number;
+  /** Of the records of all pile sets. */
+  readonly longestRecordBytes: number;
+}
+
+const WINDOW_BYTES = 2 ** 20;
+
+/** The bytes of the window through which a task reads. */
+export function verifyWindowBytes(longestRecordBytes: number): number {
+  return WINDOW_BYTES + longestRecordBytes + STORED_HEADER_BYTES;
+}
+
+/** @throws VerificationError, which names the pile set, for the first damage. */
+export async function verifyPiles({ job, pileSet, first, end, longestRecordBytes }: VerifyTask): Promise<void> {
+  const { layout, bufferBytes } = job;
+  const { control, arena, hasher, ramPool } = pileStateOf(job);
+  const windowBytes = verifyWindowBytes(longestRecordBytes);
+  const reader = new MergedPileReader(await ramPool, hasher, zstdExpander, control);
+  const scatterArena = new ScatterArena(arena, nowhere, {
+    pileCount: layout.pileCount,
+    bufferBytes,
+    windowBytes,
+    maxRecordBytes: windowBytes,
+    keyScale: 1n,
+  });
+  const damaged = (pile: number, problem: string) => {
+    const path = dataFilePath(layout, pileSet.name, stripeOfPile(layout, pile), diskOfPile(layout, pile));
+    return damagedPileSet(`${path}: pile ${pile} ${problem}`, pileSet.name, roleOf(layout));
+  };
+  const { window } = scatterArena;
+  for (const merged of eachMergedPile([pileSet], first, end)) {
+    control.throwIfAborted();
+    window.clear();
+    await reader.read(merged, layout, {
+      place: (byteLength) => {
+        const room = window.makeRoom();
+        if (typeof room !== 'number') throw damaged(merged.pile, 'holds a longer record than any committed record');
+        return { target: arena.kernel.bytes, offset: window.filledEnd, byteLength: Math.min(room, byteLength) };
+      },
+      receive: (byteLength) => {
+        window.filledEnd += byteLength;
+        window.recordStart = arena.kernel.wasm.rescatterStored(window.recordStart, window.filledEnd) >>> 0;
+        control.count('scatteredBytes', byteLength);
+      },
+    });
+    if (window.pendingBytes > 0) throw damaged(merged.pile, `ends inside a record, ${window.pendingBytes} bytes of it`);
+  }
+  const found = scatterArena.totals();
+  const noted = totalsOf(readPileEntries(pileSet.index, first, end, pileSet.name));
+  for (let pile = first; pile < end; pile++) {
+    const [holds, expected] = [tallyOf(found, pile), tallyOf(noted, pile - first)];
+    if (!isSameTally(holds, expected)) throw damaged(pile, `holds ${describe(holds)}, expected ${describe(expected)}`);
+  }
+}
+
+/** Full buffers are discarded. */
+const nowhere = {
+  append: () => {},
+  commit: () => {
+    throw new RangeError('there is no pile set to commit');
+  },
+};
+
+function describe({ records, recordBytes, checksum }: PileTally): string {
+  return `${records} records of ${recordBytes} bytes, checksum ${checksumTextOf(checksum)}`;
+}
