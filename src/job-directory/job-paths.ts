@@ -2,8 +2,8 @@
  * Where a job with outputs on disk keeps what a later attempt needs, what its files are called, and whether a directory
  * holds only such files. The names are derived from the output, so the same command finds them again.
  *
- *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, records of finished ranges    or --job-dir DIR
- *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                               or DIR/disk-0
+ *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, records of finished ranges   or --job-dir DIR
+ *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                                   or DIR/disk-0
  *     OUTPUT/../.pileshuf-ID.out/   staged outputs, locks, and a note of the job directory
  */
 import { createHash } from 'node:crypto';
