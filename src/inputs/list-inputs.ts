@@ -1,10 +1,11 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec.
+ * recognises its codec, or its format if that is plain and not lines.
  */
 import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
+import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -25,6 +26,8 @@ export type Input =
       readonly version: FileVersion;
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
+      /** Defined: plain bytes that are clearly no lines. */
+      readonly foreign: ForeignFormat | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
     }
@@ -145,7 +148,7 @@ function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
 }
 
 /** Reused for the first bytes of each file; there may be many thousands of files. */
-const head = new Uint8Array(CODEC_HEAD_BYTES);
+const head = new Uint8Array(Math.max(CODEC_HEAD_BYTES, FORMAT_HEAD_BYTES));
 
 function openInput(path: string, decompressProgram: DecompressProgram): Input {
   if (path === STANDARD_INPUT) return { kind: 'stream', path, identity: versionOf(STANDARD_INPUT_FILE).identity };
@@ -162,8 +165,10 @@ function openInput(path: string, decompressProgram: DecompressProgram): Input {
     const count = readAt(file, head, 0, head.byteLength, 0);
     // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return { kind: 'stream', path, identity: version.identity };
-    const codec = detectCodec(head.subarray(0, count), decompressProgram);
-    return { kind: 'file', path, version, codec, header: NO_HEADER };
+    const begin = head.subarray(0, count);
+    const codec = detectCodec(begin, decompressProgram);
+    const foreign = codec === undefined ? foreignFormatOf(begin) : undefined;
+    return { kind: 'file', path, version, codec, foreign, header: NO_HEADER };
   });
 }
 
