@@ -271,7 +271,7 @@ export const optionTable = [
   },
   {
     name: 'lines', sets: 'records', choice: 'records', constant: kind({ by: 'lines' }),
-    help: 'a record is a line, also of an input that is clearly no lines', default: 'a line, of inputs that are lines',
+    help: 'a record is a line, whatever an input looks like', default: 'lines; other formats are refused',
     group: 'Records', commands: FRAMERS,
   },
   {

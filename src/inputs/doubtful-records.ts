@@ -2,6 +2,7 @@
  * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and warns
  * of those whose names say so.
  */
+import { basename } from 'node:path';
 import type { Codec } from '../formats/codec.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
 import { type ForeignFormat, foreignFormatOf, foreignInput } from '../formats/foreign-formats.js';
@@ -9,17 +10,16 @@ import type { RecordFormat } from '../formats/record-format.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import type { Input } from './list-inputs.js';
 
+/** So many compressed files are looked at before the job; usually all inputs of a job are of one format. */
+const PEEKED_FILES = 16;
+/** Enough for the first block of most zstd files. */
+const PEEKED_BYTES = 64 * 1024;
 const LINES_OF_FASTQ = 4;
 const FASTQ = /\.(?:fastq|fq)$/i;
 const CSV = /\.csv$/i;
 const TSV = /\.tsv$/i;
 /** As sequencers and archives name them: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
-const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^./]*$)/i;
-
-/** So many compressed files are looked at before the job; usually all inputs of a job are of one format. */
-const PEEKED_FILES = 16;
-/** Enough for the first block of most zstd files. */
-const PEEKED_BYTES = 64 * 1024;
+const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
 
 /**
  * Looks at all plain files, and at the first compressed ones. A task looks at each of the others, and at each stream, when
@@ -82,7 +82,7 @@ export function warnOfMates(
   const hasFourLines = framing?.kind === 'lines' && framing.value === LINES_OF_FASTQ;
   const named = namesOf(
     inputs.filter(({ path }) => {
-      const name = withoutCodecSuffix(path);
+      const name = withoutCodecSuffix(basename(path));
       return (hasFourLines || (linesAssumed && FASTQ.test(name))) && MATE.test(name);
     }),
   );

@@ -88,6 +88,7 @@ describe('names of mates', () => {
     'reads.fastq',
     'R1/reads.fastq',
     'SRR_1/reads.fq',
+    'of_R1.d/reads.fq',
     'run_12.fastq',
     'part-00001.fastq',
     'BR1.fastq',

@@ -85,11 +85,9 @@ function bgzfMemberBytes(header: Buffer): number | undefined {
 
 /** Whether it begins a gzip member with an extra field whose length is there. */
 function hasExtraField(header: Buffer): boolean {
-  return (
-    header.byteLength >= SUBFIELDS_AT &&
-    MAGIC.equals(header.subarray(0, MAGIC.byteLength)) &&
-    (header.readUInt8(FLAGS_AT) & FLAGS.extraField) !== 0
-  );
+  const [first, second, method, flags = 0] = header;
+  if (first !== MAGIC[0] || second !== MAGIC[1] || method !== MAGIC[2]) return false;
+  return header.byteLength >= SUBFIELDS_AT && (flags & FLAGS.extraField) !== 0;
 }
 
 /** Of a header that has one. */
