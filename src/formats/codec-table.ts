@@ -11,10 +11,10 @@ import { zstd } from './codecs/zstd.js';
 const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
 
 /**
- * Bytes at the beginning of an input that `detectCodec` needs. BGZF says in one of its subfields that it is BGZF; if that
- * lies behind all these bytes, the input is gzip.
+ * Bytes at the beginning of an input that `detectCodec` needs. BGZF with other subfields before its own needs more; with
+ * fewer it is gzip, which decodes to the same bytes.
  */
-export const CODEC_HEAD_BYTES = 512;
+export const CODEC_HEAD_BYTES = 18;
 
 /** A program and its arguments that decodes all inputs of a job, whatever they begin with; undefined: none. */
 export type DecompressProgram = readonly string[] | undefined;

@@ -147,7 +147,7 @@ function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {
   return Buffer.compare(end.subarray(0, count), mark) === 0;
 }
 
-/** Reused for the first bytes of each file; there may be many thousands of files. */
+/** Reused for the first bytes of each file, enough for most BGZF; there may be many thousands of files. */
 const head = new Uint8Array(Math.max(CODEC_HEAD_BYTES, FORMAT_HEAD_BYTES));
 
 function openInput(path: string, decompressProgram: DecompressProgram): Input {
