@@ -34,6 +34,7 @@ type InputCode =
   | 'ERR_INPUT_MISSING'
   | 'ERR_INPUT_UNREADABLE'
   | 'ERR_INPUT_CORRUPT'
+  | 'ERR_INPUT_FORMAT'
   | 'ERR_INPUT_CHANGED'
   | 'ERR_SAMPLE_KEY_REPEATED'
   | 'ERR_RECORD_TOO_LONG';
@@ -97,7 +98,7 @@ export function requireWhole(option: string, value: number, least: number, most 
   throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
 }
 
-/** An input is missing, unreadable, corrupt, changed during the job, or holds too long a record or a key twice. */
+/** An input is missing, unreadable, corrupt, of another format, changed during the job, or holds too long a record or a key twice. */
 export class InputError extends PileshufError {
   constructor(code: InputCode, message: string, options?: { cause?: unknown }) {
     super('input', code, message, options);

@@ -275,6 +275,11 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
   {
+    name: 'lines', sets: 'records', choice: 'records', constant: kind({ by: 'lines' }),
+    help: 'a record is a line, whatever an input looks like', default: 'lines; other formats are refused',
+    group: 'Records', commands: FRAMERS,
+  },
+  {
     name: 'lines-per-record', value: 'N', sets: 'records.linesPerRecord', choice: 'records',
     parse: (text: string, flag: string) => kind({ by: 'lines', linesPerRecord: parseCount(text, flag) }),
     help: 'a record is N lines: 4 for FASTQ',
@@ -452,14 +457,19 @@ export function flagsOf({ name, short, value }: OptionEntry): string {
 }
 
 /**
- * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it.
- * `give \`force\`` becomes `give --force`.
+ * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it,
+ * and each kind of records the flag that stands for it. `give \`force\`` becomes `give --force`.
  */
 export function nameFlags(message: string): string {
-  return message.replace(/`([a-zA-Z.]+)`/g, (quoted, option: string) => {
-    const entries = optionTable.filter(({ sets }) => sets === option || sets.startsWith(`${option}.`));
-    const [last, ...others] = [...new Set(entries.map(({ name }) => `--${name}`))].reverse();
-    if (last === undefined) return quoted;
-    return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
-  });
+  return message
+    .replace(/`records: \{ by: '([a-z-]+)' \}`/g, (quoted, by: string) => {
+      const entry = optionTable.find((each) => 'constant' in each && each.constant.by === by);
+      return entry === undefined ? quoted : `--${entry.name}`;
+    })
+    .replace(/`([a-zA-Z.]+)`/g, (quoted, option: string) => {
+      const entries = optionTable.filter(({ sets }) => sets === option || sets.startsWith(`${option}.`));
+      const [last, ...others] = [...new Set(entries.map(({ name }) => `--${name}`))].reverse();
+      if (last === undefined) return quoted;
+      return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;
+    });
 }

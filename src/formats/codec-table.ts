@@ -10,8 +10,11 @@ import { zstd } from './codecs/zstd.js';
 /** A special case of a codec stands before that codec. */
 const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
 
-/** Bytes at the beginning of an input that `detectCodec` needs. */
-export const CODEC_HEAD_BYTES = 16;
+/**
+ * Bytes at the beginning of an input that `detectCodec` needs. BGZF with other subfields before its own needs more; with
+ * fewer it is gzip, which decodes to the same bytes.
+ */
+export const CODEC_HEAD_BYTES = 18;
 
 /** A program and its arguments that decodes all inputs of a job, whatever they begin with; undefined: none. */
 export type DecompressProgram = readonly string[] | undefined;

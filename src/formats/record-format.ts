@@ -35,10 +35,12 @@ export interface RecordFormat {
   readonly framing: FramingSpec | undefined;
   /** Undefined: an input begins with its first record. */
   readonly header: HeaderSpec | undefined;
+  /** Whether records are lines only because the caller named no kind of records. */
+  readonly linesAssumed: boolean;
 }
 
 /** One line, different for each format: `delimited 0a, header lines 1`. */
-export function nameOfFormat({ framing, header }: RecordFormat): string {
+export function nameOfFormat({ framing, header }: Pick<RecordFormat, 'framing' | 'header'>): string {
   // The framing that the headers of these inputs declare may be known by now; the user did not ask for it.
   const records = framing === undefined || header?.kind === 'npy' ? undefined : nameOfFraming(framing);
   return [records, nameOfHeader(header)].filter((name) => name !== undefined).join(', ');

@@ -1,11 +1,12 @@
 /**
  * Lists the inputs: expands the directories and patterns that the caller names, notes the version of each file, and
- * recognises its codec. A directory stands for its data: what pileshuf made beside it, and the output of the job, are
- * left out.
+ * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: what pileshuf made
+ * beside it, and the output of the job, are left out.
  */
 import { InputError, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
+import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
@@ -27,6 +28,8 @@ export type Input =
       readonly version: FileVersion;
       /** Undefined: plain bytes. */
       readonly codec: Codec | undefined;
+      /** Defined: plain bytes that are clearly no lines. */
+      readonly foreign: ForeignFormat | undefined;
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
     }
@@ -205,8 +208,8 @@ function ownDirectory(path: string, kind: string): InputError {
   return new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is ${kind} and holds no data files; ${advice}`);
 }
 
-/** Reused for the first bytes of each file; there may be many thousands of files. */
-const head = Buffer.alloc(Math.max(CODEC_HEAD_BYTES, OWN_HEAD_BYTES));
+/** Reused for the first bytes of each file, enough for most BGZF; there may be many thousands of files. */
+const head = Buffer.alloc(Math.max(CODEC_HEAD_BYTES, FORMAT_HEAD_BYTES, OWN_HEAD_BYTES));
 
 interface OpenedInput {
   readonly input: Input;
@@ -230,9 +233,13 @@ function openInput(path: string, decompressProgram: DecompressProgram): OpenedIn
     const count = readAt(file, head, 0, head.byteLength, 0);
     // Files of /proc have size 0: only reading shows their content.
     if (version.byteLength === 0 && count > 0) return streamOf(version.identity);
-    const codec = detectCodec(head.subarray(0, Math.min(count, CODEC_HEAD_BYTES)), decompressProgram);
-    const ownKind = ownFileAt(path, head.subarray(0, count));
-    return { input: { kind: 'file', path, version, codec, header: NO_HEADER }, ownKind };
+    const begin = head.subarray(0, count);
+    const codec = detectCodec(begin, decompressProgram);
+    const foreign = codec === undefined ? foreignFormatOf(begin) : undefined;
+    return {
+      input: { kind: 'file', path, version, codec, foreign, header: NO_HEADER },
+      ownKind: ownFileAt(path, begin),
+    };
   });
 }
 

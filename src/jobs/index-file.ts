@@ -14,6 +14,7 @@ import { InputError, UsageError, VerificationError } from '../errors.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { nameOfFormat } from '../formats/record-format.js';
 import { plannedInput } from '../inputs/cuts.js';
+import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
 import { type FileInput, listInputs } from '../inputs/list-inputs.js';
@@ -98,10 +99,10 @@ async function makeIndex(
   const size = { threadCount, startCount: threadCount };
   const threads = await startThreads(size, { control, stop }, () => {}, releases);
   const { readBytes, arenaBytes } = plan;
-  const { maxRecordBytes, header } = request;
+  const { maxRecordBytes, header, linesAssumed } = request;
   const settings: ReadSettings = {
     ...{ jobName: threads.jobName, control: control.buffer, arenaBytes },
-    ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, framing, header },
+    ...{ readBytes, maxRecordBytes, memoryNeed: source.memoryNeed, framing, header, linesAssumed },
   };
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
@@ -147,6 +148,8 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
     );
   }
   const { inputs } = await listInputs(request.inputs, request.onWarning, undefined, request.signal);
+  refuseForeignFiles(inputs, request);
+  warnOfNamesOfRecords(inputs, request, true, request.onWarning);
   const [listed] = inputs;
   const memoryNeed = memoryNeedOf(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
   const headers = await readInputHeaders(inputs, request, (byteLength) => memoryForDecoder(memoryNeed, byteLength));

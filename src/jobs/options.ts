@@ -15,8 +15,8 @@ import type { ShardRule } from '../plan/shard-cuts.js';
 export type RecordKind =
   /** A record ends with these 1 to 1024 bytes. A string means its UTF-8 bytes. */
   | { readonly by: 'delimiter'; readonly delimiter: string | Uint8Array }
-  /** A record is this many lines, 1 to 1,048,576. */
-  | { readonly by: 'lines'; readonly linesPerRecord: number }
+  /** A record is this many lines, 1 to 1,048,576. Default 1. */
+  | { readonly by: 'lines'; readonly linesPerRecord?: number | undefined }
   /** A record is a block of text and the blank lines after it. */
   | { readonly by: 'paragraphs' }
   /** A record is a row of CSV (RFC 4180): a line, where newlines inside double quotes do not end it. */
@@ -109,7 +109,10 @@ export interface ShuffleOptions {
    * by the kind of the device.
    */
   readonly ioLimits?: Readonly<Record<string, number>> | undefined;
-  /** Default: each line is a record. */
+  /**
+   * Default: each line is a record. Then an input that is clearly of another format is an error, ERR_INPUT_FORMAT; with
+   * `{ by: 'lines' }` it is shuffled line by line.
+   */
   readonly records?: RecordKind | undefined;
   /** Records end with a NUL byte instead of a newline. Cannot be combined with `records`. Default false. */
   readonly zeroTerminated?: boolean | undefined;

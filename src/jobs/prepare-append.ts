@@ -3,6 +3,7 @@
  * last step.
  */
 import { requireWhole, UsageError } from '../errors.js';
+import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { estimateInputs } from '../inputs/estimate.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, inputKeyOf } from '../inputs/ids.js';
@@ -66,6 +67,9 @@ export async function prepareAppend(
   const request = { ...completeInputs(options), ...completeMachine(options), ...talk, generation, replace };
   refuseHeaders(request);
   const listed = await listInputs(request.inputs, talk.onWarning, request.decompressProgram, talk.signal);
+  refuseForeignFiles(listed.inputs, request);
+  warnOfNamesOfRecords(listed.inputs, request, false, talk.onWarning);
+  warnOfMates(listed.inputs, request, talk.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
   // An append has no headers, so no decoder asks for memory here.
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, request, () => '');

@@ -2,6 +2,7 @@
  * Plans and checks a shuffle before it writes its first byte.
  */
 import { UsageError } from '../errors.js';
+import { refuseForeignFiles, warnOfMates, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
 import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
@@ -45,6 +46,9 @@ export async function prepareShuffle(
   const { onWarning, signal } = asked;
   const isOutput = placeOfOutput(asked.output, asked.shards === undefined ? undefined : asked.shardPrefix);
   const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
+  refuseForeignFiles(listed.inputs, asked);
+  warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
+  warnOfMates(listed.inputs, asked, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);

@@ -15,10 +15,11 @@ const MOST_LINES = 2 ** 20;
 /** Kinds of records with headers of their own. */
 type SelfDescribing = 'npy' | 'webdataset';
 
-const NPY: RecordFormat = { framing: undefined, header: { kind: 'npy', value: null } };
+const NPY: RecordFormat = { framing: undefined, header: { kind: 'npy', value: null }, linesAssumed: false };
 const WEBDATASET: RecordFormat = {
   framing: { kind: 'webdataset', value: null },
   header: { kind: 'tar', value: null },
+  linesAssumed: false,
 };
 
 /** @throws UsageError */
@@ -29,7 +30,7 @@ export function recordFormatOf({
 }: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>): RecordFormat {
   if (records === undefined) {
     const framing = zeroTerminated ? NUL_TERMINATED : LINES;
-    return { framing, header: headerSpecOf(header, framing) };
+    return { framing, header: headerSpecOf(header, framing), linesAssumed: !zeroTerminated };
   }
   if (zeroTerminated) throw new UsageError('zeroTerminated and records contradict each other; give one of them');
   if (records.by === 'npy' || records.by === 'webdataset') {
@@ -37,7 +38,7 @@ export function recordFormatOf({
     return records.by === 'npy' ? NPY : WEBDATASET;
   }
   const framing = framingSpecOf(records);
-  return { framing, header: headerSpecOf(header, framing) };
+  return { framing, header: headerSpecOf(header, framing), linesAssumed: false };
 }
 
 function refuseHeader(header: ShuffleOptions['header'], by: SelfDescribing): void {
@@ -51,8 +52,7 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
     case 'delimiter':
       return { kind: 'delimited', value: delimiterBytes(records.delimiter).toString('hex') };
     case 'lines':
-      requireWhole('`records.linesPerRecord`', records.linesPerRecord, 1, MOST_LINES);
-      return records.linesPerRecord === 1 ? LINES : { kind: 'lines', value: records.linesPerRecord };
+      return lineGroupsOf(records.linesPerRecord);
     case 'size':
       requireWhole('`records.recordBytes`', records.recordBytes, 1, MOST_FIXED_BYTES);
       return { kind: 'fixed', value: records.recordBytes };
@@ -70,6 +70,11 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
         `\`records\`: ${JSON.stringify((records satisfies never as RecordKind).by)} is not a kind of records`,
       );
   }
+}
+
+function lineGroupsOf(linesPerRecord = 1): FramingSpec {
+  requireWhole('`records.linesPerRecord`', linesPerRecord, 1, MOST_LINES);
+  return linesPerRecord === 1 ? LINES : { kind: 'lines', value: linesPerRecord };
 }
 
 function headerSpecOf(header: ShuffleOptions['header'], framing: FramingSpec): HeaderSpec | undefined {

@@ -19,7 +19,7 @@ export interface PileStorage {
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  { framing, header, decompressProgram, maxRecordBytes }: InputRequest,
+  { framing, header, linesAssumed, decompressProgram, maxRecordBytes }: InputRequest,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -32,6 +32,7 @@ export function scatterSettings(
     isProfiled,
     framing,
     header,
+    linesAssumed,
     decompressProgram,
     readBytes,
     maxRecordBytes,

@@ -69,6 +69,8 @@ describe('nameFlags', () => {
     ['leave out `header`', 'leave out --header or --skip-bytes'],
     ['expected a file, or `shards`', 'expected a file, or --shards, --shard-records or --shard-bytes'],
     ['`inputIds`', '--input-ids or --input-id'],
+    ["give `records: { by: 'npy' }` or `records: { by: 'lines' }`", 'give --npy or --lines'],
+    ["no flag alone: `records: { by: 'size' }`", "no flag alone: `records: { by: 'size' }`"],
     ['check `ulimit -v` and `toString`', 'check `ulimit -v` and `toString`'],
   ])('of %j', (message, line) => {
     expect(nameFlags(message)).toBe(line);
@@ -90,5 +92,10 @@ describe('nameFlags', () => {
     const unknown = [...options].filter((option) => nameFlags(`\`${option}\``).startsWith('`'));
     // `inputs` and `keptBytes` belong to the library alone; the others are parts of values that the command always gives whole.
     expect(unknown.toSorted()).toEqual(['by', 'bytes', 'codec', 'inputs', 'keptBytes', 'lines']);
+    const kinds = new Set(
+      [...code.matchAll(/`records: \{ by: '[a-z-]+' \}\\?`/g)].map(([kind]) => kind.replace('\\', '')),
+    );
+    expect(kinds.size).toBeGreaterThan(3);
+    for (const kind of kinds) expect(nameFlags(kind)).toMatch(/^--[a-z]+$/);
   });
 });

@@ -104,7 +104,7 @@ describe('the words of the main command', () => {
     expect(recordsOf('--lines-per-record', '4')).toEqual({ by: 'lines', linesPerRecord: 4 });
     expect(recordsOf('--record-size', '4096')).toEqual({ by: 'size', recordBytes: 4096 });
     expect(recordsOf('--length-prefixed', 'u32le')).toEqual({ by: 'length-prefix', prefix: 'u32le' });
-    for (const by of ['paragraphs', 'csv', 'tfrecord', 'npy', 'webdataset']) {
+    for (const by of ['lines', 'paragraphs', 'csv', 'tfrecord', 'npy', 'webdataset']) {
       expect(recordsOf(`--${by}`)).toEqual({ by });
     }
   });

@@ -11,6 +11,7 @@ import type { FramingSpec } from '#src/formats/framing-table.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
@@ -39,7 +40,7 @@ const INPUTS: Readonly<Record<string, Input>> = {
   'log.txt': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `line ${i}\n`) },
   'events.jsonl.gz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"event": ${i}}\n`) },
   'sentences.txt.bz2': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `Sentence ${i}.\n`) },
-  'clicks.tsv.lz4': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `${i}\tclick\n`) },
+  'clicks.txt.lz4': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `${i}\tclick\n`) },
   'variants.txt.bgz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `variant ${i}\n`) },
   'pages.jsonl.zst': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"page": ${i}}\n`) },
   'dump.jsonl.xz': { spec: { kind: 'delimited', value: '0a' }, bytes: each((i) => `{"id": ${i}}\n`) },
@@ -99,7 +100,7 @@ const STORED: Readonly<Record<string, (bytes: Buffer) => Uint8Array>> = {
   'pages.jsonl.zst': (bytes) => zstdOf(bytes, [1000]),
   'events.jsonl.gz': (bytes) => gzipSync(bytes),
   'sentences.txt.bz2': by('bzip2'),
-  'clicks.tsv.lz4': by('lz4'),
+  'clicks.txt.lz4': by('lz4'),
   'dump.jsonl.xz': by('xz'),
   'archive.jsonl.xz': by('xz'),
 };
@@ -172,5 +173,46 @@ describe('the examples of docs/FORMATS.md, docs/COMPRESSION.md and README.md', (
     expect(sorted(records)).toEqual(sorted(bytes));
     expect(records.equals(bytes)).toBe(false);
     expect(output.equals(Buffer.concat([header, records, trailer]))).toBe(true);
+  });
+});
+
+describe('the way to shuffle mates, in docs/FORMATS.md', () => {
+  const [, script = expect.fail('there is none')] = /^```sh\n(awk .*?)^```$/ms.exec(page('docs/FORMATS.md')) ?? [];
+  const read = (mate: number) => (i: number) => `@${i}/${mate}\n${'ACGT'.repeat(1 + ((i * mate) % 7))}\n+\nIIII\n`;
+  const reads = (mate: number, count: number) =>
+    Buffer.concat(Array.from({ length: count }, (_, i) => Buffer.from(read(mate)(i))));
+  const namesOf = (name: string) =>
+    readFileSync(directory.path(name), 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('@'))
+      .map((line) => line.slice(1, -2));
+
+  async function runOnMates(first: Buffer, second: Buffer) {
+    writeFileSync(directory.path('reads_R1.fastq'), first);
+    writeFileSync(directory.path('reads_R2.fastq'), second);
+    const prelude = `cd '${directory.path()}'; command=("$@"); pileshuf() { "\${command[@]}" "$@" -q --seed 1; }; set -e\n`;
+    return runShell(prelude + script, []);
+  }
+
+  it('keeps them aligned', async () => {
+    expect(await runOnMates(reads(1, RECORDS), reads(2, RECORDS))).toMatchObject({ exitCode: 0, stderr: '' });
+    const order = namesOf('shuffled_R1.fastq');
+    expect(namesOf('shuffled_R2.fastq')).toEqual(order);
+    expect(order.toSorted()).toEqual(Array.from({ length: RECORDS }, (_, i) => String(i)).toSorted());
+    expect(order).not.toEqual(Array.from({ length: RECORDS }, (_, i) => String(i)));
+  });
+
+  const counts = [
+    [RECORDS, RECORDS - 2],
+    [RECORDS, RECORDS - 1],
+    [RECORDS - 2, RECORDS],
+    [RECORDS - 1, RECORDS],
+  ] as const;
+  it.each(sampled(counts, 2))('refuses %i reads and %i', async (first, second) => {
+    const { exitCode, stderr } = await runOnMates(reads(1, first), reads(2, second));
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('expected 8 lines a record'),
+    });
   });
 });

@@ -31,6 +31,30 @@ describe.each(Object.entries(framedInputs))('%s', (_, framed) => {
   });
 });
 
+describe('paragraphs of a file that lacks its last newline', () => {
+  const spec: FramingSpec = { kind: 'paragraphs', value: null };
+  const recordsOf = (text: string) => texts(scan(spec, Buffer.from(text), { sizes: [3], most: 2 }));
+
+  it.each([
+    ['a\n\r', ['a\n\r\n']],
+    ['a\r\n\r', ['a\r\n\r\n']],
+    ['a\n\n\r', ['a\n\n\r\n']],
+    ['a\r', ['a\r\n\r\n']],
+    ['\r', ['\r\n']],
+    ['a\n\nb\r', ['a\n\n', 'b\r\n\r\n']],
+  ])('%j are %j', (text, records) => expect(recordsOf(text)).toEqual(records));
+
+  it('are those of the file with it', () => {
+    const anyText = fc.array(fc.constantFrom('a', '\n', '\r'), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(anyText, (characters) => {
+        const text = characters.join('');
+        expect(recordsOf(text)).toEqual(recordsOf(text.endsWith('\n') ? text : `${text}\n`));
+      }),
+    );
+  });
+});
+
 describe('a framing says where an input may be cut', () => {
   it.each<[FramingSpec, Cut]>([
     [LINES, { kind: 'anywhere', lookBehindBytes: 1 }],

@@ -174,7 +174,7 @@ const MALFORMED: readonly Malformed[] = [
     'a .npy file of a version to come',
     ['--npy'],
     flipped(Buffer.concat([npyHeaderOf('<f4', 9, [3]), Buffer.alloc(12 * 9)]), 6),
-    'byte 6 says that the .npy format is version 65; expected 1, 2 or 3',
+    'byte 6 says that the .npy format is version 65.0; expected 1.0, 2.0 or 3.0',
   ],
   [
     '.npy rows of no bytes',

@@ -68,11 +68,13 @@ function splitCsv(input: Buffer): Buffer[] {
 function splitParagraphs(input: Buffer): Buffer[] {
   if (input.byteLength === 0) return [];
   const text = input.toString('latin1');
-  const end = !text.endsWith('\n') ? '\n\n' : /(^|\n)\r?\n$/.test(text) ? '' : text.endsWith('\r\n') ? '\r\n' : '\n';
+  const lines = text.endsWith('\n') ? text : `${text}\n`;
+  const isEnded = /(^|\n)\r?\n$/.test(lines);
+  const whole = isEnded ? lines : `${lines}${lines.endsWith('\r\n') ? '\r\n' : '\n'}`;
   const records: Buffer[][] = [[]];
   let hasText = false;
   let wasBlank = false;
-  for (const line of splitAt(Buffer.concat([input, Buffer.from(end)]), Buffer.from('\n'))) {
+  for (const line of splitAt(Buffer.from(whole, 'latin1'), Buffer.from('\n'))) {
     const isBlank = ['\n', '\r\n'].includes(line.toString('latin1'));
     if (!isBlank && hasText && wasBlank) records.push([]);
     records.at(-1)?.push(line);

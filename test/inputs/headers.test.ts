@@ -33,7 +33,7 @@ async function inputsOf(...contents: readonly Uint8Array[]): Promise<readonly In
 const read = (inputs: readonly Input[], header: HeaderSpec | undefined, signal?: AbortSignal) =>
   readInputHeaders(
     inputs,
-    { framing: undefined, header, memoryBytes: 2 ** 24, signal },
+    { framing: undefined, linesAssumed: false, header, memoryBytes: 2 ** 24, signal },
     (byteLength) => `room for ${byteLength}`,
   );
 const bytesOfHeaders = (inputs: readonly Input[]) =>
@@ -85,7 +85,13 @@ describe('readInputHeaders', () => {
 
   it('compares the keys of first samples, and opens no file once more', async () => {
     const framing = { kind: 'webdataset', value: null } as const;
-    const request = { framing, header: { kind: 'tar', value: null }, memoryBytes: 2 ** 24, signal: undefined } as const;
+    const request = {
+      framing,
+      linesAssumed: false,
+      header: { kind: 'tar', value: null },
+      memoryBytes: 2 ** 24,
+      signal: undefined,
+    } as const;
     const long = { name: `${'d/'.repeat(3000)}0.x`, dialect: 'gnu' as const };
     const tar = (name: string) => tarOf([{ name: 'd/' }, { name, data: Buffer.alloc(10_000) }, { name: 'same.x' }]);
     // The key of the fourth lies behind the bytes that are read.

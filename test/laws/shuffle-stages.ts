@@ -41,6 +41,7 @@ export function openStages(
     keepsPileSets: false,
     framing: LINES,
     header: undefined,
+    linesAssumed: false,
     bufferBytes,
     readBytes: 4096,
     outputBytes: 4096,

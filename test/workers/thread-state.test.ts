@@ -13,7 +13,8 @@ const control = JobControl.create([], 0).buffer;
 const shareOf = (jobName: string): TaskSettings => ({ jobName, control, arenaBytes: 2 ** 20 });
 const readSettingsOf = (jobName: string): ReadSettings => ({
   ...shareOf(jobName),
-  ...{ framing: undefined, header: undefined, readBytes: 4096, maxRecordBytes: 4096, memoryNeed: usualNeed },
+  ...{ framing: undefined, header: undefined, linesAssumed: false },
+  ...{ readBytes: 4096, maxRecordBytes: 4096, memoryNeed: usualNeed },
 });
 const scatterSettingsOf = (jobName: string): ScatterSettings => ({
   ...readSettingsOf(jobName),

@@ -9,6 +9,7 @@
 import { InputError } from '../../src/errors.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
+import { requireLines } from '../../src/formats/foreign-formats.js';
 import { type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import type { RegularInput } from '../../src/io/input-source.js';
@@ -32,7 +33,8 @@ export async function readWholeFile(
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
   const source = compressedBytes(input, 0, Number.POSITIVE_INFINITY, control, count);
   const decoded = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory);
-  const pieces = piecesInPhase('decompress', decoded);
+  const inPhase = piecesInPhase('decompress', decoded);
+  const pieces = job.linesAssumed ? requireLines(inPhase, part.path) : inPhase;
   reader.begin(part.headerBytes, false);
   for await (const piece of behind(part.headerBytes, pieces)) reader.takeCopy(piece, control);
   return reader.endOfInput();
@@ -54,12 +56,14 @@ export async function readMembers(
   framing: Framing,
   reader: RecordReader,
   { control, decoderMemory }: ReadState,
+  job: ReadSettings,
 ): Promise<Coverage> {
   const { headerBytes, start, end, members, version } = part;
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
   const decode = (from: number, to: number, onRead: (byteLength: number) => void) => {
     const source = compressedBytes(input, from, to, control, onRead);
-    return piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory));
+    const pieces = piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory));
+    return job.linesAssumed && from === 0 ? requireLines(pieces, part.path) : pieces;
   };
   // The first bytes may be the end of a record of the previous part.
   const begin = readerStart(framing, start, headerBytes);

@@ -62,7 +62,7 @@ function readFile(
     case 'range':
       return readRange(part, input, framing, reader, thread.control);
     case 'members':
-      return readMembers(part, input, framing, reader, thread);
+      return readMembers(part, input, framing, reader, thread, job);
     case 'compressed':
       return readWholeFile(part, input, reader, thread, job);
   }

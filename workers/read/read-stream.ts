@@ -7,6 +7,7 @@
 import { thenAlwaysAsync } from '../../src/cleanup.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { CODEC_HEAD_BYTES, detectCodec } from '../../src/formats/codec-table.js';
+import { requireLines } from '../../src/formats/foreign-formats.js';
 import { type Framing, NOTHING } from '../../src/formats/framing.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import { type Header, readHeader, requireSameHeader } from '../../src/formats/header.js';
@@ -61,10 +62,11 @@ export async function readStream(
       },
     };
     const codec = detectCodec(first, job.decompressProgram);
-    const pieces =
+    const decoded =
       codec === undefined
         ? piecesInPhase('read', piecesOf(source))
         : piecesInPhase('decompress', codec.decode(source, decoderMemory));
+    const pieces = job.linesAssumed ? requireLines(decoded, part.path) : decoded;
     const readPieces = async (): Promise<PartReport> => {
       const { header, rest } = await takeHeader(pieces, stream.path, part, job);
       const ofRecords = framing ?? (header?.framing && framingOf(header.framing));

@@ -8,7 +8,7 @@ import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:z
 import { corruptInput } from '../../errors.js';
 import type { Codec, CompressedSource, MemberEncoder } from '../codec.js';
 import { freeBytes, inOwnBuffer } from '../free-bytes.js';
-import { isBgzfHeader, listGzipMembers, requireWholeSubfields } from './gzip-members.js';
+import { isBgzfHeader, listGzipMembers, refuseSwallowedMember } from './gzip-members.js';
 
 /** Decoded bytes handed over at a time; 2.4 times as fast as the default of 16 KiB. */
 const DECODED_PIECE_BYTES = 1024 * 1024;
@@ -56,7 +56,7 @@ function decodeHead(compressed: Uint8Array): Uint8Array {
 async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array> {
   const held = [await source.next()];
   const [first] = held;
-  if (first !== undefined) requireWholeSubfields(first, source.start, source.path);
+  if (first !== undefined) refuseSwallowedMember(first, source.start, source.path);
   if (first !== undefined && first.byteLength <= SMALL_BYTES) {
     const second = await source.next();
     const decoded = second.byteLength === 0 ? decodeWhole(first) : undefined;

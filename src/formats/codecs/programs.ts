@@ -19,6 +19,8 @@ const WATCH_MILLISECONDS = 50;
  * A signal for the whole process group, such as Ctrl-C, may end the program before this process sees the signal itself.
  */
 const GRACE_MILLISECONDS = 200;
+/** Of the longest magic. */
+const MAGIC_BYTES = 10;
 /** Length of the program's standard error in a message. */
 const MOST_ERROR_CHARACTERS = 500;
 
@@ -80,7 +82,7 @@ function known(
   magicHex: RegExp,
   leavingOut?: RegExp,
 ): Codec {
-  const matches = (head: Uint8Array) => magicHex.test(Buffer.from(head).toString('hex'));
+  const matches = (head: Uint8Array) => magicHex.test(Buffer.from(head.subarray(0, MAGIC_BYTES)).toString('hex'));
   const missing = (path: string) =>
     new InputError(
       'ERR_INPUT_UNREADABLE',

@@ -93,13 +93,14 @@ export const paragraphs: Framing = {
         seen = wasm.paragraphSeen() >>> 0;
         return count;
       },
-      // As many line ends as make the last line blank.
+      // As many line ends as make the last line blank. The last newline of a file may be missing, also behind a CR.
       complete: (recordStart, to) => {
         const tail = Buffer.from(kernel.bytes.subarray(Math.max(recordStart, to - 4), to)).toString('latin1');
-        if (!tail.endsWith('\n')) return Buffer.from('\n\n');
-        // A tail of only a line end is the whole record.
-        if (/(^|\n)\r?\n$/.test(tail)) return Buffer.alloc(0);
-        return Buffer.from(tail.endsWith('\r\n') ? '\r\n' : '\n');
+        const newline = tail.endsWith('\n') ? '' : '\n';
+        const lines = tail + newline;
+        // What is only a line end is the whole record.
+        if (/(^|\n)\r?\n$/.test(lines)) return Buffer.from(newline);
+        return Buffer.from(newline + (lines.endsWith('\r\n') ? '\r\n' : '\n'));
       },
     };
   },

@@ -30,7 +30,7 @@ const MOST_TEXT_BYTES = 10_000;
 const TEXT_START = 10;
 const LONG_TEXT_START = 12;
 /** One entry of the dictionary; a value that is none of these is none of a plain array. */
-const ENTRY = /\s*'(descr|fortran_order|shape)'\s*:\s*('[^']*'|True|False|\([^()]*\))\s*(?:,|$)/y;
+const ENTRY = /\s*(['"])(descr|fortran_order|shape)\1\s*:\s*('[^']*'|"[^"]*"|True|False|\([^()]*\))\s*(?:,|$)/y;
 /** Byte order, kind and bytes of an element (characters of `U`); of a time its unit behind them. */
 const DTYPE =
   /^[<>|=]?(?=b1$|[iu][1248]$|f(?:2|4|8|12|16)$|c(?:8|16|24|32)$|[mM]8(?:\[\w+\])?$|[SUV]\d{1,9}$)([a-zA-Z])(\d+)/;
@@ -45,9 +45,9 @@ export const npyHeader: HeaderRule = {
     };
     if (!startsLike(head, MAGIC)) throw fail(0, 'begins an input without the magic bytes of .npy');
     if (head.byteLength < 12) return incomplete();
-    const version = head[6] ?? 0;
-    if (version < 1 || version > 3)
-      throw fail(6, `says that the .npy format is version ${version}; expected 1, 2 or 3`);
+    const [version = 0, minor = 0] = head.subarray(6, 8);
+    if (version < 1 || version > 3 || minor !== 0)
+      throw fail(6, `says that the .npy format is version ${version}.${minor}; expected 1.0, 2.0 or 3.0`);
     const textStart = textStartOf(head);
     const textBytes = version === 1 ? head.readUInt16LE(8) : head.readUInt32LE(8);
     if (textBytes > MOST_TEXT_BYTES) throw fail(8, `claims a .npy header of ${textBytes} bytes; expected some hundred`);
@@ -103,7 +103,7 @@ function startsLike(head: Buffer, magic: Buffer): boolean {
 /** @returns what is wrong, as what the header has or does. */
 function parseDictionary(text: string): NpyArray | string {
   const { descr, fortran_order: fortran, shape: tuple } = entriesOf(text) ?? {};
-  const isPlain = descr?.startsWith("'") && fortran?.endsWith('e') && tuple?.startsWith('(');
+  const isPlain = /^['"]/.test(descr ?? '') && fortran?.endsWith('e') && tuple?.startsWith('(');
   if (descr === undefined || tuple === undefined || !isPlain) {
     return 'that does not describe an array of numbers, strings or times; structured and object arrays cannot be shuffled';
   }
@@ -133,7 +133,7 @@ function entriesOf(text: string): Readonly<Record<string, string>> | undefined {
   if (inside === undefined) return undefined;
   const entries: Record<string, string> = {};
   for (ENTRY.lastIndex = 0; ENTRY.lastIndex < inside.length; ) {
-    const [, key, value] = ENTRY.exec(inside) ?? [];
+    const [, , key, value] = ENTRY.exec(inside) ?? [];
     if (key === undefined || value === undefined) return undefined;
     entries[key] = value;
   }

@@ -1,7 +1,6 @@
 /** BGZF files by their published layout, member by member, valid or not. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
-const HEADER_BYTES = 18;
 const TRAILER_BYTES = 8;
 
 /** What a member says of itself where that is not so. */
@@ -12,10 +11,24 @@ export interface MemberLies {
   readonly decodedBytes?: number;
 }
 
-export function bgzfMember(content: Uint8Array, { storedBytes = 0, decodedBytes = 0 }: MemberLies = {}): Buffer {
+/** Other subfields of its header, before and behind the one of BGZF. */
+export interface OtherSubfields {
+  readonly before: Uint8Array;
+  readonly behind: Uint8Array;
+}
+
+export function bgzfMember(
+  content: Uint8Array,
+  { storedBytes = 0, decodedBytes = 0 }: MemberLies = {},
+  { before, behind }: OtherSubfields = { before: Buffer.alloc(0), behind: Buffer.alloc(0) },
+): Buffer {
   const deflated = deflateRawSync(content, { level: 1 });
-  const header = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0, 0]);
-  header.writeUInt16LE(HEADER_BYTES + deflated.byteLength + TRAILER_BYTES - 1 + storedBytes, 16);
+  const fixed = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 0, 0]);
+  fixed.writeUInt16LE(before.byteLength + 6 + behind.byteLength, 10);
+  const size = Buffer.from([0x42, 0x43, 2, 0, 0, 0]);
+  const headerBytes = fixed.byteLength + before.byteLength + size.byteLength + behind.byteLength;
+  size.writeUInt16LE(headerBytes + deflated.byteLength + TRAILER_BYTES - 1 + storedBytes, 4);
+  const header = Buffer.concat([fixed, before, size, behind]);
   const trailer = Buffer.alloc(TRAILER_BYTES);
   trailer.writeUInt32LE(crc32(content), 0);
   trailer.writeUInt32LE(content.byteLength + decodedBytes, 4);

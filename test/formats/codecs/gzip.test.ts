@@ -3,7 +3,7 @@
  * zero padding behind them is refused, with its position.
  */
 
-import { gzipSync } from 'node:zlib';
+import { crc32, gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError } from '#src/errors.js';
@@ -77,6 +77,64 @@ describe('gzip.decode', () => {
         expect((await decode(bytes, pieceBytes)).equals(Buffer.concat(contents))).toBe(true);
       }),
     );
+  });
+
+  describe('of headers with extra fields', () => {
+    const FLAGS = { headerChecksum: 2, extraField: 4, name: 8, comment: 16 };
+    const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+    const text = fc.constantFrom('', 'a.txt', 'x'.repeat(300));
+    const anyHeader = fc.record({
+      extra: fc.oneof(fc.uint8Array({ maxLength: 30 }), fc.uint8Array({ minLength: 300, maxLength: 700 })),
+      name: optional(text),
+      comment: optional(text),
+      hasChecksum: fc.boolean(),
+    });
+    type Header = typeof anyHeader extends fc.Arbitrary<infer T> ? T : never;
+    /** @param claimedBytes of the extra field. */
+    function memberWith({ extra, name, comment, hasChecksum }: Header, content: Buffer, claimedBytes?: number): Buffer {
+      const flags =
+        FLAGS.extraField |
+        (name === undefined ? 0 : FLAGS.name) |
+        (comment === undefined ? 0 : FLAGS.comment) |
+        (hasChecksum ? FLAGS.headerChecksum : 0);
+      const length = Buffer.alloc(2);
+      length.writeUInt16LE(claimedBytes ?? extra.byteLength);
+      const texts = [name, comment].map((each) => Buffer.from(each === undefined ? '' : `${each}\0`));
+      const header = Buffer.concat([Buffer.of(0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3), length, extra, ...texts]);
+      const checksum = Buffer.alloc(hasChecksum ? 2 : 0);
+      if (hasChecksum) checksum.writeUInt16LE(crc32(header) & 0xffff);
+      return Buffer.concat([header, checksum, gzipSync(content).subarray(10)]);
+    }
+
+    it('takes what zlib takes, whole subfields or not', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyHeader, { minLength: 1, maxLength: 3 }), async (headers) => {
+          const bytes = Buffer.concat(headers.map((header) => memberWith(header, first)));
+          expect(gunzipSync(bytes)).toHaveLength(first.byteLength * headers.length);
+          expect((await decode(bytes)).equals(gunzipSync(bytes))).toBe(true);
+        }),
+      );
+    });
+
+    it('never takes less than all members, whatever length the first one claims', async () => {
+      const plain = { extra: new Uint8Array(), name: undefined, comment: undefined, hasChecksum: false };
+      let refused = 0;
+      for (const name of [undefined, 'a.txt']) {
+        for (const later of [gzipSync(second), memberWith({ ...plain, name: 'b' }, second)]) {
+          const whole = Buffer.concat([memberWith({ ...plain, name }, first), later]);
+          for (let claimed = 1; claimed < whole.byteLength - 12; claimed++) {
+            const damaged = Buffer.from(whole);
+            damaged.writeUInt16LE(claimed, 10);
+            const decoded = await decode(damaged).catch((error: unknown) => error);
+            // Inside the name behind it, it changes nothing.
+            if (decoded instanceof Buffer) expect(decoded.equals(Buffer.concat([first, second]))).toBe(true);
+            else expect(decoded, `${claimed} bytes`).toMatchObject({ code: 'ERR_INPUT_CORRUPT' });
+            if (String(decoded).includes('reaches into the member at byte')) refused += 1;
+          }
+        }
+      }
+      expect(refused).toBe(4);
+    });
   });
 
   it('continues with the next member wherever a piece ends, also exactly between two members', async () => {

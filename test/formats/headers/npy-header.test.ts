@@ -46,10 +46,35 @@ describe('npyHeader', () => {
     expect(measure(header)).toMatchObject({ recordBytes: 8, framing: { kind: 'fixed', value: 4 } });
   });
 
+  it('is read with single and with double quotes, as Python reads it', () => {
+    for (const [keys, dtype] of [
+      ['"', "'<i4'"],
+      ["'", '"<i4"'],
+      ['"', '"<i4"'],
+    ]) {
+      const header = headerWith(
+        `{${keys}descr${keys}: ${dtype}, ${keys}fortran_order${keys}: False, ${keys}shape${keys}: (2,)}\n`,
+      );
+      const measured = measure(header) ?? expect.fail('more is needed');
+      expect(measured).toMatchObject({ recordBytes: 8, framing: { kind: 'fixed', value: 4 } });
+      expect(npyHeader.headerOf(measured, 8).toString()).toContain("{'descr': '<i4',");
+    }
+  });
+
   it.each<[string, Buffer, RegExp]>([
     ['nothing', Buffer.alloc(0), /^in: byte 0 is the end of the input, inside its .npy header: it is truncated$/],
     ['other magic bytes', Buffer.from('PK\x03\x04 and more'), /^in: byte 0 begins an input without the magic bytes/],
-    ['a version that nobody knows', headerWith('{}', 4), /^in: byte 6 says that the .npy format is version 4/],
+    ['a version that nobody knows', headerWith('{}', 4), /^in: byte 6 says that the .npy format is version 4\.0;/],
+    [
+      'a minor version that nobody knows',
+      Buffer.concat([headerWith('').subarray(0, 7), Buffer.of(1), headerWith(dictionary("'<f4'", '(1,)')).subarray(8)]),
+      /^in: byte 6 says that the .npy format is version 1\.1; expected 1\.0, 2\.0 or 3\.0$/,
+    ],
+    [
+      'two kinds of quotes',
+      headerWith(`{'descr": '<f4', 'fortran_order': False, 'shape': (1,)}`),
+      /that does not describe/,
+    ],
     [
       'a header cut off',
       headerWith(dictionary("'<f4'", '(1,)')).subarray(0, 40),

@@ -1,0 +1,100 @@
+/**
+ * Looks for inputs whose records are not what the job takes for records: refuses those whose first bytes say so, and warns
+ * of those whose names say so.
+ */
+import { basename } from 'node:path';
+import type { Codec } from '../formats/codec.js';
+import { withoutCodecSuffix } from '../formats/codec-table.js';
+import { type ForeignFormat, foreignFormatOf, foreignInput } from '../formats/foreign-formats.js';
+import type { RecordFormat } from '../formats/record-format.js';
+import { openForRead, readAt, withFile } from '../io/files.js';
+import type { Input } from './list-inputs.js';
+
+/** So many compressed files are looked at before the job; usually all inputs of a job are of one format. */
+const PEEKED_FILES = 16;
+/** Enough for the first block of most zstd files. */
+const PEEKED_BYTES = 64 * 1024;
+const LINES_OF_FASTQ = 4;
+const FASTQ = /\.(?:fastq|fq)$/i;
+const CSV = /\.csv$/i;
+const TSV = /\.tsv$/i;
+/** As sequencers and archives name them: `reads_R1_001.fastq`, `reads.R2.fq`, `SRR000001_1.fastq`. */
+const MATE = /[._-]R[12](?=[._-]|$)|_[12](?=\.[^.]*$)/i;
+
+/**
+ * Looks at all plain files, and at the first compressed ones. A task looks at each of the others, and at each stream, when
+ * it reads the beginning.
+ * @throws InputError ERR_INPUT_FORMAT
+ */
+export function refuseForeignFiles(inputs: readonly Input[], { linesAssumed }: RecordFormat): void {
+  if (!linesAssumed) return;
+  let leftToPeek = PEEKED_FILES;
+  for (const input of inputs) {
+    if (input.kind === 'stream') continue;
+    const { path, codec, foreign } = input;
+    const isPeeked = codec !== undefined && leftToPeek > 0;
+    if (isPeeked) leftToPeek -= 1;
+    const format = isPeeked ? decodedFormatOf(path, codec) : foreign;
+    if (format !== undefined) throw foreignInput(path, format);
+  }
+}
+
+function decodedFormatOf(path: string, { decodeHead }: Codec): ForeignFormat | undefined {
+  const bytes = new Uint8Array(PEEKED_BYTES);
+  const count = withFile(openForRead(path, 'input'), (file) => readAt(file, bytes, 0, bytes.byteLength, 0));
+  return foreignFormatOf(decodeHead(bytes.subarray(0, count)));
+}
+
+/**
+ * Warns, in one line for all inputs, of names that are seldom names of plain lines.
+ * @param keepsHeaders whether the job can have inputs with headers.
+ */
+export function warnOfNamesOfRecords(
+  inputs: readonly Input[],
+  { linesAssumed, header }: RecordFormat,
+  keepsHeaders: boolean,
+  onWarning: (line: string) => void,
+): void {
+  if (!linesAssumed) return;
+  const headers = keepsHeaders ? 'give `header.lines` 1' : 'take the header off';
+  const ifHeader = header === undefined ? [`${headers} if it begins with one`] : [];
+  const kinds: [format: string, name: RegExp, advice: readonly string[]][] = [
+    ['FASTQ', FASTQ, [`give \`records.linesPerRecord\` ${LINES_OF_FASTQ}`]],
+    ['CSV', CSV, ["give `records: { by: 'csv' }` if a field may hold a newline", ...ifHeader]],
+    ['TSV', TSV, ifHeader],
+  ];
+  const parts = kinds.flatMap(([format, name, advice]) => {
+    const named = namesOf(inputs.filter(({ path }) => name.test(withoutCodecSuffix(path))));
+    return named === undefined || advice.length === 0 ? [] : [`for ${format} (${named}) ${advice.join(' and ')}`];
+  });
+  if (parts.length === 0) return;
+  onWarning(
+    `each line is a record; ${parts.join('; ')}; \`records: { by: 'lines' }\` takes lines without this warning`,
+  );
+}
+
+/** Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order. */
+export function warnOfMates(
+  inputs: readonly Input[],
+  { framing, linesAssumed }: RecordFormat,
+  onWarning: (line: string) => void,
+): void {
+  const hasFourLines = framing?.kind === 'lines' && framing.value === LINES_OF_FASTQ;
+  const named = namesOf(
+    inputs.filter(({ path }) => {
+      const name = withoutCodecSuffix(basename(path));
+      return (hasFourLines || (linesAssumed && FASTQ.test(name))) && MATE.test(name);
+    }),
+  );
+  if (named === undefined) return;
+  onWarning(
+    `mates in two files do not stay aligned when they are shuffled, not even with the same seed: ${named}; interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_FASTQ} (docs/FORMATS.md)`,
+  );
+}
+
+function namesOf([first, ...others]: readonly Input[]): string | undefined {
+  if (first === undefined) return undefined;
+  return others.length === 0
+    ? first.path
+    : `${first.path} and ${others.length} other ${others.length === 1 ? 'input' : 'inputs'}`;
+}
