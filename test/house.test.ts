@@ -157,6 +157,18 @@ describe('words', () => {
   });
 });
 
+describe('tests', () => {
+  it('draw nothing but from the seed of the cases', () => {
+    const tests = readdirSync('test', { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(ts|mjs)$/.test(name))
+      .map((name) => join('test', name));
+    const unseeded =
+      /\b(Math\.random|randomBytes|randomInt|randomUUID|randomFillSync|getRandomValues)\(|\bseedrandom\(\)/;
+    const found = tests.filter((path) => unseeded.test(readFileSync(path, 'utf8')));
+    expect(found).toEqual([]);
+  });
+});
+
 describe('comments', () => {
   it('name only files that exist', () => {
     const places = (path: string, name: string) =>

@@ -49,8 +49,12 @@ async function until(isSo: () => boolean): Promise<void> {
   expect(isSo()).toBe(true);
 }
 
+let sleeps = 0;
 /** Seconds for a `sleep` that no other test has. */
-const longTime = () => `${100 + (process.pid % 1000)}.${Math.floor(Math.random() * 1e9)}`;
+function longTime(): string {
+  sleeps += 1;
+  return `${100 + sleeps}.${process.pid}1`;
+}
 
 describe('a program that fails', () => {
   it.each(sampled(['true', 'false'], 2))('ends the job with what it said (inline: %s)', async (inline) => {

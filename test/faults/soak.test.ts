@@ -65,7 +65,6 @@ const anyJob = fc
 
 type SoakJob = typeof anyJob extends fc.Arbitrary<infer Job> ? Job : never;
 
-const SEED = 20_260_131;
 /** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
 const MEASUREMENTS = 12;
 
@@ -163,7 +162,7 @@ async function throughPipe(run: (pipe: string) => Promise<unknown>, output: stri
 }
 
 it(`${jobCount} jobs end well, and leave the process as it was`, { timeout: 3_600_000 }, async () => {
-  const jobs = fc.sample(anyJob, { numRuns: jobCount, seed: SEED });
+  const jobs = fc.sample(anyJob, { numRuns: jobCount });
   const [first] = jobs;
   if (first === undefined) throw new RangeError('there is no job');
   await runJob(first);

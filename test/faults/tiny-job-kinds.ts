@@ -22,6 +22,8 @@ export const CALL_AT: Readonly<Record<Moment, (call: FileCall) => boolean>> = {
 export interface TinyJobKind {
   readonly name: string;
   readonly tuning: Tuning;
+  /** Default 1. */
+  readonly workers?: number;
   readonly shards?: boolean;
   readonly compress?: OutputCompression;
   readonly tempCompress?: ShuffleOptions['tempCompress'];
