@@ -1,7 +1,7 @@
 /** Errors cross from a worker thread to the coordinator as plain data, and arrive unchanged. */
 import { describe, expect, it } from 'vitest';
 import {
-  AbortedError,
+  AbortError,
   addCleanupErrors,
   decodeError,
   encodeError,
@@ -23,7 +23,7 @@ describe('an error that crosses threads', () => {
     new SystemError('ERR_NO_SPACE', 'no space'),
     new VerificationError('pile 7 is not what it was'),
     new VerificationError('a segment is not what it was', { pileSetName: 'set-000012' }),
-    new AbortedError(),
+    new AbortError(),
   ])('is the same: $message', (error) => {
     const { kind, code, message, name, stack } = error;
     const copy = crossed(error);
@@ -46,7 +46,7 @@ describe('an error that crosses threads', () => {
     expect(crossed(new VerificationError('wrong'))).toMatchObject({ pileSetName: undefined });
     const unreadable = new SystemError('ERR_IO', 'cannot read', { pileSetName: 'set-7' });
     expect(crossed(unreadable)).toMatchObject({ pileSetName: 'set-7' });
-    expect(crossed(new AbortedError()).pileSetName).toBeUndefined();
+    expect(crossed(new AbortError()).pileSetName).toBeUndefined();
   });
 
   it('becomes one of a task when it is any other', () => {

@@ -43,7 +43,7 @@ export interface ListedInputs {
   readonly directories: readonly string[];
 }
 
-/** @throws InputError, UsageError, AbortedError */
+/** @throws InputError, UsageError, AbortError */
 export async function listInputs(
   named: readonly NamedInput[],
   onWarning: (line: string) => void,
@@ -167,7 +167,7 @@ function openInput(path: string, decompressProgram: DecompressProgram): Input {
   });
 }
 
-/** The gate of each input; streams have none. @throws AbortedError */
+/** The gate of each input; streams have none. @throws AbortError */
 export async function gatesOf(
   inputs: readonly Input[],
   deviceGates: DeviceGates,

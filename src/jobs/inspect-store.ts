@@ -14,7 +14,7 @@ import { verifyStore } from './verify-store.js';
 export interface InspectOptions {
   /** Reads every record and compares all checksums. Default: reads only the manifest and the indexes. */
   readonly verify?: boolean | undefined;
-  /** Stops the call, which then throws an AbortedError. */
+  /** Stops the call, which then throws an AbortError. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface StoreReport {
 /**
  * Describes a store. Others may read and write the store meanwhile.
  * @throws UsageError ERR_STORE if the directory is not a store, or if a pile set was expired and deleted meanwhile;
- *   VerificationError for the first damage; SystemError; AbortedError
+ *   VerificationError for the first damage; SystemError; AbortError
  */
 export async function inspectStore(storeDirectory: string, options: InspectOptions = {}): Promise<StoreReport> {
   const snapshot = openSnapshot(storeDirectory);

@@ -140,7 +140,7 @@ export interface ShuffleOptions {
    * Keeps the job directory and the temp data after success. The output must be a file or a directory. Default false.
    */
   readonly keepTemp?: boolean | undefined;
-  /** Stops the job, which then throws an AbortedError. */
+  /** Stops the job, which then throws an AbortError. */
   readonly signal?: AbortSignal | undefined;
   /** Called about five times a second. If it throws, the job stops and throws the same. */
   readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;

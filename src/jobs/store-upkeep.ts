@@ -19,7 +19,7 @@ export interface GarbageOptions {
    * of writers whose state is unknown, such as writers on other machines. Default 86,400,000, one day.
    */
   readonly graceMilliseconds?: number | undefined;
-  /** Stops the call, which then throws an AbortedError. A later call deletes the rest. */
+  /** Stops the call, which then throws an AbortError. A later call deletes the rest. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface ExpireReport {
 /**
  * Removes generations from a store in one commit. A later call, of this function or of `collectStore`, deletes their files
  * when `graceMilliseconds` have passed. This call deletes the files whose time has passed already.
- * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
+ * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortError
  */
 export async function expireStore(
   storeDirectory: string,
@@ -63,7 +63,7 @@ export async function expireStore(
 /**
  * Deletes files that a store no longer needs: removed pile sets, files of writers that ended without a commit, and old
  * manifests. Others may read and write the store meanwhile.
- * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
+ * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortError
  */
 export async function collectStore(storeDirectory: string, options: GarbageOptions = {}): Promise<CollectedGarbage> {
   return await collectGarbage(openSnapshot(storeDirectory), graceOf(options), options.signal);

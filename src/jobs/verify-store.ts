@@ -25,7 +25,7 @@ const LARGEST_BUFFER_BYTES = 64 * 1024;
 
 /**
  * @throws VerificationError for the first damage; UsageError ERR_STORE if a pile set was expired and deleted meanwhile;
- *   SystemError; AbortedError
+ *   SystemError; AbortError
  */
 export async function verifyStore(snapshot: StoreSnapshot, signal?: AbortSignal): Promise<void> {
   const longestRecordBytes = snapshot.manifest.commits.reduce(

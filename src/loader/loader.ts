@@ -2,7 +2,7 @@
  * Gives the records of one rank, epoch by epoch. A loader remembers its position: every loop over it moves the position,
  * and `state` saves it.
  */
-import { AbortedError, UsageError } from '../errors.js';
+import { AbortError, UsageError } from '../errors.js';
 import { shareOfRank } from './epoch-order.js';
 import { requireBatchSize } from './loader-options.js';
 import { type LoaderSettings, type LoaderState, stateOf } from './loader-state.js';
@@ -49,7 +49,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
   /**
    * The records up to the end of the epoch, one by one. A record is valid until you ask for the next one, which may
    * reuse its memory.
-   * @throws VerificationError if a pile is damaged; SystemError; AbortedError
+   * @throws VerificationError if a pile is damaged; SystemError; AbortError
    */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     this.#begin();
@@ -126,7 +126,8 @@ export class Loader implements AsyncIterable<Uint8Array> {
   }
 
   async #openReader(endEpoch: number): Promise<PortionReader> {
-    if (this.#view.threads.limits.signal?.aborted === true) throw new AbortedError('incomplete');
+    const { signal } = this.#view.threads.limits;
+    if (signal?.aborted === true) throw new AbortError(signal.reason, 'incomplete');
     const { epoch, record } = this.#position;
     const part = { ...this.#settings, epoch, endEpoch, from: record, prefetchPiles: this.#prefetchPiles };
     // A complete loop gave all buffers back. One that was left may still have piles loaded into them.

@@ -1,7 +1,7 @@
 /**
  * Writes the records of a loader to standard output, for programs in any language.
  */
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import { JobControl } from '../job-control.js';
 import { standardOutput, writeToStream } from '../output/stream-output.js';
 import type { Loader } from './loader.js';
@@ -24,7 +24,7 @@ export interface WriteReport {
 
 /**
  * Writes whole epochs of a loader to standard output.
- * @throws ClosedPipeError if the reader of the output closed it; AbortedError; the errors of the loader
+ * @throws ClosedPipeError if the reader of the output closed it; AbortError; the errors of the loader
  */
 export async function writeEpochs(loader: Loader, options: WriteOptions): Promise<WriteReport> {
   const { endEpoch, withLengths = false, signal } = options;
@@ -36,13 +36,13 @@ export async function writeEpochs(loader: Loader, options: WriteOptions): Promis
   let bytes = 0;
   try {
     for await (const portion of loader.portions(endEpoch)) {
-      if (signal?.aborted === true) throw new AbortedError('incomplete');
+      if (signal?.aborted === true) throw new AbortError(signal.reason, 'incomplete');
       await writeToStream(output, withLengths ? prefixed(portion) : portion.bytes, control);
       records += portion.length;
       bytes += portion.bytes.byteLength;
     }
   } catch (error) {
-    throw error instanceof AbortedError ? new AbortedError('incomplete') : error;
+    throw error instanceof AbortError ? new AbortError(error.cause ?? signal?.reason, 'incomplete') : error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }

@@ -10,7 +10,7 @@
  * of its pile sets that the manifest does not name are left over.
  */
 import { join } from 'node:path';
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
 import { isNameOfAttempt } from '../io/small-file.js';
@@ -39,7 +39,7 @@ export interface CollectedGarbage {
 /**
  * @param snapshot of the store, however old.
  * @param graceMilliseconds how long removed pile sets are kept, and attempts that cannot be judged.
- * @throws AbortedError when the signal stops it.
+ * @throws AbortError when the signal stops it.
  */
 export async function collectGarbage(
   snapshot: StoreSnapshot,
@@ -49,7 +49,7 @@ export async function collectGarbage(
   try {
     return await collect(snapshot, Date.now() - graceMilliseconds, signal);
   } catch (error) {
-    throw error instanceof AbortedError ? new AbortedError('garbage') : error;
+    throw error instanceof AbortError ? new AbortError(error.cause, 'garbage') : error;
   }
 }
 

@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AbortedError, shuffle } from '#src/index.js';
+import { AbortError, shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -124,7 +124,7 @@ describe('a program that is silent', () => {
     job.catch(() => {});
     await until(() => processesWith(words.join(' ')).length === (inline ? 1 : 2));
     controller.abort();
-    await expect(job).rejects.toBeInstanceOf(AbortedError);
+    await expect(job).rejects.toBeInstanceOf(AbortError);
     expect(processesWith(words.join(' '))).toEqual([]);
     expect(existsSync(directory.path('out'))).toBe(false);
   });
@@ -146,7 +146,7 @@ describe('a program that is silent', () => {
     await writer.write('x'.repeat(100));
     await until(() => processesWith(words.join(' ')).length === 1);
     controller.abort();
-    await expect(job).rejects.toBeInstanceOf(AbortedError);
+    await expect(job).rejects.toBeInstanceOf(AbortError);
     await writer.close();
     expect(processesWith(words.join(' '))).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AbortedError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { AbortError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { atScale } from '../fixtures/scale.js';
@@ -198,7 +198,7 @@ async function interruptAfter(
   try {
     await run({ signal: controller.signal, onProgress });
   } catch (error) {
-    if (!(error instanceof AbortedError)) throw error;
+    if (!(error instanceof AbortError)) throw error;
     await run({});
   }
 }
