@@ -3,6 +3,7 @@
  */
 
 import { listNames } from '../io/paths.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { measurePiles } from '../store/measure-piles.js';
 import { findMarks } from '../store/store-attempt.js';
@@ -53,12 +54,15 @@ export interface StoreReport {
   readonly verified: boolean;
 }
 
+const INSPECT_OPTIONS: OptionNames<InspectOptions> = { verify: true, signal: true };
+
 /**
  * Describes a store. Others may read and write the store meanwhile.
  * @throws UsageError ERR_STORE if the directory is not a store, or if a pile set was expired and deleted meanwhile;
  *   VerificationError for the first damage; SystemError; AbortError
  */
 export async function inspectStore(storeDirectory: string, options: InspectOptions = {}): Promise<StoreReport> {
+  requireKnownOptions('inspectStore()', options, INSPECT_OPTIONS);
   const snapshot = openSnapshot(storeDirectory);
   const { directory, settings, manifest } = snapshot;
   const { verify: verified = false, signal } = options;

@@ -2,6 +2,7 @@
  * Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record.
  */
 import { requireWhole, UsageError } from '../errors.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { hearSignals } from '../pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import {
@@ -34,6 +35,9 @@ export type ExpireRule =
   /** All but this many of the newest generations. */
   | { readonly keepLast: number };
 
+const GARBAGE_OPTIONS: OptionNames<GarbageOptions> = { graceMilliseconds: true, signal: true };
+const EXPIRE_RULES = { before: true, keepMilliseconds: true, keepLast: true } as const;
+
 export interface ExpireReport {
   /** The generations that this call expired, oldest first. */
   readonly expired: readonly GenerationSummary[];
@@ -51,6 +55,7 @@ export async function expireStore(
   rule: ExpireRule,
   options: GarbageOptions = {},
 ): Promise<ExpireReport> {
+  requireKnownOptions('expireStore()', options, GARBAGE_OPTIONS);
   const grace = graceOf(options);
   const expiry = expiryOf(rule);
   const snapshot = openSnapshot(storeDirectory);
@@ -66,6 +71,7 @@ export async function expireStore(
  * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortError
  */
 export async function collectStore(storeDirectory: string, options: GarbageOptions = {}): Promise<CollectedGarbage> {
+  requireKnownOptions('collectStore()', options, GARBAGE_OPTIONS);
   return await collectGarbage(openSnapshot(storeDirectory), graceOf(options), options.signal);
 }
 
@@ -75,6 +81,12 @@ function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
 }
 
 function expiryOf(rule: ExpireRule): ExpiryRule {
+  requireKnownOptions('`rule`', rule, EXPIRE_RULES);
+  const names = Object.keys(rule);
+  if (names.length !== 1) {
+    const given = names.map((name) => `\`${name}\``).join(' and ') || 'nothing';
+    throw new UsageError(`\`rule\`: expected one of ${Object.keys(EXPIRE_RULES).join(', ')}, got ${given}`);
+  }
   if ('keepLast' in rule) {
     requireWhole('`rule.keepLast`', rule.keepLast, 0);
     return rule;

@@ -3,6 +3,7 @@
  */
 import { AbortError } from '../errors.js';
 import { JobControl } from '../job-control.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { standardOutput, writeToStream } from '../output/stream-output.js';
 import type { Loader } from './loader.js';
 import type { RecordBatch } from './record-cursor.js';
@@ -16,6 +17,8 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const WRITE_OPTIONS: OptionNames<WriteOptions> = { endEpoch: true, withLengths: true, signal: true };
+
 export interface WriteReport {
   readonly records: number;
   /** Bytes of the records, without their lengths. */
@@ -27,6 +30,7 @@ export interface WriteReport {
  * @throws ClosedPipeError if the reader of the output closed it; AbortError; the errors of the loader
  */
 export async function writeEpochs(loader: Loader, options: WriteOptions): Promise<WriteReport> {
+  requireKnownOptions('writeEpochs()', options, WRITE_OPTIONS);
   const { endEpoch, withLengths = false, signal } = options;
   const output = standardOutput();
   const control = JobControl.create([], 0);

@@ -7,6 +7,7 @@ import { codecNamed } from '../formats/codec-table.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, openForRead, versionOf } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { type FileMark, INDEX_SUFFIX, type IndexDescription } from './index-layout.js';
 import { OpenIndex } from './open-index.js';
 import { DecodedBytes, PlainBytes, type RecordBytes } from './record-bytes.js';
@@ -35,6 +36,7 @@ export interface IndexedFile {
   close(): Promise<void>;
 }
 
+const OPTIONS: OptionNames<IndexedFileOptions> = { index: true, keptBytes: true };
 const DEFAULT_KEPT_BYTES = 64 * 2 ** 20;
 
 /**
@@ -44,6 +46,7 @@ const DEFAULT_KEPT_BYTES = 64 * 2 ** 20;
  * @throws VerificationError if the index is damaged; UsageError ERR_INDEX_VERSION if it has another format version
  */
 export function openIndexed(path: string, options: IndexedFileOptions = {}): IndexedFile {
+  requireKnownOptions('openIndexed()', options, OPTIONS);
   const { index = `${path}${INDEX_SUFFIX}`, keptBytes = DEFAULT_KEPT_BYTES } = options;
   if (!Number.isSafeInteger(keptBytes) || keptBytes < 0)
     throw new UsageError(`\`keptBytes\` is ${keptBytes}; expected a whole number of at least 0`);
