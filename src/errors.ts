@@ -36,7 +36,7 @@ type InputCode =
   | 'ERR_INPUT_CORRUPT'
   | 'ERR_INPUT_CHANGED'
   | 'ERR_RECORD_TOO_LONG';
-type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER';
+type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER' | 'ERR_BUNDLED';
 
 export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';
 

@@ -2,6 +2,7 @@
  * The frame of every job: refuses a job that is aborted before it starts, measures its time, and releases its resources,
  * the last one first.
  */
+import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError, setAbortReason } from '../errors.js';
 import type { ShuffleOptions } from './options.js';
@@ -20,6 +21,8 @@ export async function runJob<T>(
   job: (scope: JobScope) => Promise<T>,
 ): Promise<{ readonly value: T; readonly seconds: number }> {
   const began = performance.now();
+  // A job whose threads cannot start must not begin.
+  taskThreadUrl();
   if (signal?.aborted === true) throw new AbortError(signal.reason);
   const warn = (error: unknown) =>
     // The result is decided: a callback that throws does not change it.

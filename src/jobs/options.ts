@@ -2,7 +2,6 @@
  * The public types of the jobs: options, reports, progress. `request.ts` fills in the defaults and refuses wrong values
  * with a UsageError, code ERR_OPTION.
  */
-import type { TaskName } from '../../workers/tasks.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
@@ -212,7 +211,7 @@ export interface JobProfile {
   readonly pass2: PassSeconds;
   /** In the order in which they ended. */
   readonly tasks: readonly {
-    readonly kind: TaskName;
+    readonly kind: 'count' | 'load' | 'measure' | 'note' | 'read-back' | 'scatter' | 'write';
     /** 0 is the calling thread. */
     readonly thread: number;
     /** Seconds from the start of the job to the start of the task. */

@@ -34,12 +34,14 @@ export async function openTaskPool(
   onProfile: OnProfile,
 ): Promise<TaskPool> {
   if (threadCount === 0) return callingThreadPool(jobName, onProfile);
+  // First, because a bundle cannot load piscina either.
+  const filename = taskThreadUrl().href;
   const { Piscina } = await import('piscina');
   return threadPool(
     new Piscina({
       minThreads: Math.min(startCount, threadCount),
       maxThreads: threadCount,
-      filename: taskThreadUrl.href,
+      filename,
       name: 'runTask',
       idleTimeout: Number.POSITIVE_INFINITY,
       // Tasks that write a stream wait for their turn: no task may start before an earlier one.

@@ -101,8 +101,9 @@ export async function keepRamPool(wantedBytes: number, releases: Release[]): Pro
     wantedBytes: wholeChunks(wantedBytes),
     slabBytes: SLAB_BYTES,
   };
+  const url = memoryKeeperUrl();
   try {
-    const keeper = new Worker(memoryKeeperUrl, { workerData, trackUnmanagedFds: false });
+    const keeper = new Worker(url, { workerData, trackUnmanagedFds: false });
     releases.push(async () => {
       await keeper.terminate();
     });
