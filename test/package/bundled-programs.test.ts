@@ -81,7 +81,7 @@ describe.each(['esm', 'cjs'] as const)('a program that esbuild put into one file
       expect(run(file, what, 'in', 'out')).toEqual({
         status: 0,
         lines: [
-          `true ERR_BUNDLED ${name} of pileshuf is not beside ${place}; if a bundler put pileshuf there, mark pileshuf external (esbuild: --external:pileshuf), else install pileshuf again`,
+          `true ERR_BUNDLED ${name} of pileshuf is not beside ${place}; if a bundler put pileshuf into another file, mark pileshuf external (esbuild: --external:pileshuf), else install pileshuf again`,
         ],
         stderr: '',
       });
