@@ -5,7 +5,7 @@
  * | ------- | ------------------- | --------------------------------------------------------------------------- |
  * | `quick` | `npm test`          | `*.test.ts`                                                                 |
  * | `ci`    | `npm run test:ci`   | `*.ci.ts`, `*.test.ts` with a scale, and some of both with tiny buffers      |
- * | `slow`  | `npm run test:slow` | `*.slow.ts`, `*.test.ts` and `*.ci.ts` with a scale or with properties       |
+ * | `slow`  | `npm run test:slow` | `*.slow.ts`, `*.test.ts` and `*.ci.ts` with a scale or with cases from a seed |
  *
  * A file has a scale when it imports `fixtures/scale.ts`. In CI it runs with tiny buffers too, with the cases of the quick
  * tier, when it imports `fixtures/tuning-under-test.ts`: the edges of buffers matter to what it tests.
@@ -34,11 +34,13 @@ const isOf = (file: string, ...endings: readonly string[]) => endings.some((endi
 
 const quick = files.filter((file) => isOf(file, 'test'));
 const scaled = files.filter((file) => isOf(file, 'test', 'ci') && imports(file, 'scale'));
-const properties = files.filter((file) => isOf(file, 'test', 'ci') && holds(file, "from 'fast-check'"));
+const drawn = files.filter(
+  (file) => isOf(file, 'test', 'ci') && (holds(file, "from 'fast-check'") || imports(file, 'draws')),
+);
 const ofTier: Readonly<Record<string, readonly string[]>> = {
   quick,
   ci: [...new Set([...files.filter((file) => isOf(file, 'ci')), ...scaled])],
-  slow: [...new Set([...files.filter((file) => isOf(file, 'slow')), ...scaled, ...properties])],
+  slow: [...new Set([...files.filter((file) => isOf(file, 'slow')), ...scaled, ...drawn])],
 };
 const included = ofTier[tier];
 if (included === undefined) throw new RangeError(`PILESHUF_TEST_SCALE is ${tier}; expected ${Object.keys(ofTier)}`);

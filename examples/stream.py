@@ -13,6 +13,13 @@ hold any bytes.
 
     stream = PileStream('STORE', epochs=3, start=saved)    # continues with exactly the next record
 
+PyTorch's DataLoader runs the same code in each of its workers. `part_of_worker` gives each worker a part of its own;
+without it every record comes once from each worker:
+
+    class Records(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(PileStream('STORE', epochs=3, **part_of_worker(rank=0, world_size=8)))
+
 As a program it writes the records to standard output. When it ends, also after an error, it writes the state after
 the last record to a file. If the file exists, the next start continues from it:
 
@@ -32,11 +39,12 @@ import sys
 class PileStream:
     """The records of one rank, epoch after epoch. Each loop continues where the last one stopped."""
 
-    def __init__(self, store, epochs=1, start=None, command=None, **options):
+    def __init__(self, store, epochs=1, start=None, command=None, epoch=0, **options):
         """
         store    directory of the store
         epochs   the stream ends after epoch `epochs - 1`, wherever it begins
         start    a `state()` of this stream, also from another process
+        epoch    the stream begins with this epoch, if there is no `start`
         command  the words that start pileshuf (default: those of $PILESHUF, else `pileshuf`)
         options  other options of `pileshuf stream`: rank=0, world_size=8, share='contiguous', ...
         """
@@ -46,7 +54,8 @@ class PileStream:
             self._command += ['--' + name.replace('_', '-'), str(value)]
         self._epochs = epochs
         # A later position is this one plus the records taken since: pileshuf knows where epochs end.
-        asked = self._command + ['--print-start'] + ([] if start is None else ['--start', json.dumps(start)])
+        begin = ['--epoch', str(epoch)] if start is None else ['--start', json.dumps(start)]
+        asked = self._command + ['--print-start'] + begin
         self._start = json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout)
         self._taken = 0
 
@@ -71,6 +80,19 @@ class PileStream:
             # The caller left the loop: pileshuf ends when nobody reads.
             process.stdout.close()
             process.wait()
+
+
+def part_of_worker(rank=0, world_size=1):
+    """
+    The part of this worker of PyTorch's DataLoader, as options of PileStream: each of the `world_size` processes that
+    train has the same number of workers. Call it where the records are read, which is in the worker.
+    """
+    from torch.utils.data import get_worker_info
+
+    worker = get_worker_info()
+    if worker is None:  # The DataLoader has no workers: the process that trains reads for itself.
+        return {'rank': rank, 'world_size': world_size}
+    return {'rank': rank * worker.num_workers + worker.id, 'world_size': world_size * worker.num_workers}
 
 
 def main():

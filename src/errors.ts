@@ -38,9 +38,9 @@ type InputCode =
   | 'ERR_INPUT_CHANGED'
   | 'ERR_SAMPLE_KEY_REPEATED'
   | 'ERR_RECORD_TOO_LONG';
-type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER';
+type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER' | 'ERR_BUNDLED';
 
-export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ERR_ABORTED' | 'ERR_CLOSED_PIPE';
+export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';
 
 /** A job that ended early and can be resumed. */
 export interface UnfinishedJob {
@@ -162,12 +162,25 @@ const WHEN_STOPPED = {
   garbage: 'a later pileshuf gc deletes the rest',
 };
 
-/** The caller's AbortSignal stopped the job. */
-export class AbortedError extends PileshufError {
-  /** @param output its state: a stream may have received a part, and a part of the garbage may be deleted. */
-  constructor(output: keyof typeof WHEN_STOPPED = 'none') {
-    super('aborted', 'ERR_ABORTED', `stopped before the end; ${WHEN_STOPPED[output]}`);
+/** The caller's AbortSignal stopped the job. Its name, its code and its cause are those of Node's own AbortError. */
+export class AbortError extends PileshufError {
+  /**
+   * @param reason of the signal: the cause.
+   * @param output its state: a stream may have received a part, and a part of the garbage may be deleted.
+   */
+  constructor(reason?: unknown, output: keyof typeof WHEN_STOPPED = 'none') {
+    super('aborted', 'ABORT_ERR', `stopped before the end; ${WHEN_STOPPED[output]}`, causedBy(reason));
   }
+}
+
+function causedBy(reason: unknown): ErrorDetails {
+  return reason === undefined ? {} : { cause: reason };
+}
+
+/** Gives the error of a stopped job the reason of the signal: threads see only that they must stop. */
+export function setAbortReason(error: unknown, signal: AbortSignal | undefined): void {
+  if (!(error instanceof AbortError) || signal?.aborted !== true) return;
+  Object.defineProperty(error, 'cause', { value: signal.reason, configurable: true, writable: true });
 }
 
 /** The reader of standard output (or of a pipe given as output) closed it. */
@@ -221,7 +234,7 @@ const classOfKind: Record<ErrorKind, ErrorClass> = {
   usage: UsageError,
   input: InputError,
   verification: VerificationError,
-  aborted: AbortedError,
+  aborted: AbortError,
   'closed-pipe': ClosedPipeError,
 };
 

@@ -8,7 +8,7 @@
  */
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
-  AbortedError,
+  AbortError,
   ClosedPipeError,
   InputError,
   PileshufError,

@@ -7,7 +7,7 @@
  * the abort flag: a thread that dies may not return its permit, and then the coordinator raises the flag and every
  * waiter leaves.
  */
-import { AbortedError } from './errors.js';
+import { AbortError } from './errors.js';
 import { inPhase, inPhaseAsync } from './phase-clock.js';
 
 const ABORT_WORD = 0;
@@ -67,9 +67,9 @@ export class JobControl {
     return Atomics.load(this.#words, ABORT_WORD) !== 0;
   }
 
-  /** @throws AbortedError after a call of `abort`. */
+  /** @throws AbortError after a call of `abort`. */
   throwIfAborted(): void {
-    if (this.isAborted) throw new AbortedError();
+    if (this.isAborted) throw new AbortError();
   }
 
   /** Adds to a counter that the coordinator reads while the threads work. */

@@ -3,7 +3,7 @@
  * heard only between two turns of the event loop.
  */
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
-import { AbortedError } from './errors.js';
+import { AbortError } from './errors.js';
 
 const word = new Int32Array(new SharedArrayBuffer(4));
 
@@ -32,14 +32,14 @@ export class Backoff {
 
 /**
  * @param output what became of it when the job ends here.
- * @throws AbortedError when the job was asked to stop.
+ * @throws AbortError when the job was asked to stop.
  */
 export async function hearSignals(
   signal: AbortSignal | undefined,
   output: 'none' | 'incomplete' = 'none',
 ): Promise<void> {
   await eventLoopTurn();
-  if (signal?.aborted === true) throw new AbortedError(output);
+  if (signal?.aborted === true) throw new AbortError(signal.reason, output);
 }
 
 /** Of the many things that a loop goes through. */

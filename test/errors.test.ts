@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as errors from '#src/errors.js';
 import {
-  AbortedError,
+  AbortError,
   addCleanupErrors,
   ClosedPipeError,
   decodeError,
@@ -28,8 +28,8 @@ describe('an error that crosses threads', () => {
     new SystemError('ERR_NO_SPACE', 'no space'),
     new VerificationError('pile 7 is not what it was'),
     new VerificationError('a segment is not what it was', { pileSetName: 'set-000012' }),
-    new AbortedError(),
-    new AbortedError('incomplete'),
+    new AbortError(),
+    new AbortError(undefined, 'incomplete'),
     new ClosedPipeError(),
     new StagedOutputError('the staged output 0.part has changed'),
     new WrongTwiceError(new VerificationError('pile 7 is not what it was', { pileSetName: 'set-000012' })),
@@ -67,7 +67,7 @@ describe('an error that crosses threads', () => {
     expect(crossed(new VerificationError('wrong'))).toMatchObject({ pileSetName: undefined });
     const unreadable = new SystemError('ERR_IO', 'cannot read', { pileSetName: 'set-7' });
     expect(crossed(unreadable)).toMatchObject({ pileSetName: 'set-7' });
-    expect(crossed(new AbortedError()).pileSetName).toBeUndefined();
+    expect(crossed(new AbortError()).pileSetName).toBeUndefined();
   });
 
   it('becomes one of a task when it is any other', () => {

@@ -6,7 +6,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { AbortedError } from '#src/errors.js';
+import { AbortError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
 import { INSIDE, LOG, MOST_INSIDE, NEGATIVE, READY, RELEASED, TAKEN } from './gate-ledger.mjs';
 
@@ -52,7 +52,7 @@ switch (part.name) {
       await gated(() => say('inside'));
       say('left');
     } catch (error) {
-      say(error instanceof AbortedError ? 'aborted' : String(error));
+      say(error instanceof AbortError ? 'aborted' : String(error));
     }
     break;
 
@@ -113,7 +113,7 @@ switch (part.name) {
       control.waitForTurn(part.turn);
       say('its turn');
     } catch (error) {
-      say(error instanceof AbortedError ? 'aborted' : String(error));
+      say(error instanceof AbortError ? 'aborted' : String(error));
     }
     break;
 }

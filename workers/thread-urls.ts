@@ -1,3 +1,7 @@
 /** The files with which threads start. They lie beside this one, both in the compiled tree and in the bundle. */
-export const taskThreadUrl = new URL('task-thread.cjs', import.meta.url);
-export const memoryKeeperUrl = new URL('memory-keeper.cjs', import.meta.url);
+import { shippedFile } from '../src/io/shipped-file.js';
+
+/** @throws SystemError ERR_BUNDLED */
+export const taskThreadUrl = () => shippedFile('task-thread.cjs', import.meta.url);
+/** @throws SystemError ERR_BUNDLED */
+export const memoryKeeperUrl = () => shippedFile('memory-keeper.cjs', import.meta.url);

@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { AbortedError, InputError, type ShuffleOptions, UsageError } from '../index.js';
+import { AbortError, InputError, type ShuffleOptions, UsageError } from '../index.js';
 
 export interface InputList {
   /** `--files-from` or `--files0-from`. */
@@ -50,7 +50,7 @@ function refuseStdinTwice(inputs: readonly string[], lists: readonly InputList[]
 
 /**
  * The inputs that were typed, then the entries of the lists. Throws InputError for a list that cannot be read,
- * UsageError for one without usable names, AbortedError when `signal` says so.
+ * UsageError for one without usable names, AbortError when `signal` says so.
  */
 export async function resolveInputs(
   typedInputs: readonly string[],
@@ -89,7 +89,7 @@ export function splitList(bytes: Uint8Array, { flag, path }: InputList): string[
   return names;
 }
 
-/** @throws InputError for a file that cannot be read, UsageError for one without usable ids, AbortedError */
+/** @throws InputError for a file that cannot be read, UsageError for one without usable ids, AbortError */
 export async function resolveInputIds(
   choice: InputIdsChoice | undefined,
   signal: AbortSignal,
@@ -119,13 +119,13 @@ function splitText(bytes: Uint8Array, terminator: string, source: string): strin
 /**
  * @param what it is, in messages.
  * @param path a file, or `-` for standard input.
- * @throws InputError, AbortedError
+ * @throws InputError, AbortError
  */
 export async function readNamedFile(what: string, path: string, signal: AbortSignal): Promise<Uint8Array> {
   try {
     return path === '-' ? await buffer(addAbortSignal(signal, process.stdin)) : await readFile(path, { signal });
   } catch (cause) {
-    if (signal.aborted) throw new AbortedError();
+    if (signal.aborted) throw new AbortError(signal.reason);
     const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     const reason = isMissing ? 'no such file; check the path' : cause instanceof Error ? cause.message : String(cause);
     const code = isMissing ? 'ERR_INPUT_MISSING' : 'ERR_INPUT_UNREADABLE';

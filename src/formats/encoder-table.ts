@@ -32,11 +32,19 @@ export interface Compression {
 
 export const OUTPUT_CODECS = Object.keys(encoders) as readonly OutputCodec[];
 
-/** @param level default: the codec's usual one. @throws UsageError for a level that the codec does not have. */
-export function compressionOf(codec: OutputCodec, level: number = encoders[codec].levels.usual): Compression {
+/**
+ * @param level default: the codec's usual one.
+ * @param option has the level, for messages.
+ * @throws UsageError for a level that the codec does not have.
+ */
+export function compressionOf(
+  codec: OutputCodec,
+  level: number = encoders[codec].levels.usual,
+  option = '`compress`',
+): Compression {
   const { least, most } = encoders[codec].levels;
   if (Number.isInteger(level) && level >= least && level <= most) return { codec, level };
-  throw new UsageError(`\`compress\` ${codec}:${level}: expected a level from ${least} to ${most}`);
+  throw new UsageError(`${option} ${codec}:${level}: expected a level from ${least} to ${most}`);
 }
 
 /** The codec that a file name stands for. */

@@ -39,7 +39,7 @@ function mayCutAtMembers(input: Input, framing: Framing): input is FileInput {
 /**
  * Describes the inputs for the planner of slices. Finds the members of compressed inputs that seem large enough to be cut.
  * @param decodedBytes the estimate for each input; undefined for streams.
- * @throws AbortedError if the signal fires.
+ * @throws AbortError if the signal fires.
  */
 export async function describeForSlices(
   inputs: readonly Input[],

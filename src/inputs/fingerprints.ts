@@ -18,7 +18,7 @@ type NotedInputs = JobManifest['inputs'];
 
 /**
  * @param withEnds whether to keep a fingerprint of each input, with a hash of its ends, instead of only one digest.
- * @throws InputError, AbortedError
+ * @throws InputError, AbortError
  */
 export async function noteInputs(
   inputs: readonly Input[],
@@ -62,7 +62,7 @@ export interface InputChange {
 /**
  * Finds the first input that has changed. Its ordinal is -1 if only the digest of all inputs differs.
  * @returns undefined if all inputs are the same.
- * @throws InputError, AbortedError
+ * @throws InputError, AbortError
  */
 export async function findInputChange(
   noted: NotedInputs,

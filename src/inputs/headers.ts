@@ -4,7 +4,7 @@
  * number their samples from 0. A stream cannot be read twice, so the task that reads it also measures its header.
  */
 import { thenAlwaysAsync } from '../cleanup.js';
-import { AbortedError, InputError } from '../errors.js';
+import { AbortError, InputError } from '../errors.js';
 import type { Codec, CompressedSource, DecoderMemory } from '../formats/codec.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { problemOfRest } from '../formats/framings/lengths.js';
@@ -41,7 +41,7 @@ export interface InputHeaders {
 /**
  * @param budgetFor advice for an error message: the memory budget with which a decoder gets this many bytes in pass 1.
  * @throws InputError ERR_INPUT_CORRUPT if an input has no header, or another header than the first input;
- *   ERR_SAMPLE_KEY_REPEATED if the first samples of two inputs have one key; AbortedError
+ *   ERR_SAMPLE_KEY_REPEATED if the first samples of two inputs have one key; AbortError
  */
 export async function readInputHeaders(
   inputs: readonly Input[],
@@ -54,7 +54,7 @@ export async function readInputHeaders(
   // only the length of the header plus some megabytes of the window become resident.
   const memory: DecoderMemory = { reserve: (byteLength) => byteLength <= memoryBytes, budgetFor };
   const throwIfAborted = () => {
-    if (signal?.aborted === true) throw new AbortedError();
+    if (signal?.aborted === true) throw new AbortError(signal.reason);
   };
   const withHeaders: Input[] = [];
   const sampleKeys = framing === undefined ? undefined : framingOf(framing).sampleKeys;

@@ -62,7 +62,7 @@ export function identityOf(input: Input): string {
 
 /**
  * @param isOutput the files for which it is true are left out where the caller names a directory.
- * @throws InputError, UsageError, AbortedError
+ * @throws InputError, UsageError, AbortError
  */
 export async function listInputs(
   named: readonly NamedInput[],
@@ -243,7 +243,7 @@ function openInput(path: string, decompressProgram: DecompressProgram): OpenedIn
   });
 }
 
-/** The gate of each input; streams have none. @throws AbortedError */
+/** The gate of each input; streams have none. @throws AbortError */
 export async function gatesOf(
   inputs: readonly Input[],
   deviceGates: DeviceGates,

@@ -1,11 +1,15 @@
 /**
  * Errors of the operating system in words: one mapping for every call on a file or directory.
  */
+import { types } from 'node:util';
 import { InputError, SystemError } from '../errors.js';
 
-/** The operating system's name for what went wrong, such as ENOENT; empty for other errors. */
+/**
+ * The operating system's name for what went wrong, such as ENOENT; empty for other errors. Node's errors are no instances
+ * of the `Error` of a realm of its own, such as that of a test in Jest.
+ */
 export function errnoOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return types.isNativeError(error) && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /** Whether a disk, or what a user may have of it, is used up. */
@@ -39,7 +43,7 @@ const ERRNO_TEXT: Record<string, string> = {
 /** The operating system's reason in words. */
 export function reasonOf(error: unknown): string {
   const errno = errnoOf(error);
-  if (errno === '') return error instanceof Error ? error.message : String(error);
+  if (errno === '') return types.isNativeError(error) ? error.message : String(error);
   return ERRNO_TEXT[errno] ?? errno;
 }
 

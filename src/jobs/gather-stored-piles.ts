@@ -12,7 +12,7 @@ import { readPileTotals } from '../pile-sets/read-pile-set-index.js';
 import { longestRecordBytesOf, type StoreCommit } from '../store/store-manifest.js';
 import { explainingExpiry, type StoreSnapshot } from '../store/store-snapshot.js';
 
-/** @throws VerificationError for a damaged index, or a commit that differs from the manifest; AbortedError */
+/** @throws VerificationError for a damaged index, or a commit that differs from the manifest; AbortError */
 export async function gatherStoredPiles(
   snapshot: StoreSnapshot,
   layout: PileSetLayout,

@@ -22,6 +22,7 @@ import { RegularInput } from '../io/input-source.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { countBeforeRanges } from '../passes/count-before-ranges.js';
@@ -40,6 +41,7 @@ import { CELL_ENTRY_BYTES } from '../record-index/member-cells.js';
 import { type WrittenSpans, writeSpans } from './index-spans.js';
 import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
+import { INDEX_OPTIONS } from './option-names.js';
 import type { IndexOptions, IndexReport } from './options.js';
 import {
   completeInputs,
@@ -134,8 +136,9 @@ interface IndexedSource {
 
 /** @throws InputError, UsageError */
 async function openSource(file: string, options: IndexOptions): Promise<IndexedSource> {
+  requireKnownOptions('indexFile()', options, INDEX_OPTIONS);
   const { index } = options;
-  if (index === '') throw new UsageError('index: expected a path that is not empty');
+  if (index === '') throw new UsageError('`index`: expected a path that is not empty');
   const request = {
     ...completeInputs({ ...options, inputs: [{ path: file }] }),
     ...completeMachine(options),

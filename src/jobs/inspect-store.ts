@@ -4,6 +4,7 @@
 
 import { VerificationError } from '../errors.js';
 import { listNames } from '../io/paths.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { type GenerationSummary, generationsOf, summaryOf, sumOfChecksums } from '../store/generations.js';
 import { measurePiles } from '../store/measure-piles.js';
@@ -19,7 +20,7 @@ import { verifyStore } from './verify-store.js';
 export interface InspectOptions {
   /** Reads every record and compares all checksums. Default: reads only the manifest and the indexes. */
   readonly verify?: boolean | undefined;
-  /** Stops the call, which then throws an AbortedError. */
+  /** Stops the call, which then throws an AbortError. */
   readonly signal?: AbortSignal | undefined;
   /** Called about five times a second while records are read. If it throws, the call stops and throws the same. */
   readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
@@ -64,19 +65,27 @@ export interface StoreReport {
   readonly verified: boolean;
 }
 
+const INSPECT_OPTIONS: OptionNames<InspectOptions> = {
+  verify: true,
+  signal: true,
+  onProgress: true,
+  onWarning: true,
+};
+
 /**
  * Describes a store. Others may read and write the store meanwhile.
  *
  * @param tuning sizes for tests; they do not change the result.
  * @throws UsageError ERR_STORE if the directory is not a store, or if a pile set was expired and deleted meanwhile;
  *   VerificationError for the first damage, if the manifest of the present state is lost, and with `verify` if there are pile
- *   sets that a lost manifest has named; SystemError; AbortedError
+ *   sets that a lost manifest has named; SystemError; AbortError
  */
 export async function inspectStore(
   storeDirectory: string,
   options: InspectOptions = {},
   tuning: Partial<Tuning> = {},
 ): Promise<StoreReport> {
+  requireKnownOptions('inspectStore()', options, INSPECT_OPTIONS);
   const remains = openRemains(storeDirectory);
   const { snapshot } = remains;
   const { directory, settings, manifest } = snapshot;

@@ -2,8 +2,9 @@
  * The frame of every job: refuses a job that is aborted before it starts, measures its time, and releases its resources,
  * the last one first.
  */
+import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { type Release, releasingAll } from '../cleanup.js';
-import { AbortedError } from '../errors.js';
+import { AbortError, setAbortReason } from '../errors.js';
 import type { ShuffleOptions } from './options.js';
 
 /** What a job gets from its frame. */
@@ -20,11 +21,16 @@ export async function runJob<T>(
   job: (scope: JobScope) => Promise<T>,
 ): Promise<{ readonly value: T; readonly seconds: number }> {
   const began = performance.now();
-  if (signal?.aborted === true) throw new AbortedError();
+  // A job whose threads cannot start must not begin.
+  taskThreadUrl();
+  if (signal?.aborted === true) throw new AbortError(signal.reason);
   const warn = (error: unknown) =>
     // The result is decided: a callback that throws does not change it.
     ignoreThrown(() => onWarning?.(error instanceof Error ? error.message : String(error)));
-  const value = await releasingAll((releases) => job({ releases, warn }), warn);
+  const value = await releasingAll((releases) => job({ releases, warn }), warn).catch((error: unknown) => {
+    setAbortReason(error, signal);
+    throw error;
+  });
   return { value, seconds: (performance.now() - began) / 1000 };
 }
 

@@ -2,7 +2,7 @@
  * The site of a job while the job works: its temp disks and its open output.
  */
 import { releasingAll } from '../cleanup.js';
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 import type { OutputLayout } from '../output/output-layout.js';
 import type { OutputTarget, WrittenRegion } from '../output/output-target.js';
@@ -54,7 +54,8 @@ export async function openStream(
 export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope: JobScope) => Promise<T>): Promise<T> {
   const result = await releasingAll((releases) => work({ releases, warn }), warn).catch(async (thrown: unknown) => {
     // A stream cannot be taken back.
-    if (site.kind === 'stream') throw thrown instanceof AbortedError ? new AbortedError('incomplete') : thrown;
+    if (site.kind === 'stream')
+      throw thrown instanceof AbortError ? new AbortError(thrown.cause, 'incomplete') : thrown;
     await site.failed(thrown);
     throw thrown;
   });

@@ -2,7 +2,6 @@
  * The public types of the jobs: options, reports, progress. `request.ts` fills in the defaults and refuses wrong values
  * with a UsageError, code ERR_OPTION.
  */
-import type { TaskName } from '../../workers/tasks.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
@@ -143,7 +142,7 @@ export interface ShuffleOptions {
    * Keeps the job directory and the temp data after success. The output must be a file or a directory. Default false.
    */
   readonly keepTemp?: boolean | undefined;
-  /** Stops the job, which then throws an AbortedError. */
+  /** Stops the job, which then throws an AbortError. */
   readonly signal?: AbortSignal | undefined;
   /** Called about five times a second. If it throws, the job stops and throws the same. */
   readonly onProgress?: ((progress: ShuffleProgress) => void) | undefined;
@@ -215,7 +214,7 @@ export interface JobProfile {
   readonly pass2: PassSeconds;
   /** In the order in which they ended. */
   readonly tasks: readonly {
-    readonly kind: TaskName;
+    readonly kind: 'count' | 'load' | 'measure' | 'note' | 'read-back' | 'scatter' | 'verify' | 'write';
     /** 0 is the calling thread. */
     readonly thread: number;
     /** Seconds from the start of the job to the start of the task. */

@@ -12,6 +12,7 @@ import type { SliceReport } from '../inputs/input-part.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { pileSetName } from '../job-directory/pile-set-commits.js';
 import { deriveInputKey } from '../keys.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { MOST_PILES } from '../pile-sets/pile-layout.js';
 import { type PileSet, PileSetWriter } from '../pile-sets/pile-set-writer.js';
@@ -60,6 +61,16 @@ export interface PileCommit {
   readonly state: number;
 }
 
+const WRITER_OPTIONS: OptionNames<PileWriterOptions> = {
+  inputId: true,
+  piles: true,
+  expectedBytes: true,
+  seed: true,
+  generation: true,
+  replace: true,
+  memoryBytes: true,
+};
+
 const MAX_RECORD_BYTES = 2 ** 30;
 
 /**
@@ -68,6 +79,7 @@ const MAX_RECORD_BYTES = 2 ** 30;
  *   VerificationError
  */
 export async function openPileWriter(storeDirectory: string, options: PileWriterOptions): Promise<PileWriter> {
+  requireKnownOptions('openPileWriter()', options, WRITER_OPTIONS);
   const { inputId, expectedBytes, seed, generation = generationOfToday(), replace = false, memoryBytes } = options;
   requireGeneration(generation);
   const pileCount = optionalWhole('piles', options.piles, MOST_PILES);

@@ -11,6 +11,7 @@ import type { ReadableInputs } from '../inputs/input-part.js';
 import { gatesOf, type Input, listInputs } from '../inputs/list-inputs.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { deriveDrawSeed, drawSeed } from '../keys.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireOutside } from '../output/output-place.js';
 import { MOST_PILES, type PileSetLayout } from '../pile-sets/pile-layout.js';
@@ -21,6 +22,7 @@ import { openOrCreateStore, type StoreInSight } from '../store/create-store.js';
 import { generationOfToday, requireGeneration } from '../store/generations.js';
 import { layoutOf, type StoreSnapshot } from '../store/store-snapshot.js';
 import { requireSpace } from './disk-space.js';
+import { APPEND_OPTIONS } from './option-names.js';
 import type { AppendOptions } from './options.js';
 import {
   completeInputs,
@@ -57,6 +59,7 @@ export async function prepareAppend(
   options: AppendOptions,
   tuning: Tuning,
 ): Promise<PreparedAppend> {
+  requireKnownOptions('appendToStore()', options, APPEND_OPTIONS);
   const { generation = generationOfToday(), replace = false, piles, expectedBytes, seed, inputIds = 'path' } = options;
   requireGeneration(generation);
   if (piles !== undefined) requireWhole('`piles`', piles, 1, MOST_PILES);

@@ -7,10 +7,23 @@ import { LENGTH_PREFIXES, MOST_FIXED_BYTES } from '../formats/framings/lengths.j
 import { MOST_HEADER_BYTES } from '../formats/header.js';
 import type { LinesHeader } from '../formats/headers/leading-header.js';
 import type { HeaderSpec, RecordFormat } from '../formats/record-format.js';
+import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
 import type { RecordKind, ShuffleOptions } from './options.js';
 
 const MOST_DELIMITER_BYTES = 1024;
 const MOST_LINES = 2 ** 20;
+
+const RECORD_KINDS: OptionNamesBy<RecordKind> = {
+  delimiter: { by: true, delimiter: true },
+  lines: { by: true, linesPerRecord: true },
+  paragraphs: { by: true },
+  csv: { by: true },
+  size: { by: true, recordBytes: true },
+  'length-prefix': { by: true, prefix: true },
+  tfrecord: { by: true },
+  npy: { by: true },
+  webdataset: { by: true },
+};
 
 /** Kinds of records with headers of their own. */
 type SelfDescribing = 'npy' | 'webdataset';
@@ -32,7 +45,11 @@ export function recordFormatOf({
     const framing = zeroTerminated ? NUL_TERMINATED : LINES;
     return { framing, header: headerSpecOf(header, framing), linesAssumed: !zeroTerminated };
   }
-  if (zeroTerminated) throw new UsageError('zeroTerminated and records contradict each other; give one of them');
+  if (zeroTerminated) throw new UsageError('`zeroTerminated` and `records` contradict each other; give one of them');
+  // Callers without types may pass anything.
+  if (!Object.hasOwn(RECORD_KINDS, records?.by))
+    throw new UsageError(`\`records\`: expected an object with \`by\` one of ${Object.keys(RECORD_KINDS).join(', ')}`);
+  requireKnownOptions(`\`records\` by ${records.by}`, records, RECORD_KINDS[records.by]);
   if (records.by === 'npy' || records.by === 'webdataset') {
     refuseHeader(header, records.by);
     return records.by === 'npy' ? NPY : WEBDATASET;
@@ -65,10 +82,6 @@ function framingSpecOf(records: Exclude<RecordKind, { by: SelfDescribing }>): Fr
     case 'csv':
     case 'tfrecord':
       return { kind: records.by, value: null };
-    default:
-      throw new UsageError(
-        `\`records\`: ${JSON.stringify((records satisfies never as RecordKind).by)} is not a kind of records`,
-      );
   }
 }
 
@@ -106,5 +119,5 @@ function lineEndOf({ kind, value }: FramingSpec): Omit<LinesHeader, 'count'> {
 function delimiterBytes(delimiter: string | Uint8Array): Buffer {
   const bytes = Buffer.from(delimiter as Uint8Array);
   if (bytes.byteLength >= 1 && bytes.byteLength <= MOST_DELIMITER_BYTES) return bytes;
-  throw new UsageError(`the delimiter has ${bytes.byteLength} bytes; expected 1 to ${MOST_DELIMITER_BYTES}`);
+  throw new UsageError(`\`records.delimiter\` has ${bytes.byteLength} bytes; expected 1 to ${MOST_DELIMITER_BYTES}`);
 }

@@ -11,9 +11,11 @@ import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
+import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
+import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 
@@ -91,6 +93,7 @@ const DEFAULT_TEMP_LEVEL = 1;
 
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
+  requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
   const { inputIds = 'ordinal', seed } = options;
   requireInputIds(inputIds);
   requireSeed(seed);
@@ -141,6 +144,8 @@ export function completeInputs(
     throw new UsageError('`inputs`: expected an array of paths, or of objects with a path');
   if (decompressProgram !== undefined && !isProgram(decompressProgram))
     throw new UsageError('`decompressProgram`: expected an array of a program and its arguments, without NUL');
+  for (const input of inputs)
+    if (typeof input !== 'string') requireKnownOptions('an object of `inputs`', input, { path: true });
   if (header !== undefined && !isHeader(header))
     throw new UsageError('`header`: expected an object with one of `lines` and `bytes`');
   return {
@@ -181,7 +186,7 @@ export function completeOutput(
   if (shards !== undefined) requireShards(shards);
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(
-      `the shard prefix ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
+      `\`shardPrefix\` ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
     );
   }
   return {
@@ -195,7 +200,18 @@ export function completeOutput(
   };
 }
 
+const SHARD_RULES: OptionNamesBy<ShardRule> = {
+  count: { by: true, shardCount: true },
+  records: { by: true, recordsPerShard: true },
+  bytes: { by: true, maxShardBytes: true },
+};
+const COMPRESSION = { codec: true, level: true } as const;
+
 function requireShards(shards: ShardRule): void {
+  // Callers without types may pass anything.
+  if (!Object.hasOwn(SHARD_RULES, shards?.by))
+    throw new UsageError("`shards`: expected an object with `by` one of 'count', 'records' and 'bytes'");
+  requireKnownOptions(`\`shards\` by ${shards.by}`, shards, SHARD_RULES[shards.by]);
   switch (shards.by) {
     case 'count':
       requireWhole('`shards.shardCount`', shards.shardCount, 1, MOST_SHARDS);
@@ -205,9 +221,6 @@ function requireShards(shards: ShardRule): void {
       break;
     case 'bytes':
       requireWhole('`shards.maxShardBytes`', shards.maxShardBytes, 1);
-      break;
-    default:
-      throw new UsageError("`shards`: expected an object with `by` one of 'count', 'records' and 'bytes'");
   }
 }
 
@@ -261,13 +274,16 @@ function asAskedFor(compress: NonNullable<ShuffleOptions['compress']>): Compress
       `\`compress\`: expected 'none', or an object with \`codec\` one of ${OUTPUT_CODECS.join(', ')}`,
     );
   }
+  requireKnownOptions('`compress`', compress, COMPRESSION);
   return compressionOf(codec, compress.level);
 }
 
 function chooseTempLevel({ tempCompress }: Pick<ShuffleOptions, 'tempCompress'>): number | undefined {
   if (tempCompress === undefined) return undefined;
-  const { codec, level = DEFAULT_TEMP_LEVEL } = tempCompress;
-  if (codec !== 'zstd') throw new UsageError("`tempCompress`: expected an object with `codec` 'zstd'");
+  // Callers without types may pass anything.
+  if (tempCompress?.codec !== 'zstd') throw new UsageError("`tempCompress`: expected an object with `codec` 'zstd'");
+  requireKnownOptions('`tempCompress`', tempCompress, COMPRESSION);
+  const { level } = compressionOf('zstd', tempCompress.level ?? DEFAULT_TEMP_LEVEL, '`tempCompress`');
   openZstdPacker(level);
   return level;
 }
@@ -291,7 +307,8 @@ function isWellFormed(text: string): boolean {
 }
 
 function isHeader(header: unknown): boolean {
-  return typeof header === 'object' && header !== null && 'lines' in header !== 'bytes' in header;
+  const names = typeof header === 'object' && header !== null ? Object.keys(header) : [];
+  return names.length === 1 && (names[0] === 'lines' || names[0] === 'bytes');
 }
 
 function isProgram(words: unknown): boolean {

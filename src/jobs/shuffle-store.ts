@@ -9,6 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
+import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
@@ -28,6 +29,7 @@ import { describeStoreShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
+import { SHUFFLE_STORE_OPTIONS } from './option-names.js';
 import type { ShuffleReport, ShuffleStoreOptions } from './options.js';
 import {
   completeMachine,
@@ -56,6 +58,7 @@ export async function shuffleStore(
   options: ShuffleStoreOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<ShuffleReport> {
+  requireKnownOptions('shuffleStore()', options, SHUFFLE_STORE_OPTIONS);
   const snapshot = openSnapshot(storeDirectory);
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {

@@ -2,6 +2,7 @@
  * Upkeep of stores: expires generations, and deletes files that the store no longer needs. Reads no record.
  */
 import { requireWhole, UsageError } from '../errors.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { hearSignals } from '../pause.js';
 import { type CollectedGarbage, collectGarbage } from '../store/collect-garbage.js';
 import {
@@ -19,7 +20,7 @@ export interface GarbageOptions {
    * of writers whose state is unknown, such as writers on other machines. Default 86,400,000, one day.
    */
   readonly graceMilliseconds?: number | undefined;
-  /** Stops the call, which then throws an AbortedError. A later call deletes the rest. */
+  /** Stops the call, which then throws an AbortError. A later call deletes the rest. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -43,6 +44,10 @@ export type ExpireRule =
   /** All but this many of the newest generations. */
   | { readonly keepLast: number };
 
+const GARBAGE_OPTIONS: OptionNames<GarbageOptions> = { graceMilliseconds: true, signal: true };
+const COLLECT_OPTIONS: OptionNames<CollectOptions> = { ...GARBAGE_OPTIONS, giveUpLost: true };
+const EXPIRE_RULES = { before: true, keepMilliseconds: true, keepLast: true } as const;
+
 export interface ExpireReport {
   /** The generations that this call expired, oldest first. */
   readonly expired: readonly GenerationSummary[];
@@ -53,13 +58,14 @@ export interface ExpireReport {
 /**
  * Removes generations from a store in one commit. A later call, of this function or of `collectStore`, deletes their files
  * when `graceMilliseconds` have passed. This call deletes the files whose time has passed already.
- * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
+ * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortError
  */
 export async function expireStore(
   storeDirectory: string,
   rule: ExpireRule,
   options: GarbageOptions = {},
 ): Promise<ExpireReport> {
+  requireKnownOptions('expireStore()', options, GARBAGE_OPTIONS);
   const grace = graceOf(options);
   const expiry = expiryOf(rule);
   const snapshot = openSnapshot(storeDirectory);
@@ -72,9 +78,10 @@ export async function expireStore(
 /**
  * Deletes files that a store no longer needs: removed pile sets, files of writers that ended without a commit, and old
  * manifests. Others may read and write the store meanwhile.
- * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortedError
+ * @throws UsageError ERR_STORE or ERR_OPTION; SystemError; VerificationError; AbortError
  */
 export async function collectStore(storeDirectory: string, options: CollectOptions = {}): Promise<CollectedGarbage> {
+  requireKnownOptions('collectStore()', options, COLLECT_OPTIONS);
   const grace = graceOf(options);
   const { signal, giveUpLost } = options;
   return await collectGarbage(openRemains(storeDirectory).snapshot, grace, signal, giveUpLost);
@@ -86,6 +93,12 @@ function graceOf({ graceMilliseconds }: GarbageOptions): number | undefined {
 }
 
 function expiryOf(rule: ExpireRule): ExpiryRule {
+  requireKnownOptions('`rule`', rule, EXPIRE_RULES);
+  const names = Object.keys(rule);
+  if (names.length !== 1) {
+    const given = names.map((name) => `\`${name}\``).join(' and ') || 'nothing';
+    throw new UsageError(`\`rule\`: expected one of ${Object.keys(EXPIRE_RULES).join(', ')}, got ${given}`);
+  }
   if ('keepLast' in rule) {
     requireWhole('`rule.keepLast`', rule.keepLast, 0);
     return rule;

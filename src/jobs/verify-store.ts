@@ -28,7 +28,7 @@ const MEMORY_SHARE = 0.5;
 
 /**
  * @throws VerificationError for the first damage; UsageError ERR_STORE if a pile set was expired and deleted meanwhile;
- *   SystemError; AbortedError
+ *   SystemError; AbortError
  */
 export async function verifyStore(
   snapshot: StoreSnapshot,

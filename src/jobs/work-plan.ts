@@ -93,7 +93,7 @@ export interface JobNature {
   readonly manifest: JobManifest | undefined;
 }
 
-/** @throws AbortedError if the caller's signal fires. */
+/** @throws AbortError if the caller's signal fires. */
 export async function planShuffle(
   request: ShufflePlanRequest,
   inputs: readonly Input[],
@@ -117,7 +117,7 @@ export async function planShuffle(
   };
 }
 
-/** Plans a scatter pass alone, into the piles of a store. @throws AbortedError */
+/** Plans a scatter pass alone, into the piles of a store. @throws AbortError */
 export async function planAppend(
   request: ScatterRequest,
   inputs: readonly Input[],

@@ -2,6 +2,7 @@
  * What a caller asks of a loader, checked, with defaults filled in.
  */
 import { requireWhole, UsageError } from '../errors.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { type LoaderSettings, MOST_RANKS } from './loader-state.js';
 
@@ -39,6 +40,21 @@ export interface LoaderOptions {
   readonly prefetchPiles?: number | undefined;
 }
 
+const STORE_OPTIONS: OptionNames<OpenStoreOptions> = {
+  memoryBytes: true,
+  workers: true,
+  signal: true,
+  onWarning: true,
+};
+const LOADER_OPTIONS: OptionNames<LoaderOptions> = {
+  rank: true,
+  worldSize: true,
+  share: true,
+  equalize: true,
+  reshuffle: true,
+  prefetchPiles: true,
+};
+
 /** The threads and memory that a store is read with. */
 export interface LoaderLimits {
   readonly memoryBytes: number;
@@ -54,7 +70,9 @@ const DEFAULT_PREFETCH_PILES = 2;
 const MOST_PREFETCH_PILES = 1024;
 const MOST_BATCH_RECORDS = 2 ** 31 - 1;
 
-export function completeLimits({ memoryBytes, workers, signal, onWarning }: OpenStoreOptions): LoaderLimits {
+export function completeLimits(options: OpenStoreOptions): LoaderLimits {
+  requireKnownOptions('openStore()', options, STORE_OPTIONS);
+  const { memoryBytes, workers, signal, onWarning } = options;
   return {
     memoryBytes:
       memoryBytes === undefined
@@ -68,6 +86,7 @@ export function completeLimits({ memoryBytes, workers, signal, onWarning }: Open
 
 /** @throws UsageError */
 export function completeSettings(options: LoaderOptions): LoaderSettings {
+  requireKnownOptions('epoch()', options, LOADER_OPTIONS);
   const { rank = 0, worldSize = 1, share = 'strided', equalize = null, reshuffle = 'full' } = options;
   requireWhole('`worldSize`', worldSize, 1, MOST_RANKS);
   requireWhole('`rank`', rank, 0, worldSize - 1);

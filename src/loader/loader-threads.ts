@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadSettings } from '../../workers/settings.js';
 import type { LoadResult, LoadTask } from '../../workers/tasks/load-portion.js';
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { onceMore } from '../passes/once-more.js';
@@ -64,17 +64,17 @@ export class LoaderThreads {
     this.#open().catch(() => {});
   }
 
-  /** @throws AbortedError when the store was closed, or the caller's signal fired. */
+  /** @throws AbortError when the store was closed, or the caller's signal fired. */
   async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
     const loading = this.#open().then((pool) => {
-      if (this.#control.isAborted) throw new AbortedError('incomplete');
+      if (this.#control.isAborted) throw new AbortError(this.limits.signal?.reason, 'incomplete');
       return onceMore(() => pool.run('load', { ...task, job: this.#share }), this.limits.onWarning);
     });
     this.#underWay.add(loading);
     try {
       return await loading;
     } catch (error) {
-      throw error instanceof AbortedError ? new AbortedError('incomplete') : error;
+      throw error instanceof AbortError ? new AbortError(this.limits.signal?.reason, 'incomplete') : error;
     } finally {
       this.#underWay.delete(loading);
     }

@@ -2,7 +2,8 @@
  * Gives the records of one rank, epoch by epoch. A loader remembers its position: every loop over it moves the position,
  * and `state` saves it.
  */
-import { AbortedError, UsageError } from '../errors.js';
+import { AbortError, UsageError } from '../errors.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { shareOfRank } from './epoch-order.js';
 import { requireBatchSize } from './loader-options.js';
 import { type LoaderSettings, type LoaderState, stateOf } from './loader-state.js';
@@ -14,6 +15,8 @@ export interface BatchOptions {
   /** Whether to leave out the last records of an epoch if they do not fill a batch. */
   readonly dropLast?: boolean | undefined;
 }
+
+const BATCH_OPTIONS: OptionNames<BatchOptions> = { dropLast: true };
 
 /** The epoch, and how many of its records the rank was given. */
 interface Position {
@@ -54,7 +57,7 @@ export class Loader implements AsyncIterable<Uint8Array> {
   /**
    * The records up to the end of the epoch, one by one. A record is valid until you ask for the next one, which may
    * reuse its memory.
-   * @throws VerificationError if a pile is damaged; SystemError; AbortedError
+   * @throws VerificationError if a pile is damaged; SystemError; AbortError
    */
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
     this.#begin();
@@ -77,7 +80,9 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * The records up to the end of the epoch in batches of `size` records. The last batch may be smaller; with `dropLast`
    * it is left out.
    */
-  batches(size: number, { dropLast = false }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
+  batches(size: number, options: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
+    requireKnownOptions('batches()', options, BATCH_OPTIONS);
+    const { dropLast = false } = options;
     const wanted = requireBatchSize(size);
     return this.#read((cursor) => wholeBatch(cursor, wanted, dropLast));
   }
@@ -95,7 +100,9 @@ export class Loader implements AsyncIterable<Uint8Array> {
    * end of an epoch that do not fill a batch are left out, or come as a smaller batch if `dropLast` is false.
    * @throws UsageError if an epoch has too few records for one batch.
    */
-  steps(size: number, { dropLast = true }: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
+  steps(size: number, options: BatchOptions = {}): AsyncGenerator<RecordBatch, void> {
+    requireKnownOptions('steps()', options, BATCH_OPTIONS);
+    const { dropLast = true } = options;
     const wanted = requireBatchSize(size);
     const fewest = dropLast ? wanted : 1;
     if (this.recordsPerEpoch < fewest) {
@@ -131,7 +138,8 @@ export class Loader implements AsyncIterable<Uint8Array> {
   }
 
   async #openReader(endEpoch: number): Promise<PortionReader> {
-    if (this.#view.threads.limits.signal?.aborted === true) throw new AbortedError('incomplete');
+    const { signal } = this.#view.threads.limits;
+    if (signal?.aborted === true) throw new AbortError(signal.reason, 'incomplete');
     const { epoch, record } = this.#position;
     const part = { ...this.#settings, epoch, endEpoch, from: record, prefetchPiles: this.#prefetchPiles };
     // A complete loop gave all buffers back. One that was left may still have piles loaded into them.

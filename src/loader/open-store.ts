@@ -2,6 +2,7 @@
  * Opens a pile store for reading in random order: the loader's part of the library.
  */
 import { UsageError } from '../errors.js';
+import { requireKnownOptions } from '../known-options.js';
 import { readNewestManifest } from '../store/newest-manifest.js';
 import { commitsUntil, pileSetsNamedBy } from '../store/store-manifest.js';
 import { openSnapshot, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -47,6 +48,7 @@ export class OpenedStore {
    * @throws UsageError if it is not a state, belongs to another store, or its records were expired and deleted.
    */
   resume(state: LoaderState, options: Pick<LoaderOptions, 'prefetchPiles'> = {}): Loader {
+    requireKnownOptions('resume()', options, { prefetchPiles: true });
     const { snapshot } = this.#view;
     const { manifest, commits, epoch, record, ...settings } = readState(state, snapshot);
     const view =

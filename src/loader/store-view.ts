@@ -54,7 +54,7 @@ const PILES_TOGETHER = 4096;
 
 /**
  * @param mostEntries the most index entries to keep.
- * @throws VerificationError when an index is damaged, or contradicts the manifest; UsageError; AbortedError
+ * @throws VerificationError when an index is damaged, or contradicts the manifest; UsageError; AbortError
  */
 export async function readStoreContents(
   snapshot: StoreSnapshot,

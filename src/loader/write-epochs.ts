@@ -1,8 +1,9 @@
 /**
  * Writes the records of a loader to standard output, for programs in any language.
  */
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import { JobControl } from '../job-control.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { requireNotRead } from '../output/output-place.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { standardOutput, writeToStream } from '../output/stream-output.js';
@@ -19,6 +20,8 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const WRITE_OPTIONS: OptionNames<WriteOptions> = { endEpoch: true, withLengths: true, signal: true };
+
 export interface WriteReport {
   readonly records: number;
   /** Bytes of the records, without their lengths. */
@@ -28,9 +31,10 @@ export interface WriteReport {
 /**
  * Writes whole epochs of a loader to standard output.
  * @throws UsageError if standard output is a file of the store; ClosedPipeError if the reader of the output closed it;
- *   AbortedError; the errors of the loader
+ *   AbortError; the errors of the loader
  */
 export async function writeEpochs(loader: Loader, options: WriteOptions): Promise<WriteReport> {
+  requireKnownOptions('writeEpochs()', options, WRITE_OPTIONS);
   const { endEpoch, withLengths = false, signal } = options;
   requireNotRead(STANDARD_OUTPUT, filesOfStore(loader.storeDirectory));
   const output = standardOutput();
@@ -41,13 +45,13 @@ export async function writeEpochs(loader: Loader, options: WriteOptions): Promis
   let bytes = 0;
   try {
     for await (const portion of loader.portions(endEpoch)) {
-      if (signal?.aborted === true) throw new AbortedError('incomplete');
+      if (signal?.aborted === true) throw new AbortError(signal.reason, 'incomplete');
       await writeToStream(output, withLengths ? prefixed(portion) : portion.bytes, control);
       records += portion.length;
       bytes += portion.bytes.byteLength;
     }
   } catch (error) {
-    throw error instanceof AbortedError ? new AbortedError('incomplete') : error;
+    throw error instanceof AbortError ? new AbortError(error.cause ?? signal?.reason, 'incomplete') : error;
   } finally {
     signal?.removeEventListener('abort', onAbort);
   }

@@ -177,7 +177,7 @@ export class StagedOutput {
 
   /**
    * The first step of a commit: waits until the bytes of all shards are durable, and plans their moves.
-   * @throws AbortedError when the job is stopped until then; from here on it can no longer be stopped. UsageError
+   * @throws AbortError when the job is stopped until then; from here on it can no longer be stopped. UsageError
    *   ERR_OUTPUT_EXISTS when shards appeared that the job may not replace.
    */
   async prepareCommit(summary: OutputSummary, control: JobControl): Promise<PlannedMoves> {

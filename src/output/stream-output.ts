@@ -29,7 +29,7 @@ export function standardOutput(): OpenFile {
   return { fd, path: 'standard output', role: 'output' };
 }
 
-/** Writes all of `bytes`. @throws AbortedError when the job is stopped while the reader takes nothing. */
+/** Writes all of `bytes`. @throws AbortError when the job is stopped while the reader takes nothing. */
 export async function writeToStream(file: OpenFile, bytes: Uint8Array, control: JobControl): Promise<void> {
   const backoff = new Backoff();
   for (let done = 0; done < bytes.byteLength; ) {
@@ -52,7 +52,7 @@ export class StreamOutput {
     this.#file = file;
   }
 
-  /** Waits for the reader of a pipe. @throws AbortedError when the job is stopped meanwhile. */
+  /** Waits for the reader of a pipe. @throws AbortError when the job is stopped meanwhile. */
   static async open(path: string, control: JobControl): Promise<StreamOutput> {
     if (path === STANDARD_OUTPUT) return new StreamOutput(standardOutput());
     for (;;) {

@@ -66,7 +66,7 @@ export interface CommittedSlicesQuery extends KeptPileSets {
  * Reads the slices one by one. Revokes each pile set that is damaged or unreadable, so that the job makes it again. If
  * several pile sets are unreadable and none can be read, the disk is at fault and the pile sets may be whole: this throws
  * the error and revokes none.
- * @throws SystemError; AbortedError if the job was asked to stop.
+ * @throws SystemError; AbortError if the job was asked to stop.
  */
 export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGenerator<CommittedSlice> {
   const { layout, onDamage, control } = query;

@@ -1,7 +1,7 @@
 /**
  * Commits the results of tasks in the background, while other tasks work.
  */
-import { AbortedError, addCleanupErrors, PileshufError } from '../errors.js';
+import { AbortError, addCleanupErrors, PileshufError } from '../errors.js';
 
 /** A commit that failed. */
 interface CommitFailure {
@@ -72,8 +72,8 @@ export async function committing(
     const failure = commits?.failure;
     if (failure === undefined) throw error;
     const [first, second] = failure.isFirst ? [failure.error, error] : [error, failure.error];
-    // An AbortedError only says that the work was stopped.
-    if (first instanceof PileshufError && !(second instanceof AbortedError)) addCleanupErrors(first, [second]);
+    // An AbortError only says that the work was stopped.
+    if (first instanceof PileshufError && !(second instanceof AbortError)) addCleanupErrors(first, [second]);
     throw first;
   }
   await commits?.finish();

@@ -1,7 +1,7 @@
 /**
  * Hands tasks to the pool, a few at a time because the list may be long, until all are done or one fails.
  */
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import { type JobStop, promiseWithResolver, type Threads } from './threads.js';
 
 /** How long to wait for tasks that were asked to stop; then their threads are ended. */
@@ -66,7 +66,7 @@ export async function runTasks<Task, Result>(
   // Tasks that were stopped for a reason only say that they were stopped.
   const reason = stop.reason ?? failure;
   if (reason !== undefined) throw reason;
-  if (stop.isRequested) throw new AbortedError();
+  if (stop.isRequested) throw new AbortError();
 }
 
 /**

@@ -38,7 +38,7 @@ export function neighboursAtSeams(ranges: readonly FinishedRange[]): Neighbours 
   return undefined;
 }
 
-/** The error for neighbours of one key, with the places of both. @throws AbortedError */
+/** The error for neighbours of one key, with the places of both. @throws AbortError */
 export async function neighboursOfOneKey([one, other]: Neighbours, source: SampleSource): Promise<InputError> {
   const places = [await placeOf(one, source), await placeOf(other, source)] as const;
   const [first, second] = places[0].inputOrdinal <= places[1].inputOrdinal ? places : [places[1], places[0]];

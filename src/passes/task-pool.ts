@@ -6,6 +6,7 @@ import type { Piscina } from 'piscina';
 import type { Outcome, ResultOf, TaskName, TaskOf, TaskProfile } from '../../workers/tasks.js';
 import { taskThreadUrl } from '../../workers/thread-urls.js';
 import { decodeError, SystemError } from '../errors.js';
+import { IF_BUNDLED } from '../io/shipped-file.js';
 
 /** Objects of threads are few and live shortly; without a limit, V8 lets this heap grow to three times the size. */
 const YOUNG_GENERATION_MIB = 12;
@@ -34,12 +35,14 @@ export async function openTaskPool(
   onProfile: OnProfile,
 ): Promise<TaskPool> {
   if (threadCount === 0) return callingThreadPool(jobName, onProfile);
+  // First, because a bundle cannot load piscina either.
+  const filename = taskThreadUrl().href;
   const { Piscina } = await import('piscina');
   return threadPool(
     new Piscina({
       minThreads: Math.min(startCount, threadCount),
       maxThreads: threadCount,
-      filename: taskThreadUrl.href,
+      filename,
       name: 'runTask',
       idleTimeout: Number.POSITIVE_INFINITY,
       // Tasks that write a stream wait for their turn: no task may start before an earlier one.
@@ -142,6 +145,9 @@ export function workerError(error: unknown): SystemError {
     return new SystemError('ERR_WORKER', 'cannot start a worker thread: too many open files (raise `ulimit -n`)', {
       cause: error,
     });
+  }
+  if (/\bCannot find module\b/.test(reason)) {
+    return new SystemError('ERR_BUNDLED', `cannot start a worker thread: ${reason}; ${IF_BUNDLED}`, { cause: error });
   }
   return new SystemError(
     'ERR_WORKER',

@@ -116,7 +116,7 @@ export async function keepRamPool(
     wantedBytes: wholeChunks(wantedBytes),
     slabBytes: SLAB_BYTES,
   };
-  const keeper = new Worker(memoryKeeperUrl, { workerData, trackUnmanagedFds: false });
+  const keeper = openKeeper(workerData);
   let isNeeded = true;
   const answer = new Promise<unknown>((resolve, reject) => {
     const lost = (reason: unknown) => {
@@ -134,6 +134,15 @@ export async function keepRamPool(
     await keeper.terminate();
   });
   return ramPoolIn({ kind: 'kept', channelName, slabBytes: SLAB_BYTES }, Number(await answer));
+}
+
+function openKeeper(workerData: unknown): Worker {
+  const url = memoryKeeperUrl();
+  try {
+    return new Worker(url, { workerData, trackUnmanagedFds: false });
+  } catch (error) {
+    throw workerError(error);
+  }
 }
 
 /** `Promise.withResolvers`, which Node 20 lacks, for a promise without a value. */

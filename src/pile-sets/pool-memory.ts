@@ -11,7 +11,7 @@
  * alignment of the shared bytes.
  */
 import { BroadcastChannel } from 'node:worker_threads';
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 
 /** The memory of a pool in the form that travels to other threads; the memory of a single thread does not travel. */
@@ -37,7 +37,7 @@ export interface PoolMemory {
   load(place: number, byteLength: number, target: Uint8Array, offset: number): void;
 }
 
-/** @throws AbortedError if the job is stopped while the thread that keeps the slabs does not answer. */
+/** @throws AbortError if the job is stopped while the thread that keeps the slabs does not answer. */
 export async function openPoolMemory(handle: PoolMemoryHandle, control: JobControl): Promise<PoolMemory> {
   const { slabBytes } = handle;
   const slabs =
@@ -74,7 +74,7 @@ async function askForSlabs(channelName: string, control: JobControl): Promise<re
       };
       channel.postMessage(ASK_FOR_SLABS);
       timer = setInterval(() => {
-        if (control.isAborted) reject(new AbortedError());
+        if (control.isAborted) reject(new AbortError());
       }, POLL_MILLISECONDS);
     });
   } finally {

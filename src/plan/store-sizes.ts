@@ -63,7 +63,7 @@ export function planWriterMemory(pileCount: number, memoryBytes: number | undefi
   const leastBytes = pass1Arena({ pileCount, bufferBytes: SMALLEST_BUFFER_BYTES, readBytes: SMALLEST_WINDOW_BYTES });
   if (memoryBytes !== undefined && memoryBytes < leastBytes) {
     throw new UsageError(
-      `a memory budget of ${memoryBytes} bytes is too small for ${pileCount} piles: expected at least ${leastBytes}`,
+      `a memory budget of ${memoryBytes} bytes is too small for ${pileCount} piles: expected at least ${leastBytes}; give more with \`memoryBytes\``,
       'ERR_MEMORY_BUDGET',
     );
   }

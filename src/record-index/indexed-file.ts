@@ -8,6 +8,7 @@ import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, openForRead, versionOf } from '../io/files.js';
 import { INDEX_SUFFIX } from '../io/own-files.js';
 import { nameExists } from '../io/paths.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import type { FileMark, IndexDescription } from './index-layout.js';
 import { OpenIndex } from './open-index.js';
 import { DecodedBytes, PlainBytes, type RecordBytes } from './record-bytes.js';
@@ -36,6 +37,7 @@ export interface IndexedFile {
   close(): Promise<void>;
 }
 
+const OPTIONS: OptionNames<IndexedFileOptions> = { index: true, keptBytes: true };
 const DEFAULT_KEPT_BYTES = 64 * 2 ** 20;
 
 /**
@@ -45,6 +47,7 @@ const DEFAULT_KEPT_BYTES = 64 * 2 ** 20;
  * @throws VerificationError if the index is damaged; UsageError ERR_INDEX_VERSION if it has another format version
  */
 export function openIndexed(path: string, options: IndexedFileOptions = {}): IndexedFile {
+  requireKnownOptions('openIndexed()', options, OPTIONS);
   const { index = `${path}${INDEX_SUFFIX}`, keptBytes = DEFAULT_KEPT_BYTES } = options;
   if (!Number.isSafeInteger(keptBytes) || keptBytes < 0)
     throw new UsageError(`\`keptBytes\` is ${keptBytes}; expected a whole number of at least 0`);

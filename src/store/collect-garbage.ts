@@ -11,7 +11,7 @@
  * with a commit (`seen-attempts.ts`): what the manifest does not name then belongs to a lost state, and is left alone.
  */
 import { join } from 'node:path';
-import { AbortedError } from '../errors.js';
+import { AbortError } from '../errors.js';
 import { syncDirectory } from '../io/durable.js';
 import { removeFile } from '../io/files.js';
 import { listNames, statPath } from '../io/paths.js';
@@ -51,7 +51,7 @@ export interface CollectedGarbage {
  * @param graceMilliseconds how long removed pile sets are kept, and attempts that cannot be judged.
  * @param giveUpLost whether the store continues from its newest manifest if that of a later state is lost, and pile sets that
  *   belong to no state and to no writer are deleted.
- * @throws AbortedError when the signal stops it; VerificationError when the manifest of the present state is lost.
+ * @throws AbortError when the signal stops it; VerificationError when the manifest of the present state is lost.
  */
 export async function collectGarbage(
   snapshot: StoreSnapshot,
@@ -62,7 +62,7 @@ export async function collectGarbage(
   try {
     return await collect(snapshot, Date.now() - graceMilliseconds, signal, giveUpLost);
   } catch (error) {
-    throw error instanceof AbortedError ? new AbortedError('garbage') : error;
+    throw error instanceof AbortError ? new AbortError(error.cause, 'garbage') : error;
   }
 }
 

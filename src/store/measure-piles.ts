@@ -15,7 +15,7 @@ import { explainingExpiry, layoutOf, type StoreSnapshot } from './store-snapshot
 
 /**
  * @returns the memory that each pile needs when it is loaded, in bytes.
- * @throws VerificationError, AbortedError; UsageError ERR_STORE when a pile set was expired and deleted meanwhile
+ * @throws VerificationError, AbortError; UsageError ERR_STORE when a pile set was expired and deleted meanwhile
  */
 export async function measurePiles(snapshot: StoreSnapshot, signal: AbortSignal | undefined): Promise<Float64Array> {
   const storedBytes = new Float64Array(snapshot.settings.pileCount);

@@ -31,7 +31,7 @@ describe('a wrong call', () => {
     ],
     [['--npy', '--header', '1'], 'records of npy have a header of their own; leave out --header'],
     [['--webdataset', '--skip-bytes', '1'], 'records of webdataset have a header of their own; leave out --skip-bytes'],
-    [['--delimiter', 'x'.repeat(1025)], 'the delimiter has 1025 bytes; expected 1 to 1024'],
+    [['--delimiter', 'x'.repeat(1025)], '--delimiter has 1025 bytes; expected 1 to 1024'],
     [['--record-size', '1073741825'], '--record-size is 1073741825; expected a whole number from 1 to 1073741824'],
     [['--lines-per-record', '1048577'], '--lines-per-record is 1048577; expected a whole number from 1 to 1048576'],
     [['--header', '1048577'], '--header is 1048577; expected a whole number from 1 to 1048576'],

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
-import { AbortedError, ClosedPipeError, InputError, SystemError, UsageError, VerificationError } from '#src/index.js';
+import { AbortError, ClosedPipeError, InputError, SystemError, UsageError, VerificationError } from '#src/index.js';
 
 describe('exitCodeOf', () => {
   it.each([
@@ -10,10 +10,10 @@ describe('exitCodeOf', () => {
     [new UsageError('x'), undefined, 2],
     [new InputError('ERR_INPUT_MISSING', 'x'), undefined, 3],
     [new VerificationError('x'), undefined, 4],
-    [new AbortedError(), 'SIGHUP' as const, 129],
-    [new AbortedError(), 'SIGINT' as const, 130],
-    [new AbortedError(), 'SIGTERM' as const, 143],
-    [new AbortedError(), undefined, 1],
+    [new AbortError(), 'SIGHUP' as const, 129],
+    [new AbortError(), 'SIGINT' as const, 130],
+    [new AbortError(), 'SIGTERM' as const, 143],
+    [new AbortError(), undefined, 1],
     [new ClosedPipeError(), undefined, 141],
     [new SystemError('ERR_IO', 'while stopping'), 'SIGINT' as const, 1],
     [new TypeError('a mistake of ours'), undefined, 1],

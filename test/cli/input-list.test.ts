@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type InputList, resolveInputIds, resolveInputs, splitList } from '#src/cli/input-list.js';
 import { parseInputIds } from '#src/cli/option-values.js';
-import { AbortedError, InputError, UsageError } from '#src/index.js';
+import { AbortError, InputError, UsageError } from '#src/index.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -95,7 +95,7 @@ describe('resolveInputs', () => {
 
   it('stops when the signal is aborted', async () => {
     await expect(resolveInputs([], [listOf('a\n')], AbortSignal.abort())).rejects.toMatchObject({
-      code: 'ERR_ABORTED',
+      code: 'ABORT_ERR',
     });
   });
 });
@@ -141,7 +141,7 @@ describe('a file of input ids', () => {
     );
     writeFileSync(directory.path('ids'), 'a\n');
     const stopped = resolveInputIds({ file: directory.path('ids') }, AbortSignal.abort());
-    await expect(stopped).rejects.toThrow(AbortedError);
+    await expect(stopped).rejects.toThrow(AbortError);
   });
 
   it('has as many as there are inputs', async () => {

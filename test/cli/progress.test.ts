@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#sr
 import { describeShuffle } from '#src/cli/report-text.js';
 import { setUnfinishedJob } from '#src/errors.js';
 import {
-  AbortedError,
+  AbortError,
   ClosedPipeError,
   InputError,
   type ShuffleProgress,
@@ -288,13 +288,13 @@ describe('messages', () => {
 
   it('say which signal stopped the job', () => {
     const { stream, reporter } = play({});
-    reporter.failure(new AbortedError(), 'SIGTERM');
+    reporter.failure(new AbortError(), 'SIGTERM');
     expect(stream.text).toBe('pileshuf: interrupted by SIGTERM: stopped before the end; no output was written\n');
   });
 
   it('say where an unfinished job is kept, and how to resume it, on the same line', () => {
     const { stream, reporter } = play({ resumeCommand: "pileshuf 'a b' --resume" });
-    const aborted = new AbortedError();
+    const aborted = new AbortError();
     setUnfinishedJob(aborted, { directory: '/tmp/job\n1' });
     reporter.failure(aborted, 'SIGINT');
     expect(stream.text).toBe(

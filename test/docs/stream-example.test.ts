@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openStore } from '#src/index.js';
@@ -12,16 +13,17 @@ import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const script = fileURLToPath(new URL('../../examples/stream.py', import.meta.url));
+const standIn = fileURLToPath(new URL('stand-in', import.meta.url));
 const command = fileURLToPath(new URL('../fixtures/command-under-test.mjs', import.meta.url));
 
 function python(argv: readonly string[]) {
-  const env = { ...process.env, PILESHUF: `${process.execPath} ${command}` };
+  const env = { ...process.env, PILESHUF: `${process.execPath} ${command}`, PYTHONDONTWRITEBYTECODE: '1' };
   const { status, stdout, stderr } = spawnSync('python3', argv, { env, encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
 function shell(line: string, argv: readonly string[]) {
-  const env = { ...process.env, PILESHUF: `${process.execPath} ${command}` };
+  const env = { ...process.env, PILESHUF: `${process.execPath} ${command}`, PYTHONDONTWRITEBYTECODE: '1' };
   const { status, stdout, stderr } = spawnSync('bash', ['-c', line, 'bash', ...argv], { env, encoding: 'utf8' });
   return { status, stdout, stderr };
 }
@@ -79,6 +81,57 @@ describe.skipIf(!isOnPath('python3'))('examples/stream.py', () => {
       expect(readdirSync(directory.path('.'))).not.toContain('state.json.new');
     },
   );
+
+  /** The example of PyTorch in docs/LOADER.md, with a stand-in for PyTorch; a line of JSON for each record. */
+  function inPyTorch(path: string, { ranks, workers, epoch }: { ranks: number; workers: number; epoch: number }) {
+    const page = readFileSync(new URL('../../docs/LOADER.md', import.meta.url), 'utf8');
+    const example = /^```python\n(from torch.*?)^```$/ms.exec(page)?.[1] ?? expect.fail('the page has no example');
+    const program = `
+import json, sys
+sys.path[:0] = ${JSON.stringify([dirname(script), standIn])}
+${example}
+for rank in range(${ranks}):
+    for batch in batches(${JSON.stringify(path)}, ${epoch}, rank, ${ranks}, ${workers}):
+        for record in batch:
+            print(json.dumps(record.decode()))
+`;
+    const { status, stdout, stderr } = python(['-c', program]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return stdout.split('\n').slice(0, -1);
+  }
+
+  it('has a part for each worker of PyTorch on each rank, and one for a rank without workers', () => {
+    const program = `
+import json, sys
+sys.path[:0] = ${JSON.stringify([dirname(script), standIn])}
+from stream import part_of_worker
+from torch.utils.data import DataLoader
+
+class Parts:
+    def __init__(self, rank):
+        self.rank = rank
+    def __iter__(self):
+        yield part_of_worker(self.rank, 2)
+
+print(json.dumps([[part for rank in range(2) for part in DataLoader(Parts(rank), 1, workers)] for workers in (3, 0)]))
+`;
+    const [withWorkers, without] = JSON.parse(python(['-c', program]).stdout);
+    expect(withWorkers).toEqual([0, 1, 2, 3, 4, 5].map((rank) => [{ rank, world_size: 6 }]));
+    expect(without).toEqual([0, 1].map((rank) => [{ rank, world_size: 2 }]));
+  });
+
+  it.runIf(fromCi).each([
+    ['2 ranks with 3 workers, epoch 0', { ranks: 2, workers: 3, epoch: 0 }],
+    ['2 ranks with 3 workers, epoch 1', { ranks: 2, workers: 3, epoch: 1 }],
+    ['2 ranks without workers', { ranks: 2, workers: 0, epoch: 0 }],
+  ])('hands out each record exactly once an epoch in PyTorch: %s', async (_, setting) => {
+    const path = await makeIt();
+    const expected: string[] = [];
+    for await (const record of openStore(path).epoch(setting.epoch)) {
+      expected.push(JSON.stringify(Buffer.from(record).toString()));
+    }
+    expect(inPyTorch(path, setting).toSorted()).toEqual(expected.toSorted());
+  });
 
   it('raises what went wrong', async () => {
     const { status, stderr } = python([script, directory.path('nowhere')]);

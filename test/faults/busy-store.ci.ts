@@ -12,6 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { collectStore, inspectStore } from '#src/index.js';
 import { openOrCreateStore } from '#src/store/create-store.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
+import { drawsFor } from '../fixtures/draws.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -70,10 +71,11 @@ describe('a store that is written, read and expired at the same time', () => {
     const readers = (['read', 'read', 'load', 'load'] as const).map((role) => start(role));
     const expirer = start('expire');
     const producers = Array.from({ length: 8 }, (_, i) => start('produce', `p${i}`));
+    const draw = drawsFor('ends');
     const doomed = ['x', 'y'].map((name) => start('produce', name));
     for (const producer of doomed)
       producer.hasSaid().then(
-        () => setTimeout(producer.kill, 40 * Math.random()),
+        () => setTimeout(producer.kill, 40 * draw()),
         () => {},
       );
 

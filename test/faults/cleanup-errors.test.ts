@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { AbortedError, type ShuffleOptions, SystemError, shuffle } from '#src/index.js';
+import { AbortError, type ShuffleOptions, SystemError, shuffle } from '#src/index.js';
 import { sortLines } from '../fixtures/command-outcome.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SMALL_SIZES, SORTED_OUTPUT, writeInputs } from './small-job.js';
@@ -52,8 +52,8 @@ function runJob(phase: 'scatter' | 'shuffle' | undefined, options: Partial<Shuff
 describe('temp data that cannot be removed', () => {
   it.each(['scatter', 'shuffle'] as const)('is reported with the error that ends the job in %s', async (phase) => {
     const thrown: unknown = await runJob(phase, { output: directory.path('out') }).catch((error: unknown) => error);
-    expect(thrown).toBeInstanceOf(AbortedError);
-    const { message, cleanupErrors } = thrown as AbortedError;
+    expect(thrown).toBeInstanceOf(AbortError);
+    const { message, cleanupErrors } = thrown as AbortError;
     expect(message).toBe('stopped before the end; no output was written');
     expect(cleanupErrors.length).toBeGreaterThan(0);
     expect(new Set(cleanupErrors)).toEqual(new Set([stuck]));

@@ -9,7 +9,7 @@ import { open } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AbortedError, shuffle } from '#src/index.js';
+import { AbortError, shuffle } from '#src/index.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { isOnPath, runOn } from '../fixtures/foreign-program.js';
 import { makePipe } from '../fixtures/make-pipe.js';
@@ -49,8 +49,12 @@ async function until(isSo: () => boolean): Promise<void> {
   expect(isSo()).toBe(true);
 }
 
+let sleeps = 0;
 /** Seconds for a `sleep` that no other test has. */
-const longTime = () => `${100 + (process.pid % 1000)}.${Math.floor(Math.random() * 1e9)}`;
+function longTime(): string {
+  sleeps += 1;
+  return `${100 + sleeps}.${process.pid}1`;
+}
 
 describe('a program that fails', () => {
   it.each(sampled(['true', 'false'], 2))(
@@ -123,7 +127,7 @@ describe('a program that is silent', () => {
     job.catch(() => {});
     await until(() => processesWith(words.join(' ')).length === (inline ? 1 : 2));
     controller.abort();
-    await expect(job).rejects.toBeInstanceOf(AbortedError);
+    await expect(job).rejects.toBeInstanceOf(AbortError);
     expect(processesWith(words.join(' '))).toEqual([]);
     expect(existsSync(directory.path('out'))).toBe(false);
   });
@@ -145,7 +149,7 @@ describe('a program that is silent', () => {
     await writer.write('x'.repeat(100));
     await until(() => processesWith(words.join(' ')).length === 1);
     controller.abort();
-    await expect(job).rejects.toBeInstanceOf(AbortedError);
+    await expect(job).rejects.toBeInstanceOf(AbortError);
     await writer.close();
     expect(processesWith(words.join(' '))).toEqual([]);
   });

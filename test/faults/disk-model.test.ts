@@ -2,9 +2,9 @@
 import { constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import seedrandom from 'seedrandom';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileCalls } from '#src/io/file-calls.js';
+import { drawsFor } from '../fixtures/draws.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival } from './disk-model.js';
 
 const { O_CREAT, O_EXCL, O_RDONLY, O_WRONLY } = constants;
@@ -39,7 +39,7 @@ async function fatesOf(
   await program(model.calls, (...names) => join(root, ...names));
   const atAnyTime = new Set<string>();
   const atTheEnd = new Set<string>();
-  const draw = seedrandom('fates');
+  const draw = drawsFor('fates');
   for (let count = 0; count <= model.changeCount; count++) {
     const random = Array.from({ length: 30 }, () => randomSurvival(draw));
     for (const survival of [ALL_LOST, NAMES_KEPT, DATA_KEPT, ...random]) {
@@ -165,7 +165,7 @@ describe('a file that moves to another directory', () => {
     const model = new DiskModel(root);
     model.calls.rename(join(root, 'from', 'file'), join(root, 'to', 'file'));
     for (const name of synced) await syncDirectory(model.calls, join(root, name));
-    const draw = seedrandom('moves');
+    const draw = drawsFor('moves');
     const random = Array.from({ length: 30 }, () => randomSurvival(draw));
     const seen = new Map<string, string[]>();
     for (const survival of [ALL_LOST, NAMES_KEPT, ...random]) {

@@ -98,7 +98,7 @@ export async function stopInProcess(
   });
   try {
     const outcome = await runInProcess(argv, tuning, controller.signal);
-    if (outcome.failure?.code !== 'ERR_ABORTED' || outcome.failure.resume === undefined)
+    if (outcome.failure?.code !== 'ABORT_ERR' || outcome.failure.resume === undefined)
       throw new Error(`the job was not stopped at call ${nth} of ${count}: ${JSON.stringify(outcome)}`);
     return outcome;
   } finally {

@@ -8,8 +8,8 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
+import { drawsFor } from '../fixtures/draws.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const KILLS = 200;
@@ -71,7 +71,7 @@ describe(`a job of ${INPUT_BYTES / 1e6} MB on disk`, () => {
       const wholeMilliseconds = performance.now() - began;
       expect(undisturbed).toEqual({ exitCode: 0, signal: null, stderr: '' });
 
-      const draw = seedrandom('kills');
+      const draw = drawsFor('kills');
       let kills = 0;
       let jobs = 0;
       for (; kills < KILLS; jobs += 1) {

@@ -7,6 +7,7 @@ import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, openStore } from '#src/index.js';
+import { drawsFor } from '../fixtures/draws.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -41,10 +42,11 @@ describe('a consumer that is killed at any record', () => {
     const argv = [path, records, states, String(EPOCHS)];
     const stateCount = () => (existsSync(states) ? readFileSync(states, 'utf8').split('\n').length - 1 : 0);
 
+    const draw = drawsFor('kills');
     const endings: unknown[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       const before = stateCount();
-      endings.push(await consume(argv, 1 + Math.floor(200 * Math.random())));
+      endings.push(await consume(argv, 1 + Math.floor(200 * draw())));
       const count = stateCount();
       expect(count).toBeGreaterThan(before);
       // It may have been killed between a record and its state: then that one comes again.

@@ -4,9 +4,9 @@
  * disk; after a job that failed, the former output is on disk.
  */
 
-import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
 import { type FileCalls, replaceFileCalls } from '#src/io/file-calls.js';
+import { drawsFor } from '../fixtures/draws.js';
 import { atScale, isSlow, sampled } from '../fixtures/scale.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival, type Survival } from './disk-model.js';
 import { FaultyFileCalls } from './faulty-file-calls.js';
@@ -78,7 +78,7 @@ it.each(
   const hasTurn = (count: number) =>
     beginsAlike ? count % step === 0 : count % stride === number % stride || count === model.changeCount;
   const isTried = (count: number) => hasTurn(count) || (movesBegin >= 0 && count > movesBegin);
-  const draw = seedrandom(lossName);
+  const draw = drawsFor(lossName);
   const tried = new Set<string>();
   const problems: string[] = [];
   for (let count = 0; count <= model.changeCount; count++) {

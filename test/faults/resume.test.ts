@@ -68,7 +68,7 @@ describe.each(
       expect(existsSync(output)).toBe(false);
       const { job } = findJobPaths(directory.temp, directory.path());
       expect(stopped.failure).toMatchObject({
-        code: 'ERR_ABORTED',
+        code: 'ABORT_ERR',
         message: `interrupted by ${signal}: stopped before the end; no output was written`,
         resume: { directory: job },
       });
@@ -142,7 +142,7 @@ describe('SIGTERM', () => {
     'in %s of a job that cannot be resumed leaves nothing',
     async (place) => {
       const stopped = await run({ sabotage: { ...SIGTERM, ...PLACES[place] } });
-      expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ERR_ABORTED' } });
+      expect(stopped).toMatchObject({ exitCode: 143, failure: { code: 'ABORT_ERR' } });
       expect(stopped.failure?.resume).toBe(undefined);
       expect(readdirSync(directory.temp)).toEqual([]);
     },

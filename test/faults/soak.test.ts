@@ -11,7 +11,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AbortedError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { AbortError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { atScale } from '../fixtures/scale.js';
@@ -65,7 +65,6 @@ const anyJob = fc
 
 type SoakJob = typeof anyJob extends fc.Arbitrary<infer Job> ? Job : never;
 
-const SEED = 20_260_131;
 /** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
 const MEASUREMENTS = 12;
 
@@ -163,7 +162,7 @@ async function throughPipe(run: (pipe: string) => Promise<unknown>, output: stri
 }
 
 it(`${jobCount} jobs end well, and leave the process as it was`, { timeout: 3_600_000 }, async () => {
-  const jobs = fc.sample(anyJob, { numRuns: jobCount, seed: SEED });
+  const jobs = fc.sample(anyJob, { numRuns: jobCount });
   const [first] = jobs;
   if (first === undefined) throw new RangeError('there is no job');
   await runJob(first);
@@ -199,7 +198,7 @@ async function interruptAfter(
   try {
     await run({ signal: controller.signal, onProgress });
   } catch (error) {
-    if (!(error instanceof AbortedError)) throw error;
+    if (!(error instanceof AbortError)) throw error;
     await run({});
   }
 }

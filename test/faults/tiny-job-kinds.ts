@@ -22,6 +22,8 @@ export const CALL_AT: Readonly<Record<Moment, (call: FileCall) => boolean>> = {
 export interface TinyJobKind {
   readonly name: string;
   readonly tuning: Tuning;
+  /** Default 1. */
+  readonly workers?: number;
   readonly shards?: boolean;
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;

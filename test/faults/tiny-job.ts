@@ -3,7 +3,7 @@
  * input, temp directories, stripes, segments a pile, shards. It can write to every kind of output. It is so small that
  * a test can repeat it for each of its calls.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -100,7 +100,7 @@ export class TinyJob {
         ? { jobDir: join(this.root, 'job-dir') }
         : { tempDirs: [join(this.root, 'temp-0'), join(this.root, 'temp-1')] }),
       memoryBytes: 2 ** 27,
-      workers: 1,
+      workers: this.kind.workers ?? 1,
       seed: SEED,
       force: kind.force ?? false,
       resume: kind.resumable ?? false,
@@ -168,7 +168,10 @@ export class TinyJob {
     for (const name of readdirSync(this.root, { recursive: true }).map(String)) {
       if (!basename(name).startsWith('lock+')) continue;
       const path = join(this.root, name);
-      renameSync(path, path.replace(/[0-9a-f]{16}$/, randomBytes(8).toString('hex')));
+      renameSync(
+        path,
+        path.replace(/[0-9a-f]{16}$/, (token) => createHash('sha1').update(token).digest('hex').slice(0, 16)),
+      );
     }
   }
 
@@ -176,10 +179,22 @@ export class TinyJob {
   readonly watches = (path: string): boolean =>
     path === this.root || path.startsWith(`${this.root}/`) || this.inputs.includes(path);
 
-  /** What can be seen of the output, but for what is named as hidden. */
+  /**
+   * What can be seen of the output, but for what is named as hidden. Compressed shards are the same bytes only if the
+   * settings are the same.
+   */
   content(): Content {
+    return this.#visible((path) => this.#read(path));
+  }
+
+  /** The same, each shard decoded: what the seed and the inputs alone decide. */
+  decodedContent(): Content {
+    return this.#visible((path) => this.#decode(path));
+  }
+
+  #visible(bytesOf: (path: string) => Buffer): Content {
     const paths = filesBelow(this.outputDirectory).filter((path) => !liesInJob(path));
-    return Object.fromEntries(paths.map((path) => [path, inShort(this.#read(path))]));
+    return Object.fromEntries(paths.map((path) => [path, inShort(bytesOf(path))]));
   }
 
   /**
@@ -234,8 +249,7 @@ export class TinyJob {
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
     const header = this.#header;
     const bodies = names.sort().map((name) => {
-      const stored = this.#read(name);
-      const bytes = this.kind.compress === undefined ? stored : gunzipSync(stored);
+      const bytes = this.#decode(name);
       expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
       return bytes.subarray(header.byteLength);
     });
@@ -266,6 +280,11 @@ export class TinyJob {
 
   #read(path: string): Buffer {
     return readFileSync(join(this.outputDirectory, path));
+  }
+
+  #decode(path: string): Buffer {
+    const stored = this.#read(path);
+    return this.kind.compress === undefined || path.endsWith('.json') ? stored : gunzipSync(stored);
   }
 }
 

@@ -3,7 +3,6 @@
  * codec, and the length of a stored member depends only on the length of its bytes.
  */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +18,7 @@ import {
   suffixOf,
 } from '#src/formats/encoder-table.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
+import { noiseOf } from '../fixtures/draws.js';
 import { decodeWithTool } from './decode-with-tool.js';
 
 it.skipIf(canWriteZstd)('zstd, which nothing on this machine writes', () => {});
@@ -29,7 +29,7 @@ describe.each(WRITABLE_CODECS)('%s', (codec) => {
   it('gives back what was compressed or stored, in one member or in several', () => {
     const content = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
-      fc.constantFrom(0, 1, 65_535, 65_536, 131_072, 131_073, 300_000).map((length) => randomBytes(length)),
+      fc.constantFrom(0, 1, 65_535, 65_536, 131_072, 131_073, 300_000).map((length) => noiseOf(length)),
       fc.constantFrom(1, 131_072, 1_000_000).map((length) => Buffer.alloc(length, 'text ')),
     );
     const members = fc.array(fc.tuple(content, fc.constantFrom('encode', 'store')), { minLength: 1, maxLength: 4 });
@@ -43,27 +43,22 @@ describe.each(WRITABLE_CODECS)('%s', (codec) => {
   });
 
   it('is valid to its tool, checksums included', () => {
-    const stored = Buffer.concat([encoder.encode(randomBytes(5000)), encoder.store(randomBytes(200_000))]);
+    const stored = Buffer.concat([encoder.encode(noiseOf(5000)), encoder.store(noiseOf(200_000))]);
     expect(() => execFileSync(codec, ['-t'], { input: stored, stdio: 'pipe' })).not.toThrow();
-    const damaged = Buffer.from(encoder.encode(randomBytes(5000)));
+    const damaged = Buffer.from(encoder.encode(noiseOf(5000)));
     damaged[2500] = (damaged[2500] ?? 0) ^ 1;
     expect(() => execFileSync(codec, ['-t'], { input: damaged, stdio: 'pipe' })).toThrow();
   });
 
   it('stores bytes in a length that follows from theirs', () => {
     for (const length of [0, 1, 128, 65_536, 131_072, 200_001, 1_000_000]) {
-      const lengths = [Buffer.alloc(length), randomBytes(length)].map((bytes) => encoder.store(bytes).byteLength);
+      const lengths = [Buffer.alloc(length), noiseOf(length)].map((bytes) => encoder.store(bytes).byteLength);
       expect(new Set(lengths).size, `${length} bytes`).toBe(1);
     }
   });
 
   it('holds on to no more memory than a member takes, however small it is', () => {
-    for (const bytes of [
-      Buffer.alloc(4_000_000, 'text '),
-      randomBytes(4_000_000),
-      Buffer.from('a\n'),
-      randomBytes(0),
-    ]) {
+    for (const bytes of [Buffer.alloc(4_000_000, 'text '), noiseOf(4_000_000), Buffer.from('a\n'), noiseOf(0)]) {
       const { buffer, byteLength } = encoder.encode(bytes);
       expect(byteLength).toBeGreaterThan(0);
       expect(buffer.byteLength).toBe(byteLength);
@@ -113,7 +108,7 @@ describe.each([
   it('gives members of all lengths', () => {
     const encoder = encoderOf(memberOf);
     for (const length of [0, 1, 65_536, 131_073, 3_000_000]) {
-      const bytes = randomBytes(length);
+      const bytes = noiseOf(length);
       for (const member of [encoder.encode(bytes), encoder.store(bytes)]) {
         // `toEqual` takes seconds for each megabyte.
         expect(Buffer.compare(member, memberOf(bytes))).toBe(0);

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortedError } from '#src/errors.js';
+import { AbortError } from '#src/errors.js';
 import { type FramingSpec, framingOf, LINES } from '#src/formats/framing-table.js';
 import { describeForSlices, findCuts, mayBeCut } from '#src/inputs/cuts.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
@@ -212,7 +212,7 @@ describe('findCuts', () => {
     it('stops', async () => {
       const abort = new AbortController();
       setImmediate(() => abort.abort());
-      await expect(findCuts(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortedError);
+      await expect(findCuts(input, lines, MUCH, 1, abort.signal)).rejects.toBeInstanceOf(AbortError);
     });
   });
 });

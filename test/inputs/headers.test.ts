@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AbortedError, InputError } from '#src/errors.js';
+import { AbortError, InputError } from '#src/errors.js';
 import type { HeaderSpec } from '#src/formats/record-format.js';
 import { readInputHeaders, requireWholeRecords } from '#src/inputs/headers.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
@@ -126,7 +126,7 @@ describe('readInputHeaders', () => {
 
   it('ends when it is told to', async () => {
     const inputs = await inputsOf(Buffer.from('a\nb\n'));
-    await expect(read(inputs, twoLines, AbortSignal.abort())).rejects.toThrow(AbortedError);
+    await expect(read(inputs, twoLines, AbortSignal.abort())).rejects.toThrow(AbortError);
   });
 });
 

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node
 import { relative, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AbortedError, InputError, UsageError } from '#src/errors.js';
+import { AbortError, InputError, UsageError } from '#src/errors.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { BGZF_END, bgzfMember } from '../formats/codecs/bgzf-file.js';
@@ -96,7 +96,7 @@ describe('listInputs', () => {
     for (const named of [Array.from({ length: 600 }, (_, i) => directory.path(`d/${i}/file`)), [directory.path('d')]]) {
       const abort = new AbortController();
       setImmediate(() => abort.abort());
-      await expect(listInputs(named, () => {}, undefined, abort.signal)).rejects.toThrow(AbortedError);
+      await expect(listInputs(named, () => {}, undefined, abort.signal)).rejects.toThrow(AbortError);
     }
   });
 

@@ -5,7 +5,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AbortedError, InputError, SystemError } from '#src/errors.js';
+import { AbortError, InputError, SystemError } from '#src/errors.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { isPattern, listDirectory, listMatches } from '#src/io/list-files.js';
 import { statPath } from '#src/io/paths.js';
@@ -231,7 +231,7 @@ describe('finding files', () => {
         expect(await listMatches(directory.path('{p,q}/**/{a,?}.txt'))).toHaveLength(300);
         expect(calls).toBe(1 + 301);
         const stopped = listMatches(directory.path('p/**/a.txt'), AbortSignal.abort());
-        await expect(stopped).rejects.toThrow(AbortedError);
+        await expect(stopped).rejects.toThrow(AbortError);
       } finally {
         replaceFileCalls(former);
       }

@@ -25,6 +25,7 @@ import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock, findJobHolder, type JobLock, looksLikeLock } from '#src/job-directory/job-lock.js';
 import { type FileOwner, formatOwnerName } from '#src/machine/file-owner.js';
 import { identifyThisProcess } from '#src/machine/process-identity.js';
+import { caseSeed } from '../fixtures/draws.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -353,8 +354,8 @@ describe('many processes that want one directory', () => {
     const witness = directory.path('witness');
     const args = [rivalProgram, job(), witness, `${times}`, `${killedOnceOf}`];
     const ends = await Promise.all(
-      Array.from({ length: processCount }, async () => {
-        const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+      Array.from({ length: processCount }, async (_, i) => {
+        const child = spawn(process.execPath, [...args, `${caseSeed} ${i}`], { stdio: ['ignore', 'ignore', 'pipe'] });
         children.push(child);
         let complaints = '';
         child.stderr.on('data', (bytes) => {

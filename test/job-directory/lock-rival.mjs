@@ -3,26 +3,29 @@
  * process can make; if the file of another living process exists, it ends with exit code 2. Now and then it is killed
  * while it holds the directory.
  *
- * Arguments: the directory, the path of that file, the number of times, and the number of times for each kill.
+ * Arguments: the directory, the path of that file, the number of times, the number of times for each kill, and the seed
+ * of its waits and kills.
  */
 import { appendFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import seedrandom from 'seedrandom';
 import { PileshufError } from '#src/errors.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
 import { isRunning } from '#src/machine/process-identity.js';
 
-const [directory = '', witness = '', times = '', killedOnceOf = ''] = process.argv.slice(2);
+const [directory = '', witness = '', times = '', killedOnceOf = '', seed = ''] = process.argv.slice(2);
+const draw = seedrandom(seed);
 
 for (let done = 0; done < Number(times); ) {
   const lock = tryToAcquire();
   if (lock === undefined) {
-    await delay(1 + 30 * Math.random());
+    await delay(1 + 30 * draw());
     continue;
   }
   standAlone();
   appendFileSync(`${witness}.log`, `${process.pid} ${lock.takenOver.length}\n`);
-  await delay(3 * Math.random());
-  if (Math.random() * Number(killedOnceOf) < 1) process.kill(process.pid, 'SIGKILL');
+  await delay(3 * draw());
+  if (draw() * Number(killedOnceOf) < 1) process.kill(process.pid, 'SIGKILL');
   if (readFileSync(witness, 'utf8') !== String(process.pid)) fail('another one came while it held the directory');
   unlinkSync(witness);
   lock.release();

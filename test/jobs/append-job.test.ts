@@ -3,7 +3,7 @@
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortedError, type AppendOptions, appendToStore, shuffleStore, UsageError } from '#src/index.js';
+import { AbortError, type AppendOptions, appendToStore, shuffleStore, UsageError } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -81,14 +81,14 @@ describe('appendToStore', () => {
   it('leaves the store as it was when it is stopped, however far it has come', async () => {
     await append();
     const files = readdirSync(store(), { recursive: true }).toSorted();
-    await expect(append({ inputIds: ['x'], signal: AbortSignal.abort() })).rejects.toThrow(AbortedError);
+    await expect(append({ inputIds: ['x'], signal: AbortSignal.abort() })).rejects.toThrow(AbortError);
     const controller = new AbortController();
     const stopped = append({
       inputs: [directory.path('many')],
       signal: controller.signal,
-      onProgress: () => controller.abort(),
+      onProgress: () => controller.abort('enough'),
     });
-    await expect(stopped).rejects.toThrow(AbortedError);
+    await expect(stopped).rejects.toMatchObject({ name: 'AbortError', cause: 'enough' });
     expect(readdirSync(store(), { recursive: true }).toSorted()).toEqual(files);
     expect(await recordsInStore()).toBe(3);
   });

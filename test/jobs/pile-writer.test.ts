@@ -173,7 +173,10 @@ describe('a PileWriter', () => {
     [{ generation: 'a\nb' }, /^the generation "a\\nb" has no name of 1 to 200 printable characters/],
     [{ piles: 65537 }, /^`piles` is 65537; expected a whole number from 1 to 65536$/],
     [{ piles: undefined, expectedBytes: 0 }, /^`expectedBytes` is 0; expected a whole number from 1/],
-    [{ memoryBytes: 1000 }, /^a memory budget of 1000 bytes is too small for 5 piles: expected at least \d+$/],
+    [
+      { memoryBytes: 1000 },
+      /^a memory budget of 1000 bytes is too small for 5 piles: expected at least \d+; give more with `memoryBytes`$/,
+    ],
     [{ seed: '43' }, /has the seed "42", expected "43"/],
     [{ piles: 6 }, /has a number of piles of 5, expected 6/],
   ])('refuses %o, and changes nothing', async (options, message) => {

@@ -173,7 +173,7 @@ describe('a caller without types', () => {
     ['`header`: expected an object', { inputs: ['a'], header: {} }],
     ['`header`: expected an object', { inputs: ['a'], header: { lines: 1, bytes: 2 } }],
     ['`header.lines` is 1.5; expected a whole number from 1', { inputs: ['a'], header: { lines: 1.5 } }],
-    ['zeroTerminated and records contradict', { inputs: ['a'], zeroTerminated: true, records: { by: 'npy' } }],
+    ['`zeroTerminated` and `records` contradict', { inputs: ['a'], zeroTerminated: true, records: { by: 'npy' } }],
     ['`resume`: expected true or false', { inputs: ['a'], output: 'b', resume: 'no' }],
     ['`jobDir`: expected a path', { inputs: ['a'], output: 'b', jobDir: '' }],
     ['`keepTemp`: expected true or false', { inputs: ['a'], output: 'b', keepTemp: 1 }],

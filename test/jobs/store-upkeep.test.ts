@@ -1,7 +1,7 @@
 /** Upkeep that its caller stops: it ends soon, and a later call does the rest. */
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortedError, collectStore, expireStore, inspectStore } from '#src/index.js';
+import { collectStore, expireStore, inspectStore } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -21,12 +21,13 @@ beforeEach(async () => {
 
 describe('a signal that is aborted before the call', () => {
   it('lets nothing expire, collect or inspect', async () => {
-    const signal = AbortSignal.abort();
-    await expect(expireStore(store(), { keepLast: 1 }, { signal })).rejects.toThrow(AbortedError);
+    const signal = AbortSignal.abort('enough');
+    const stopped = { name: 'AbortError', code: 'ABORT_ERR', cause: 'enough' };
+    await expect(expireStore(store(), { keepLast: 1 }, { signal })).rejects.toMatchObject(stopped);
     expect(await generationCount()).toBe(2);
-    await expect(inspectStore(store(), { signal })).rejects.toThrow(AbortedError);
+    await expect(inspectStore(store(), { signal })).rejects.toMatchObject(stopped);
     await expireStore(store(), { keepLast: 1 });
-    await expect(collectStore(store(), { graceMilliseconds: 0, signal })).rejects.toThrow(AbortedError);
+    await expect(collectStore(store(), { graceMilliseconds: 0, signal })).rejects.toMatchObject(stopped);
     expect(indexCount()).toBe(4);
   });
 });

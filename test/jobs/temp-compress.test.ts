@@ -66,8 +66,8 @@ describe('tempCompress', () => {
   it.each([
     [['--temp-compress', 'gzip'], '--temp-compress gzip: expected zstd, or with a level as in zstd:3'],
     [['--temp-compress', 'zstd:'], '--temp-compress zstd:: expected zstd, or with a level as in zstd:3'],
-    [['--temp-compress', 'zstd:0'], 'the zstd level must be a whole number from 1 to 22, not 0'],
-    [['--temp-compress=zstd:23'], 'the zstd level must be a whole number from 1 to 22, not 23'],
+    [['--temp-compress', 'zstd:0'], '--temp-compress zstd:0: expected a level from 1 to 22'],
+    [['--temp-compress=zstd:23'], '--temp-compress zstd:23: expected a level from 1 to 22'],
   ])('is refused as %j', async (argv, message) => {
     const { exitCode, stderr } = await runCommand(['in', '-o', directory.path('out'), ...argv]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: `pileshuf: ${message}\n` });

@@ -19,7 +19,8 @@ async function readUntilTold(path: string, read: (store: OpenedStore) => Promise
   }, 5);
   // If the signal does not work, the test still ends.
   const end = performance.now() + 5000;
-  const told = { code: 'ERR_ABORTED', message: expect.stringContaining('incomplete') };
+  const cause = expect.objectContaining({ name: 'TimeoutError' });
+  const told = { name: 'AbortError', code: 'ABORT_ERR', cause, message: expect.stringContaining('incomplete') };
   try {
     await expect(
       (async () => {

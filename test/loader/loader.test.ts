@@ -396,13 +396,14 @@ describe('a loader', () => {
     const store = openStore(await makeIt(), { signal: controller.signal });
     const loader = store.epoch(0, { prefetchPiles: 0 });
     const reading = (async () => {
-      for await (const _ of loader) controller.abort();
+      for await (const _ of loader) controller.abort('enough');
     })();
-    await expect(reading).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    await expect(reading).rejects.toMatchObject({ code: 'ABORT_ERR', cause: 'enough' });
     await store.close();
     const closed = openStore(directory.path('store'));
     await closed.close();
-    await expect(given(closed.epoch(0))).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    await expect(given(closed.epoch(0))).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    await expect(given(closed.epoch(0))).rejects.not.toHaveProperty('cause');
   });
 });
 

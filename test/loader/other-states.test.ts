@@ -98,7 +98,7 @@ describe('threads', () => {
       process.off('worker', count);
       await store.close();
     }
-    await expect(given(store.resume(state))).rejects.toMatchObject({ code: 'ERR_ABORTED' });
-    await expect(given(store.epoch(0))).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    await expect(given(store.resume(state))).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    await expect(given(store.epoch(0))).rejects.toMatchObject({ code: 'ABORT_ERR' });
   });
 });

@@ -8,7 +8,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AbortedError } from '#src/errors.js';
+import { AbortError } from '#src/errors.js';
 import { compressionOf } from '#src/formats/encoder-table.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { openSink } from '#src/output/open-sink.js';
@@ -166,7 +166,7 @@ describe('CompressedSink', () => {
     const control = JobControl.create([], 60);
     const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(1000), { from: 0, to: 1000 }, 1, 10, control);
     control.abort();
-    await expect(task.fill()).rejects.toThrow(AbortedError);
+    await expect(task.fill()).rejects.toThrow(AbortError);
     await task.sink.abandon();
     // It had taken room for two of its members.
     expect(control.spareBytes).toBeLessThan(25);

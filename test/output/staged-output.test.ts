@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortedError, SystemError, UsageError, VerificationError } from '#src/errors.js';
+import { AbortError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import { readJournal, writeJournal } from '#src/output/commit-journal.js';
@@ -418,7 +418,7 @@ describe('StagedOutput', () => {
     stage('bytes');
     const stopped = JobControl.create([], 0);
     stopped.abort();
-    await expect(output.commit(summaryOf(1, 5), stopped)).rejects.toThrow(AbortedError);
+    await expect(output.commit(summaryOf(1, 5), stopped)).rejects.toThrow(AbortError);
     expect(existsSync(out())).toBe(false);
     expect(journal()).toBeUndefined();
   });

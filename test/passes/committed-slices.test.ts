@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AbortedError, PileshufError } from '#src/errors.js';
+import { AbortError, PileshufError } from '#src/errors.js';
 import { type FileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { JobControl, UNGATED } from '#src/job-control.js';
 import {
@@ -234,7 +234,7 @@ describe('readCommittedSlices, while the job is asked to stop', () => {
         setImmediate(() => stopped.abort());
       }
     };
-    await expect(readAll()).rejects.toThrow(AbortedError);
+    await expect(readAll()).rejects.toThrow(AbortError);
     expect(numbers).toEqual([0]);
   });
 });

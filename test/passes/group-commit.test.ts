@@ -3,7 +3,7 @@
  * commits and is reported, and a caller that waits for the end has all items durable.
  */
 import { describe, expect, it, vi } from 'vitest';
-import { AbortedError, SystemError } from '#src/errors.js';
+import { AbortError, SystemError } from '#src/errors.js';
 import { committing, GroupCommit } from '#src/passes/group-commit.js';
 
 /** A commit that takes until it is told to end. */
@@ -137,7 +137,7 @@ describe('committing', () => {
 
   it('throws what a commit threw first, with what the work threw by itself attached', async () => {
     for (const [then, cleanupErrors] of [
-      [new AbortedError(), []],
+      [new AbortError(), []],
       [new Error('broken'), [new Error('broken')]],
     ] as const) {
       const { commit, end } = heldCommit();

@@ -1,7 +1,7 @@
 /** The thread that keeps the memory pool ends before its job: nobody waits for it, and the job ends with the reason. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Release } from '#src/cleanup.js';
-import { AbortedError, SystemError } from '#src/errors.js';
+import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
 import { JobStop, keepRamPool } from '#src/passes/threads.js';
 import { RamPool } from '#src/pile-sets/ram-pool.js';
@@ -40,7 +40,7 @@ describe('keepRamPool', () => {
     keeper.code = keeperThat(ends);
     const { control, stop } = openStop();
     const handle = await keepRamPool(MIB, stop, releases);
-    await expect(RamPool.open(handle, control)).rejects.toBeInstanceOf(AbortedError);
+    await expect(RamPool.open(handle, control)).rejects.toBeInstanceOf(AbortError);
     expect(stop.reason).toBeInstanceOf(SystemError);
     expect(stop.reason).toMatchObject({ code: 'ERR_WORKER', message: expect.stringMatching(reason) });
   });
@@ -56,7 +56,7 @@ describe('keepRamPool', () => {
     const { control, stop } = openStop();
     const opening = RamPool.open(await keepRamPool(MIB, stop, releases), control);
     stop.request();
-    await expect(opening).rejects.toBeInstanceOf(AbortedError);
+    await expect(opening).rejects.toBeInstanceOf(AbortError);
     expect(stop.reason).toBeUndefined();
   });
 

@@ -1,7 +1,7 @@
 /** Tasks that are handed out a few at a time, and the fate of the other tasks when one fails. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { AbortedError, SystemError } from '#src/errors.js';
+import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
 import { runTasks } from '#src/passes/run-tasks.js';
 import { JobStop } from '#src/passes/threads.js';
@@ -45,7 +45,7 @@ describe('runTasks', () => {
     const run = async () => {
       stop.fail(new SystemError('ERR_WORKER', 'the memory is gone'));
       await delay(5);
-      throw new AbortedError();
+      throw new AbortError();
     };
     await expect(runTasks([0, 1], run, () => {}, 2, stop)).rejects.toThrow('the memory is gone');
   });

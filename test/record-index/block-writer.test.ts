@@ -2,12 +2,12 @@
  * Indexes larger than one write, made by tasks that write in turns: each block is found at its place.
  */
 import { writeFileSync } from 'node:fs';
-import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
 import { BlockWriter, SharedPlaces } from '#src/record-index/block-writer.js';
 import { IndexAttempt } from '#src/record-index/index-attempt.js';
 import { HEADER_BYTES } from '#src/record-index/index-layout.js';
 import { OpenIndex } from '#src/record-index/open-index.js';
+import { drawsFor } from '../fixtures/draws.js';
 import { useFastDirectory } from '../laws/fast-directory.js';
 
 const directory = useFastDirectory();
@@ -40,7 +40,7 @@ describe('an index of many blocks', () => {
     writeFileSync(path, '');
     const attempt = IndexAttempt.begin(`${path}.pileshuf-index`);
     const places = SharedPlaces.from(HEADER_BYTES);
-    const draw = seedrandom('records');
+    const draw = drawsFor('records');
     const starts: [number[], number[]] = [[], []];
     const writers = [0, 1].map(() => new BlockWriter(attempt.file, new SharedPlaces(places.buffer)));
     const far = 2 ** 45;

@@ -3,11 +3,11 @@
  * former content or the new one; it has the new one if the work had ended; and the work can be repeated.
  */
 
-import seedrandom from 'seedrandom';
 import { describe, expect, it } from 'vitest';
 import { ensureSharedDirectory } from '#src/io/directories.js';
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT, randomSurvival } from '../faults/disk-model.js';
+import { drawsFor } from '../fixtures/draws.js';
 import { atScale } from '../fixtures/scale.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -46,7 +46,7 @@ describe.each([making, makingInNewDirectory, ...STORE_CHANGES])('$name', (change
     await change.work(store()).finally(() => replaceFileCalls(former));
     expect(model.changeCount).toBeGreaterThan(8);
 
-    const draw = seedrandom(change.name);
+    const draw = drawsFor(change.name);
     const tried = new Set<string>();
     for (let count = model.changeCount; count >= 0; count -= step) {
       const survivals = [

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
 import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
+import { shippedFile } from '../../src/io/shipped-file.js';
 
 /** The bytes of one page of linear memory. */
 const PAGE_BYTES = 65536;
@@ -97,7 +98,7 @@ export interface KernelFunctions extends FramingFunctions {
 let compiledModule: WebAssembly.Module | undefined;
 
 function compileOnce(): WebAssembly.Module {
-  compiledModule ??= new WebAssembly.Module(readProgram(new URL('kernel.wasm', import.meta.url)));
+  compiledModule ??= new WebAssembly.Module(readProgram(shippedFile('kernel.wasm', import.meta.url)));
   return compiledModule;
 }
 

@@ -80,7 +80,7 @@ function requireSame(state: object, typed: object): void {
 /**
  * The library checks whether it is a state.
  * @param value JSON, or `@FILE`.
- * @throws UsageError when it is not JSON; InputError when the file cannot be read; AbortedError
+ * @throws UsageError when it is not JSON; InputError when the file cannot be read; AbortError
  */
 async function readStartState(value: string, signal: AbortSignal): Promise<LoaderState> {
   const text = value.startsWith('@')

@@ -4,6 +4,7 @@
  * error, and so is an input that ends inside a member.
  */
 import { Readable } from 'node:stream';
+import { types } from 'node:util';
 import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:zlib';
 import { corruptInput } from '../../errors.js';
 import type { Codec, CompressedSource, MemberEncoder } from '../codec.js';
@@ -149,7 +150,7 @@ function requireZeros(bytes: Uint8Array, start: number, path: string): void {
 
 /** zlib reports how much it has consumed only after each piece: the defect lies in [consumed, end). */
 function asInputError(error: unknown, path: string, consumed: number, end: number): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (!types.isNativeError(error) || !('code' in error)) return error;
   const { code } = error;
   if (code === 'Z_BUF_ERROR') {
     return corruptInput(

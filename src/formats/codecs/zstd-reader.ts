@@ -2,6 +2,7 @@
  * Reads compressed inputs with a decoder: cuts them into frames, has each decoded, reserves the memory for windows, and
  * compares the length that a frame declares with what it decodes to.
  */
+import { types } from 'node:util';
 import { corruptInput, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
 import type { CompressedSource, DecoderMemory } from '../codec.js';
 import { freeBytes } from '../free-bytes.js';
@@ -96,7 +97,7 @@ function requireLength({ frame, storedOffset, bytes }: FramePiece, decodedBytes:
 }
 
 function asInputError(error: unknown, path: string, { storedOffset, bytes }: FramePiece): unknown {
-  if (!(error instanceof Error) || error instanceof PileshufError) return error;
+  if (!types.isNativeError(error) || error instanceof PileshufError) return error;
   if (/memory/i.test(error.message)) {
     return new SystemError(
       'ERR_OUT_OF_MEMORY',

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { AbortedError, InputError, UsageError } from '#src/errors.js';
+import { AbortError, InputError, UsageError } from '#src/errors.js';
 import type { Codec, CompressedSource } from '#src/formats/codec.js';
 import { bzip2, lz4, namedProgram, xz } from '#src/formats/codecs/programs.js';
 import { closeFile, openForRead } from '#src/io/files.js';
@@ -162,14 +162,14 @@ describe('when the job is to stop', () => {
     const source: CompressedSource = {
       ...sourceOf(input),
       throwIfAborted: () => {
-        if (mustStop) throw new AbortedError();
+        if (mustStop) throw new AbortError();
       },
     };
     const decoded = decode(shell(script), source);
     decoded.catch(() => {});
     await delay(100);
     mustStop = true;
-    await expect(decoded).rejects.toBeInstanceOf(AbortedError);
+    await expect(decoded).rejects.toBeInstanceOf(AbortError);
     expect(children()).toEqual([]);
   });
 
@@ -178,13 +178,13 @@ describe('when the job is to stop', () => {
     const source: CompressedSource = {
       ...sourceOf(input),
       throwIfAborted: () => {
-        if (mustStop) throw new AbortedError();
+        if (mustStop) throw new AbortError();
       },
     };
     setTimeout(() => {
       mustStop = true;
     }, 100);
-    await expect(decode(shell('kill -INT $$'), source)).rejects.toBeInstanceOf(AbortedError);
+    await expect(decode(shell('kill -INT $$'), source)).rejects.toBeInstanceOf(AbortError);
   });
 });
 

@@ -1,4 +1,8 @@
-/** Runs the cases with the zstd of `node:zlib` in the present Node, with zstd-napi hidden, and prints the results. */
+/**
+ * Runs the cases with the zstd of `node:zlib` in the present Node, with zstd-napi hidden, and prints the results. Its
+ * argument is the seed of the cases.
+ */
+import fc from 'fast-check';
 import { isSoundDecoder } from '#src/formats/codecs/zstd.js';
 import { nodeDecoder } from '#src/formats/codecs/zstd-decoders.js';
 import { findZstdInNode, loadZstdAddon } from '#src/formats/codecs/zstd-libraries.js';
@@ -6,6 +10,7 @@ import { writersHere } from '#src/formats/codecs/zstd-writer.js';
 import { decoderCases } from './zstd-decoder-cases.mjs';
 import { encoderCases, packerCases } from './zstd-writer-cases.mjs';
 
+fc.configureGlobal({ seed: Number(process.argv[2]) });
 const zstdInNode = findZstdInNode();
 if (zstdInNode === undefined) throw new Error(`Node ${process.version} has no zstd`);
 if (loadZstdAddon() !== undefined) throw new Error('zstd-napi is not hidden');
