@@ -2,7 +2,7 @@
  * Checks before a job starts whether the disks can hold it. A job that cannot fit is refused; a job that probably does
  * not fit gets a warning.
  */
-import { SystemError } from '../errors.js';
+import { nameSome, SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
@@ -72,12 +72,12 @@ export function warnOfMemoryDisks(
   gates: DeviceGates,
   onWarning: TalkRequest['onWarning'],
 ): void {
-  for (const directory of tempDirs) {
-    if (gates.deviceOf(directory, 'temp').deviceClass !== 'memory') continue;
-    onWarning(
-      `the temp directory ${directory} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
-    );
-  }
+  const inMemory = tempDirs.filter((directory) => gates.deviceOf(directory, 'temp').deviceClass === 'memory');
+  if (inMemory.length === 0) return;
+  const what = inMemory.length === 1 ? 'the temp directory' : `${inMemory.length} temp directories,`;
+  onWarning(
+    `${what} ${nameSome(inMemory)}${inMemory.length === 1 ? ' lies' : ', lie'} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
+  );
 }
 
 /**

@@ -22,6 +22,7 @@ import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
+import { expectStoreShuffle } from './job-costs.js';
 import { describeStoreShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -61,7 +62,9 @@ export async function shuffleStore(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress);
+    const { compression } = request;
+    const costs = expectStoreShuffle({ compression, hasFiles: prepared.site.kind === 'files' }, prepared.plan);
+    const progress = new JobProgress(control, stop, request.onProgress, costs);
     const site = await openSite(prepared, scope);
     return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope));
   }).catch((error: unknown) => {
@@ -152,9 +155,7 @@ async function shuffleAt(
 
   const layout = layOutOutput(request, piles, undefined);
   const second = await threadsOfPass2(threads, plan, undefined, piles, profile.add, releases);
-  const target = await beginOutput(site, layout, control);
 
-  profile.pass2Begins();
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
@@ -163,8 +164,13 @@ async function shuffleAt(
     rescatterTo: site.piles,
     isProfiled,
   });
-  const work = { piles, target, settings, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
-  const pass2 = await progress.during('shuffle', piles.bytes, () => shufflePiles(work, second.threads, undefined));
+  const work = { piles, settings, attempt: randomBytes(4).toString('hex'), deletesStripes: false };
+  profile.pass2Begins();
+  // Nothing is written before the caller knows that pass 1 has ended: both may come out on one terminal.
+  const pass2 = await progress.during('shuffle', piles.bytes, async () => {
+    const target = await beginOutput(site, layout, control);
+    return shufflePiles({ ...work, target }, second.threads, undefined);
+  });
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);

@@ -14,6 +14,7 @@
  * store instead of scattering; `append.ts` stops after the scatter pass.
  */
 import { randomBytes } from 'node:crypto';
+import { AbortedError, addCleanupErrors } from '../errors.js';
 import { inputKeyOf } from '../inputs/ids.js';
 import { layOutOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
@@ -24,6 +25,7 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { type JobScope, runJob } from './job.js';
+import { type CostlyJob, expectAfterPass1, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -46,16 +48,40 @@ export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> =
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress);
+    const progress = new JobProgress(
+      control,
+      stop,
+      request.onProgress,
+      expectShuffle(costlyJobOf(prepared), prepared.plan),
+    );
     const site = await openSite(prepared, scope);
     const journal = prepared.earlier?.journal;
     if (site.kind === 'files' && journal !== undefined)
       return workAt(site, scope, () => finishMoves(prepared, site, journal, progress));
-    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope));
+    const work = (threadScope: JobScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope);
+    return workAt(site, scope, work).catch((error: unknown) => {
+      throw error instanceof AbortedError && couldHaveBeenKept(prepared) ? discardedBy(error) : error;
+    });
   });
   const report = { ...value, seconds: { total: seconds, ...value.seconds } };
   profile.tell(options.onProfile, report);
   return report;
+}
+
+/** Whether the job has finished work that it keeps only with `resume`. */
+function couldHaveBeenKept({ plan, site, inputs, control }: PreparedShuffle): boolean {
+  const canBeResumed = site.kind === 'files' && inputs.every(({ kind }) => kind === 'file');
+  return canBeResumed && !plan.isResumable && control.counted('finishedSlices') > 0;
+}
+
+function discardedBy({ cleanupErrors }: AbortedError): AbortedError {
+  const error = new AbortedError('discarded');
+  addCleanupErrors(error, cleanupErrors);
+  return error;
+}
+
+function costlyJobOf({ request: { compression }, inputs, site }: PreparedShuffle): CostlyJob {
+  return { compression, inputs, hasFiles: site.kind === 'files' };
 }
 
 function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite> {
@@ -106,22 +132,26 @@ async function shuffleAt(
   const piles = pass1.value;
 
   const { records, bytes } = piles;
+  progress.expect(expectAfterPass1(costlyJobOf(prepared), control.counted('scatteredBytes'), bytes));
   const { header: spec } = request;
   const headers = spec === undefined || piles.header === undefined ? undefined : { spec, header: piles.header };
   const layout = layOutOutput(request, piles, headers);
   const second = await threadsOfPass2(threads, plan, ramPool, piles, profile.add, releases);
-  const target = await beginOutput(site, layout, control);
 
-  profile.pass2Begins();
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
     tiesByBytes: inputIds !== undefined,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
-  const shuffleWork = { piles, target, settings, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
+  const shuffleWork = { piles, settings, attempt, deletesStripes: !(outlivesJob && request.keepTemp) };
   const keptRanges = site.kind === 'files' ? site.keptRanges : undefined;
-  const pass2 = await progress.during('shuffle', bytes, () => shufflePiles(shuffleWork, second.threads, keptRanges));
+  profile.pass2Begins();
+  // Nothing is written before the caller knows that pass 1 has ended: both may come out on one terminal.
+  const pass2 = await progress.during('shuffle', bytes, async () => {
+    const target = await beginOutput(site, layout, control);
+    return shufflePiles({ ...shuffleWork, target }, second.threads, keptRanges);
+  });
 
   const checksum = checksumTextOf(piles.checksum);
   const summary = { shardCount: layout.cuts.shardCount, records, bytes, checksum };

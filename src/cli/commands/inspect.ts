@@ -1,9 +1,9 @@
 /** `pileshuf inspect`: shows the contents of a store. */
 import { inspectStore, type StoreReport } from '../../index.js';
 import type { CommandDefinition } from '../command.js';
-import { oneLine } from '../messages.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 The contents go to standard output. Without --verify, pileshuf compares the
@@ -16,7 +16,7 @@ export const command: CommandDefinition<'inspect'> = {
   notes,
   async run({ operands: [store = ''], values: { verify, json }, signal }) {
     const report = await inspectStore(store, { verify, signal });
-    const lines = json === true ? [JSON.stringify(report)] : describeStore(report).map(oneLine);
+    const lines = json === true ? [jsonLine(report)] : describeStore(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };
