@@ -95,7 +95,20 @@ export class UsageError extends PileshufError {
 /** @param option as the message names it: an option in backquotes. @throws UsageError */
 export function requireWhole(option: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new UsageError(`${option} is ${value}; expected a whole number from ${least} to ${most}`);
+  throw new UsageError(`${option} is ${inDigits(value)}; expected a whole number from ${least} to ${most}`);
+}
+
+const MOST_NAMED = 3;
+
+/** Several things of one kind in one message: `a, b, c and 69 more`. */
+export function nameSome(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** All digits of a whole number: from 2^53 on, `String` rounds. */
+export function inDigits(value: number): string {
+  return Number.isInteger(value) ? String(BigInt(value)) : String(value);
 }
 
 /** An input is missing, unreadable, corrupt, of another format, changed during the job, or holds too long a record or a key twice. */
@@ -158,6 +171,7 @@ export class WrongStreamError extends VerificationError {
 
 const WHEN_STOPPED = {
   none: 'no output was written',
+  discarded: 'no output was written; a job started with `resume` keeps its finished work',
   incomplete: 'the output may be incomplete',
   garbage: 'a later pileshuf gc deletes the rest',
 };
@@ -166,7 +180,8 @@ const WHEN_STOPPED = {
 export class AbortError extends PileshufError {
   /**
    * @param reason of the signal: the cause.
-   * @param output its state: a stream may have received a part, and a part of the garbage may be deleted.
+   * @param output its state: work that could have been kept may be discarded, a stream may have received a part, and a
+   *   part of the garbage may be deleted.
    */
   constructor(reason?: unknown, output: keyof typeof WHEN_STOPPED = 'none') {
     super('aborted', 'ABORT_ERR', `stopped before the end; ${WHEN_STOPPED[output]}`, causedBy(reason));

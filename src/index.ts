@@ -54,6 +54,7 @@ export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { JobPhase, PhaseCost } from './plan/phase-costs.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export { type IndexedFile, type IndexedFileOptions, openIndexed } from './record-index/indexed-file.js';
 export type { CollectedGarbage } from './store/collect-garbage.js';

@@ -14,7 +14,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 4;
+const COUNTER_COUNT = 6;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
@@ -23,11 +23,20 @@ const WAIT_MILLISECONDS = 50;
 /** How long a waiter that must not block its thread waits before it tries again. */
 const POLL_MILLISECONDS = 1;
 
-/** The counters: progress of the passes, and bytes on disk of piles that were scattered again. */
-export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'rescatteredBytes';
-const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1, rescatteredBytes: 2 };
+/**
+ * The counters: progress of the passes, and the part of it that an earlier attempt had made; finished slices; and bytes on
+ * disk of piles that were scattered again.
+ */
+export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'rescatteredBytes' | 'resumedBytes' | 'finishedSlices';
+const COUNTER_INDEX: Record<Counter, number> = {
+  scatteredBytes: 0,
+  shuffledBytes: 1,
+  rescatteredBytes: 2,
+  resumedBytes: 3,
+  finishedSlices: 4,
+};
 /** The counter of the part of the memory budget that is promised to no thread. */
-const SPARE_INDEX = 3;
+const SPARE_INDEX = 5;
 
 /** The number of a gate; `UNGATED` for a device without a limit. */
 export type GateNumber = number;
@@ -73,8 +82,8 @@ export class JobControl {
   }
 
   /** Adds to a counter that the coordinator reads while the threads work. */
-  count(counter: Counter, byteLength: number): void {
-    Atomics.add(this.#counters, COUNTER_INDEX[counter], BigInt(byteLength));
+  count(counter: Counter, amount: number): void {
+    Atomics.add(this.#counters, COUNTER_INDEX[counter], BigInt(amount));
   }
 
   counted(counter: Counter): number {

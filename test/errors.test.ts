@@ -8,7 +8,10 @@ import {
   decodeError,
   encodeError,
   InputError,
+  inDigits,
+  nameSome,
   PileshufError,
+  requireWhole,
   StagedOutputError,
   SystemError,
   UsageError,
@@ -74,4 +77,19 @@ describe('an error that crosses threads', () => {
     expect(crossed(new RangeError('oops'))).toMatchObject({ code: 'ERR_WORKER', message: 'a task failed: oops' });
     expect(crossed('oops')).toBeInstanceOf(PileshufError);
   });
+});
+
+describe('a number in a message', () => {
+  it('has the digits that it was given with', () => {
+    expect([0, -7, 2 ** 53, 2 ** 64, 1e21, 1.5, Number.NaN].map(inDigits)).toEqual([
+      ...['0', '-7', '9007199254740992', '18446744073709551616', '1000000000000000000000', '1.5', 'NaN'],
+    ]);
+    expect(() => requireWhole('`workers`', 2 ** 64, 1, 1024)).toThrow('`workers` is 18446744073709551616; expected');
+  });
+});
+
+it('several things of one kind are named as far as a line holds them', () => {
+  expect([['a'], ['a', 'b', 'c'], ['a', 'b', 'c', 'd', 'e']].map((names) => nameSome(names))).toEqual([
+    ...['a', 'a, b, c', 'a, b, c and 2 more'],
+  ]);
 });

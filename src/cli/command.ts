@@ -8,6 +8,7 @@ import { type Tuning, UsageError } from '../index.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
 import { parsePath } from './option-values.js';
+import { adviseOption } from './other-words.js';
 import type { Reporter } from './progress.js';
 
 /** A command: one file in `commands/`. */
@@ -45,7 +46,7 @@ export function parseCommand<Name extends CommandName>(
   argv: readonly string[],
 ): ParsedCommand<Name> {
   let printed = '';
-  const given = new Set<OptionEntry>();
+  const given = new Map<OptionEntry, string>();
   const command = new Command(typedName(name))
     .description(commandSummaries[name])
     .exitOverride()
@@ -57,7 +58,7 @@ export function parseCommand<Name extends CommandName>(
       getOutHelpWidth: () => Math.min(80, process.stdout.columns || 80),
     });
   for (const operand of operands) command.addArgument(declareOperand(operand));
-  for (const entry of optionsOf(name)) command.addOption(new TableOption(entry, () => given.add(entry)));
+  for (const entry of optionsOf(name)) command.addOption(new TableOption(entry, given));
   command.optionsGroup('Help:').helpOption('-h, --help', 'print this help');
   if (name === 'shuffle') command.version(readVersion(), '--version', 'print the version');
   command.addHelpText('after', notes);
@@ -66,7 +67,7 @@ export function parseCommand<Name extends CommandName>(
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.exitCode === 0) return { kind: 'print', text: printed };
-    throw usageErrorOf(thrown, command);
+    throw usageErrorOf(thrown, name);
   }
   refuseContradictions(name, given);
   return { kind: 'parsed', operands: command.args, values: command.opts<OptionValues<Name>>() };
@@ -76,14 +77,16 @@ export function parseCommand<Name extends CommandName>(
 class TableOption extends Option {
   readonly #field: string;
 
-  constructor(entry: OptionEntry, onGiven: () => void) {
+  /** @param given the options so far, with the text of their values. */
+  constructor(entry: OptionEntry, given: Map<OptionEntry, string>) {
     const flags = flagsOf(entry);
     super(flags, entry.default === undefined ? entry.help : `${entry.help} (default: ${entry.default})`);
     [this.#field = entry.name] = entry.sets.split('.');
     this.helpGroup(`${entry.group}:`).makeOptionMandatory(entry.isRequired === true);
     // Commander gives a flag without a value to the parser only with a preset.
     this.preset('').argParser((text: string, previous: unknown) => {
-      onGiven();
+      refuseSecondValue(entry, given.get(entry), text);
+      given.set(entry, text);
       if (entry.value === undefined) return entry.constant ?? true;
       return entry.parse === undefined ? text : entry.parse(text, `--${entry.name}`, previous);
     });
@@ -101,7 +104,13 @@ function declareOperand([operand, help]: readonly [string, string]): Argument {
   return argument.required ? argument.argParser((text) => parsePath(text, name)) : argument;
 }
 
-function refuseContradictions(name: CommandName, given: ReadonlySet<OptionEntry>): void {
+/** Of two values, one would stay without effect and without a word. The same value again contradicts nothing. */
+function refuseSecondValue({ name, isRepeatable }: OptionEntry, first: string | undefined, second: string): void {
+  if (first === undefined || first === second || isRepeatable === true) return;
+  throw new UsageError(`--${name} is given twice, as ${first} and as ${second}; give it once`);
+}
+
+function refuseContradictions(name: CommandName, given: ReadonlyMap<OptionEntry, string>): void {
   const inOrder = optionsOf(name).filter((entry) => given.has(entry));
   for (const { choice } of inOrder) {
     const rivals = inOrder.filter((entry) => choice !== undefined && entry.choice === choice);
@@ -112,8 +121,11 @@ function refuseContradictions(name: CommandName, given: ReadonlySet<OptionEntry>
 }
 
 /** `error: unknown option '--shard'\n(Did you mean --shards?)` becomes one line that ends in the hint. */
-function usageErrorOf({ message }: CommanderError, command: Command): UsageError {
-  return new UsageError(`${message.replace(/^error: /, '').replaceAll('\n', ' ')}; see ${command.name()} --help`);
+function usageErrorOf({ message }: CommanderError, name: CommandName): UsageError {
+  const [, unknown] = /^error: unknown option '(.*?)'(?:\n|$)/s.exec(message) ?? [];
+  const advice = unknown === undefined ? undefined : adviseOption(unknown, name);
+  const problem = advice === undefined ? message.replace(/^error: /, '') : `unknown option '${unknown}': ${advice}`;
+  return new UsageError(`${problem.replaceAll('\n', ' ')}; see ${typedName(name)} --help`);
 }
 
 function readVersion(): string {

@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { AbortError, InputError, type ShuffleOptions, UsageError } from '../index.js';
+import { readsFromTerminal } from './standard-streams.js';
 
 export interface InputList {
   /** `--files-from` or `--files0-from`. */
@@ -30,6 +31,21 @@ export function chooseInputs(operands: readonly string[], lists: readonly InputL
   const inputs = operands.length === 0 && lists.length === 0 ? ['-'] : operands;
   refuseStdinTwice(inputs, lists);
   return inputs;
+}
+
+/** Tells a person at the terminal that the command waits: they may have forgotten a name or a pipe. */
+export function hintAtTerminal(
+  inputs: readonly string[],
+  lists: readonly InputList[],
+  hint: (line: string) => void,
+): void {
+  const what = lists.some(({ path }) => path === '-')
+    ? 'names of inputs'
+    : inputs.includes('-')
+      ? 'records'
+      : undefined;
+  if (what === undefined || !readsFromTerminal()) return;
+  hint(`waiting for ${what} from standard input, which is this terminal; end them with Ctrl-D`);
 }
 
 /** Standard input can be read once: as one input, or as one list. */

@@ -8,47 +8,53 @@ import { PileshufError } from '../index.js';
 import type { StopSignal } from './exit-code.js';
 import { nameFlags } from './option-table.js';
 import type { MessageStream } from './progress-displays.js';
+import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
+import { jsonLine, oneLine } from './visible-text.js';
 
 export interface Messages {
   warning(line: string): void;
+  /** For people alone. */
+  hint(line: string): void;
   /** What was done: as a line, and the same as fields. */
   summary(line: string, fields: object): void;
   /** Prints nothing when the reader of the output went away: it knows. */
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
 }
 
-/** @param resumeCommand resumes the job that ended, if its work is kept. */
-export function textMessages(stream: MessageStream, resumeCommand: string | undefined): Messages {
+/** @param adviseResume how to resume the job that ended, if its work is kept. */
+export function textMessages(stream: MessageStream, adviseResume: ResumeAdviser | undefined): Messages {
   const write = (message: string): void => {
     stream.write(`pileshuf: ${oneLine(message)}\n`);
   };
   return {
     warning: (line) => write(`warning: ${nameFlags(line)}`),
+    hint: (line) => write(line),
     summary: (line) => write(line),
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal, resumeCommand);
+      const failure = describeFailure(thrown, stopSignal, adviseResume);
       if (failure === undefined) return;
       const { message, resume, stack } = failure;
       write(
         resume === undefined
           ? message
-          : `${message}; finished work is kept in ${resume.directory}; to resume: ${resume.command}`,
+          : `${message}; finished work is kept in ${resume.directory}; ${wordsBefore(resume)}: ${resume.command}`,
       );
-      if (stack !== undefined) stream.write(`${stack}\n`);
+      if (stack !== undefined) stream.write(`${stack.split('\n').map(oneLine).join('\n')}\n`);
     },
   };
 }
 
-/** @param resumeCommand as in `textMessages`. */
-export function jsonMessages(stream: MessageStream, resumeCommand: string | undefined): Messages {
+/** @param adviseResume as in `textMessages`. */
+export function jsonMessages(stream: MessageStream, adviseResume: ResumeAdviser | undefined): Messages {
   const write = (event: object): void => {
-    stream.write(`${JSON.stringify(event)}\n`);
+    stream.write(`${jsonLine(event)}\n`);
   };
   return {
     warning: (line) => write({ event: 'warning', message: nameFlags(line) }),
+    hint: () => {},
     summary: (_, fields) => write({ event: 'summary', ...fields }),
     failure(thrown, stopSignal) {
-      const failure = describeFailure(thrown, stopSignal, resumeCommand);
+      const failure = describeFailure(thrown, stopSignal, adviseResume);
       if (failure !== undefined) write({ event: 'error', ...failure });
     },
   };
@@ -57,15 +63,15 @@ export function jsonMessages(stream: MessageStream, resumeCommand: string | unde
 interface Failure {
   readonly code: string;
   readonly message: string;
-  /** Where finished work is kept, and the command that resumes it. Undefined: nothing is kept. */
-  readonly resume?: { readonly directory: string; readonly command: string } | undefined;
+  /** Where finished work is kept, and how to resume it. Undefined: nothing is kept. */
+  readonly resume?: (ResumeAdvice & { readonly directory: string }) | undefined;
   readonly stack?: string | undefined;
 }
 
 function describeFailure(
   thrown: unknown,
   stopSignal: StopSignal | undefined,
-  resumeCommand: string | undefined,
+  adviseResume: ResumeAdviser | undefined,
 ): Failure | undefined {
   const isDebugging = (process.env['DEBUG'] ?? '').split(',').includes('pileshuf');
   const stack = isDebugging && thrown instanceof Error ? thrown.stack : undefined;
@@ -80,21 +86,13 @@ function describeFailure(
   return {
     code,
     message: reason + nameFlags(message),
-    resume: unfinishedJob && resumeCommand ? { directory: unfinishedJob.directory, command: resumeCommand } : undefined,
+    resume: unfinishedJob && adviseResume && { directory: unfinishedJob.directory, ...adviseResume(thrown) },
     stack,
   };
 }
 
-const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' };
-
-/**
- * `text` with control characters and line separators written as escapes. File names may hold newlines and terminal
- * escapes, which must fool neither a program that counts lines nor a terminal.
- */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = character.charCodeAt(0);
-    const digits = code < 0x100 ? `x${code.toString(16).padStart(2, '0')}` : `u${code.toString(16).padStart(4, '0')}`;
-    return escapes[character] ?? `\\${digits}`;
-  });
+/** `to resume`, and what must change before. */
+function wordsBefore({ change, needsSpace }: ResumeAdvice): string {
+  if (needsSpace) return 'to resume when there is space';
+  return change.length === 0 ? 'to resume' : `to resume with another ${change.join(' and ')}`;
 }

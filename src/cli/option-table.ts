@@ -20,7 +20,6 @@ import {
   parseIoLimit,
   parseLengthPrefix,
   parseMemory,
-  parseOutput,
   parsePath,
   parsePrefix,
   parseStandardOutput,
@@ -38,13 +37,17 @@ export interface OptionEntry {
   readonly value?: string;
   /** The library option that the flag sets, with the part of it that the value goes to: `shards.shardCount`. */
   readonly sets: string;
-  /** Throws UsageError. Absent: the text itself is the value. `previous` is the value from an earlier flag. */
+  /** Throws UsageError. Absent: the text itself is the value. `previous` is what earlier flags of this kind gave. */
   parse?(text: string, flag: string, previous: unknown): unknown;
   /** What a flag without a value stands for. Absent: true. */
   readonly constant?: unknown;
   /** At most one of the options with the same word here may be given. */
   readonly choice?: string;
   readonly isRequired?: true;
+  /** May be given several times: each adds a value. Any other option has one value. */
+  readonly isRepeatable?: true;
+  /** A resumed job may have another value. */
+  readonly mayChange?: true;
   readonly help: string;
   /** The default, in words. */
   readonly default?: string;
@@ -82,7 +85,7 @@ const kind = (recordKind: RecordKind): RecordKind => recordKind;
 // biome-ignore format: a table, of few lines an entry
 export const optionTable = [
   {
-    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parseOutput,
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
     help: 'output file, or directory for shards', default: 'standard output',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
@@ -159,7 +162,7 @@ export const optionTable = [
     group: 'Store', commands: ['append'],
   },
   {
-    name: 'input-id', value: 'ID', sets: 'inputIds', isRequired: true,
+    name: 'input-id', value: 'ID', sets: 'inputIds', isRequired: true, isRepeatable: true,
     parse: (text: string, _: string, previous: readonly string[] = []) => [...previous, text],
     help: 'id of an input, any text that is unique in the store; repeat it for each input, in their order',
     group: 'Store', commands: ['pile'],
@@ -335,7 +338,7 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
   {
-    name: 'max-record', value: 'SIZE', sets: 'maxRecordBytes', parse: parseBytes,
+    name: 'max-record', value: 'SIZE', sets: 'maxRecordBytes', parse: parseBytes, mayChange: true,
     help: 'refuse longer records, at most 1984MiB', default: '1GiB',
     group: 'Records', commands: FRAMERS,
   },
@@ -346,34 +349,34 @@ export const optionTable = [
     group: 'Input', commands: INPUT_READERS,
   },
   {
-    name: 'files-from', value: 'FILE', sets: 'inputLists', parse: parseInputList,
+    name: 'files-from', value: 'FILE', sets: 'inputLists', parse: parseInputList, isRepeatable: true,
     help: 'read the names of inputs from FILE, one per line; - is standard input',
     group: 'Input', commands: LIST_READERS,
   },
   {
-    name: 'files0-from', value: 'FILE', sets: 'inputLists', parse: parseInputList,
+    name: 'files0-from', value: 'FILE', sets: 'inputLists', parse: parseInputList, isRepeatable: true,
     help: 'the same, for names that end in NUL',
     group: 'Input', commands: LIST_READERS,
   },
 
   {
-    name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory,
+    name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory, mayChange: true,
     help: 'memory for records, also as in 50%', default: 'half of the available memory',
     group: 'Machine', commands: BUDGETED,
   },
   {
-    name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir,
+    name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir, isRepeatable: true,
     help: 'directory for temp files; repeat it to use several',
     default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
     group: 'Machine', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression,
+    name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression, mayChange: true,
     help: 'compress temp files on slow disks: zstd, with a level as in zstd:3', default: 'not compressed',
     group: 'Machine', commands: OUTPUT_WRITERS,
   },
   {
-    name: 'workers', value: 'N', sets: 'workers', parse: parseCount,
+    name: 'workers', value: 'N', sets: 'workers', parse: parseCount, mayChange: true,
     help: 'worker threads', default: 'one per CPU',
     group: 'Machine', commands: WORKERS,
   },
@@ -388,7 +391,7 @@ export const optionTable = [
     group: 'Machine', commands: STREAM,
   },
   {
-    name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit,
+    name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,
     help: 'at most N large reads and writes at once on the device that holds PATH; repeat it for others',
     group: 'Machine', commands: WORKERS,
   },
@@ -410,7 +413,8 @@ export const optionTable = [
 
   {
     name: 'progress', value: 'STYLE', sets: 'progress', parse: oneOf('auto', 'bar', 'plain', 'json', 'none'),
-    help: 'auto, bar, plain, json or none, on standard error', default: 'auto',
+    help: 'auto, bar, plain, json or none, on standard error; auto draws no bar while records go to a pipe or a terminal',
+    default: 'auto',
     group: 'Progress', commands: TALKERS,
   },
   {
@@ -456,6 +460,19 @@ export function flagsOf({ name, short, value }: OptionEntry): string {
   return value === undefined ? flag : `${flag} <${value}>`;
 }
 
+/** A library option in backquotes, as messages name it. */
+const libraryOption = /`([a-zA-Z.]+)`/g;
+
+function setsOption({ sets }: OptionEntry, option: string): boolean {
+  return sets === option || sets.startsWith(`${option}.`);
+}
+
+/** The options of a command that a message of the library names, in its order. */
+export function optionsNamedIn(message: string, name: CommandName): readonly OptionEntry[] {
+  const named = [...message.matchAll(libraryOption)].map(([, option = '']) => option);
+  return [...new Set(named)].flatMap((option) => optionsOf(name).filter((entry) => setsOption(entry, option)));
+}
+
 /**
  * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it,
  * and each kind of records the flag that stands for it. `give \`force\`` becomes `give --force`.
@@ -466,8 +483,8 @@ export function nameFlags(message: string): string {
       const entry = optionTable.find((each) => 'constant' in each && each.constant.by === by);
       return entry === undefined ? quoted : `--${entry.name}`;
     })
-    .replace(/`([a-zA-Z.]+)`/g, (quoted, option: string) => {
-      const entries = optionTable.filter(({ sets }) => sets === option || sets.startsWith(`${option}.`));
+    .replace(libraryOption, (quoted, option: string) => {
+      const entries = optionTable.filter((entry) => setsOption(entry, option));
       const [last, ...others] = [...new Set(entries.map(({ name }) => `--${name}`))].reverse();
       if (last === undefined) return quoted;
       return others.length === 0 ? last : `${others.reverse().join(', ')} or ${last}`;

@@ -9,13 +9,20 @@ import { parseSize } from './size.js';
 /** A whole number of at least 1, in plain decimal digits. */
 export function parseCount(text: string, flag: string): number {
   const count = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count >= 1) return count;
+  if (/^\d+$/.test(text) && count >= 1) return requireSafe(count, text, flag);
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 1`);
 }
 
 /** A whole number of at least 0. */
 export function parseWhole(text: string, flag: string): number {
-  return text === '0' ? 0 : parseCount(text, flag);
+  if (/^\d+$/.test(text)) return requireSafe(Number(text), text, flag);
+  throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
+}
+
+/** A larger number would become another one. */
+function requireSafe(value: number, text: string, flag: string): number {
+  if (Number.isSafeInteger(value)) return value;
+  throw new UsageError(`${flag} ${text}: expected at most ${Number.MAX_SAFE_INTEGER}`);
 }
 
 export function oneOf<const Known extends readonly string[]>(
@@ -40,12 +47,6 @@ export function parsePath(text: string, flag: string): string {
 export function parseState(text: string, flag: string): string {
   if (text !== '') return text;
   throw new UsageError(`${flag}: expected a state, got an empty string`);
-}
-
-/** The output: given once, because the first of two would stay unwritten without a word. */
-export function parseOutput(text: string, flag: string, previous?: string): string {
-  if (previous === undefined || previous === text) return parsePath(text, flag);
-  throw new UsageError(`${flag} is given twice, as ${previous} and as ${text}; give it once`);
 }
 
 /** For a command that writes only to standard output. */

@@ -5,27 +5,24 @@
  */
 
 import type { ShuffleProgress } from '../index.js';
+import type { JobEstimate } from './job-estimate.js';
 import type { MeasuredProgress } from './progress-rate.js';
 import { formatBytes, formatWholeSeconds } from './quantity.js';
+import { jsonLine } from './visible-text.js';
 
 /** Standard error, or its stand-in. */
 export type MessageStream = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
+/** The progress of a phase, and of the whole job. */
+export type EstimatedProgress = MeasuredProgress & JobEstimate;
+
 export interface ProgressDisplay {
-  show(progress: MeasuredProgress): void;
+  show(progress: EstimatedProgress): void;
   /** Erases what is drawn on the screen; a later `show` draws it again. */
   stepAside(): void;
 }
 
 export const noDisplay: ProgressDisplay = { show: () => {}, stepAside: () => {} };
-
-/** The phases as people see them; programs get the library's own names. */
-const phaseNames: Readonly<Record<ShuffleProgress['phase'], string>> = {
-  scatter: 'pass 1',
-  shuffle: 'pass 2',
-  commit: 'commit',
-  verify: 'verify',
-};
 
 /** A short job neither flickers nor leaves lines behind. */
 const firstBarAfterSeconds = 0.5;
@@ -35,7 +32,7 @@ const lineEverySeconds = 10;
 const eventEverySeconds = 1;
 
 /** With the longest numbers the whole line still fits 80 columns. */
-const barColumns = 16;
+const barColumns = 12;
 
 /**
  * One line, which is cut at the edge of the terminal. The cursor stays visible and waits at the start of the line, and
@@ -61,6 +58,20 @@ export function barDisplay(stream: MessageStream, nowSeconds: () => number): Pro
   };
 }
 
+/**
+ * A display that ends with pass 1: from then on records are written, which may come out on the same terminal. The event
+ * that begins pass 2 comes before the first byte of the output.
+ */
+export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
+  return {
+    show(progress) {
+      if (progress.phase === 'scatter') display.show(progress);
+      else display.stepAside();
+    },
+    stepAside: () => display.stepAside(),
+  };
+}
+
 /** The first line comes after two seconds and then one every ten: a day-long job leaves a log that can be read. */
 export function plainDisplay(stream: MessageStream, nowSeconds: () => number): ProgressDisplay {
   let nextLineAtSeconds = nowSeconds() + firstLineAfterSeconds;
@@ -81,7 +92,8 @@ export function jsonDisplay(stream: MessageStream, nowSeconds: () => number): Pr
   let wasComplete = false;
   let nextEventAtSeconds = 0;
   return {
-    show({ phase, bytesDone, bytesTotal, bytesPerSecond, secondsLeft }) {
+    show(progress) {
+      const { phase, bytesDone, bytesTotal, bytesPerSecond, secondsLeft, jobDone, jobSecondsLeft } = progress;
       const now = nowSeconds();
       const isNewPhase = phase !== lastPhase;
       const isComplete = bytesTotal !== undefined && bytesDone >= bytesTotal;
@@ -96,45 +108,65 @@ export function jsonDisplay(stream: MessageStream, nowSeconds: () => number): Pr
         bytesDone,
         bytesTotal: bytesTotal ?? null,
         bytesPerSecond: Math.round(bytesPerSecond),
-        secondsLeft: secondsLeft === undefined ? null : Math.round(secondsLeft * 10) / 10,
+        secondsLeft: inTenths(secondsLeft),
+        ...passOf(progress),
+        jobDone: jobDone === undefined ? null : Math.round(jobDone * 1000) / 1000,
+        jobSecondsLeft: inTenths(jobSecondsLeft),
       };
-      stream.write(`${JSON.stringify(event)}\n`);
+      stream.write(`${jsonLine(event)}\n`);
     },
     stepAside() {},
   };
 }
 
-/** `pass 1 [====------------]  30%  1.20 GB of 4.00 GB  210 MB/s  14 s left` */
-function describeBar(progress: MeasuredProgress): string {
+function inTenths(seconds: number | undefined): number | null {
+  return seconds === undefined ? null : Math.round(seconds * 10) / 10;
+}
+
+/** `[====--------]  30%  48 s left  pass 1 of 2  1.20 GB of 2.40 GB  210 MB/s`: the job first, then the phase. */
+function describeBar(progress: EstimatedProgress): string {
   const percent = percentDone(progress);
-  const name = phaseNames[progress.phase];
-  const words = [describeBytes(progress), ...describePace(progress)].join('  ');
-  if (percent === undefined) return `${name}  ${words}`;
+  const words = [...describeTimeLeft(progress), namePhase(progress), ...describePhase(progress)].join('  ');
+  if (percent === undefined) return words;
   const filled = Math.floor((percent / 100) * barColumns);
   const drawing = '='.repeat(filled) + '-'.repeat(barColumns - filled);
-  return `${name} [${drawing}] ${String(percent).padStart(3)}%  ${words}`;
+  return `[${drawing}] ${String(percent).padStart(3)}%  ${words}`;
 }
 
-/** `pass 1: 1.20 GB of 4.00 GB (30%), 210 MB/s, 14 s left` */
-function describeLine(progress: MeasuredProgress): string {
+/** `30% done, 48 s left; pass 1 of 2: 1.20 GB of 2.40 GB, 210 MB/s` */
+function describeLine(progress: EstimatedProgress): string {
   const percent = percentDone(progress);
-  const done = percent === undefined ? describeBytes(progress) : `${describeBytes(progress)} (${percent}%)`;
-  return `${phaseNames[progress.phase]}: ${[done, ...describePace(progress)].join(', ')}`;
+  const job = [...(percent === undefined ? [] : [`${percent}% done`]), ...describeTimeLeft(progress)].join(', ');
+  const phase = [namePhase(progress), describePhase(progress).join(', ')].filter((words) => words !== '').join(': ');
+  return job === '' ? phase : `${job}; ${phase}`;
 }
 
-/** Rounded down, so that 100 means all. */
-function percentDone({ bytesDone, bytesTotal }: ShuffleProgress): number | undefined {
-  if (bytesTotal === undefined) return undefined;
-  return bytesTotal === 0 ? 100 : Math.min(100, Math.floor((bytesDone / bytesTotal) * 100));
+/** Of the job; rounded down, because the end is told by the summary. */
+function percentDone({ jobDone }: EstimatedProgress): number | undefined {
+  return jobDone === undefined ? undefined : Math.min(99, Math.floor(jobDone * 100));
 }
 
-function describeBytes({ bytesDone, bytesTotal }: ShuffleProgress): string {
-  return bytesTotal === undefined ? formatBytes(bytesDone) : `${formatBytes(bytesDone)} of ${formatBytes(bytesTotal)}`;
+function describeTimeLeft({ jobSecondsLeft }: EstimatedProgress): string[] {
+  return jobSecondsLeft === undefined ? [] : [`${formatWholeSeconds(Math.ceil(jobSecondsLeft))} left`];
 }
 
-function describePace({ bytesPerSecond, secondsLeft }: MeasuredProgress): string[] {
-  const words: string[] = [];
-  if (bytesPerSecond > 0) words.push(`${formatBytes(bytesPerSecond)}/s`);
-  if (secondsLeft !== undefined) words.push(`${formatWholeSeconds(Math.ceil(secondsLeft))} left`);
-  return words;
+/** The phases as people see them; programs get the library's own names. */
+function namePhase(progress: ShuffleProgress): string {
+  const { pass, passes } = passOf(progress);
+  return pass === null ? progress.phase : `pass ${pass} of ${passes}`;
+}
+
+/** `pass` is null in a phase that is no pass over the records. */
+function passOf({ phase, phases }: ShuffleProgress): { readonly pass: number | null; readonly passes: number } {
+  const passes = phases.filter((each) => each.phase === 'scatter' || each.phase === 'shuffle');
+  const place = passes.findIndex((each) => each.phase === phase);
+  return { pass: place < 0 ? null : place + 1, passes: passes.length };
+}
+
+/** A commit has no bytes to count. */
+function describePhase({ phase, bytesDone, bytesTotal, bytesPerSecond }: MeasuredProgress): string[] {
+  if (phase === 'commit') return [];
+  const total = bytesTotal === undefined ? 'an unknown total' : formatBytes(bytesTotal);
+  const pace = bytesPerSecond > 0 ? [`${formatBytes(bytesPerSecond)}/s`] : [];
+  return [`${formatBytes(bytesDone)} of ${total}`, ...pace];
 }

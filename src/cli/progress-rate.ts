@@ -18,6 +18,7 @@ export interface MeasuredProgress extends ShuffleProgress {
 
 interface Sample {
   readonly phaseSeconds: number;
+  /** By this attempt. */
   readonly bytesDone: number;
 }
 
@@ -30,11 +31,12 @@ export class RateMeter {
       this.#phase = progress.phase;
       this.#samples = [{ phaseSeconds: 0, bytesDone: 0 }];
     }
-    const { bytesDone, bytesTotal, phaseSeconds } = progress;
+    const { bytesDone: bytesThere, bytesResumed, bytesTotal, phaseSeconds } = progress;
+    const bytesDone = bytesThere - bytesResumed;
     const oldest = this.#dropOldSamples(phaseSeconds);
     const elapsedSeconds = phaseSeconds - oldest.phaseSeconds;
     const bytesPerSecond = elapsedSeconds > 0 ? Math.max(0, (bytesDone - oldest.bytesDone) / elapsedSeconds) : 0;
-    const bytesLeft = bytesTotal === undefined ? undefined : Math.max(0, bytesTotal - bytesDone);
+    const bytesLeft = bytesTotal === undefined ? undefined : Math.max(0, bytesTotal - bytesThere);
     const newest = this.#samples.at(-1) ?? oldest;
     if (phaseSeconds - newest.phaseSeconds >= sampleSpacingSeconds) {
       this.#samples.push({ phaseSeconds, bytesDone });

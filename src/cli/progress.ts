@@ -6,6 +6,7 @@
 
 import type { ShuffleProgress } from '../index.js';
 import type { StopSignal } from './exit-code.js';
+import { JobEstimator } from './job-estimate.js';
 import { jsonMessages, textMessages } from './messages.js';
 import {
   barDisplay,
@@ -14,14 +15,18 @@ import {
   noDisplay,
   type ProgressDisplay,
   plainDisplay,
+  untilRecordsCome,
 } from './progress-displays.js';
 import { RateMeter } from './progress-rate.js';
+import type { ResumeAdviser } from './resume-command.js';
 
 export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
 
 export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;
   readonly warning: (line: string) => void;
+  /** What a person at the terminal may not know; neither logs nor programs get it. */
+  readonly hint: (line: string) => void;
   /** The summary of what was done: a line for people, fields for programs. */
   done(line: string, fields: object): void;
   failure(thrown: unknown, stopSignal: StopSignal | undefined): void;
@@ -32,19 +37,23 @@ export interface Reporter {
 export interface ReporterOptions {
   readonly style?: ProgressStyle | undefined;
   readonly quiet?: boolean | undefined;
-  /** Resumes the job if it ends unfinished and its work is kept. Absent: no such job can have begun. */
-  readonly resumeCommand?: string | undefined;
+  /** Says how to resume the job if it ends unfinished and its work is kept. Absent: no such job can have begun. */
+  readonly adviseResume?: ResumeAdviser | undefined;
+  /** Whether the records of the output may come out on the terminal on which the progress is shown. */
+  readonly sharesTerminal?: boolean | undefined;
 }
 
 /** `nowSeconds` is any clock that only goes forward; it paces the display. */
 export function createReporter(
-  { style = 'auto', quiet = false, resumeCommand }: ReporterOptions,
+  { style = 'auto', quiet = false, adviseResume, sharesTerminal = false }: ReporterOptions,
   stream: MessageStream,
   nowSeconds: () => number = () => performance.now() / 1000,
 ): Reporter {
-  const messages = style === 'json' ? jsonMessages(stream, resumeCommand) : textMessages(stream, resumeCommand);
-  const display = quiet ? noDisplay : createDisplay(style, stream, nowSeconds);
+  const messages = style === 'json' ? jsonMessages(stream, adviseResume) : textMessages(stream, adviseResume);
+  const drawn = quiet ? noDisplay : createDisplay(style, stream, nowSeconds);
+  const display = sharesTerminal && style === 'auto' ? untilRecordsCome(drawn) : drawn;
   const meter = new RateMeter();
+  const estimator = new JobEstimator();
   let closed = false;
   const close = (): void => {
     closed = true;
@@ -53,12 +62,17 @@ export function createReporter(
   return {
     close,
     progress(progress) {
-      if (!closed) display.show(meter.measure(progress));
+      if (closed) return;
+      const measured = meter.measure(progress);
+      display.show({ ...measured, ...estimator.estimate(measured) });
     },
     warning(line) {
       if (quiet || closed) return;
       display.stepAside();
       messages.warning(line);
+    },
+    hint(line) {
+      if (!quiet && style !== 'none' && stream.isTTY === true) messages.hint(line);
     },
     done(line, fields) {
       close();

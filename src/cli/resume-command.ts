@@ -1,22 +1,89 @@
 /**
- * The command that resumes an unfinished job: what was typed, with `--resume`, as one line for a POSIX shell. Words are
- * bare where that is safe, else in single quotes. Characters that must not reach a terminal or a log as they are
- * (`oneLine`) are written in `$'...'`, which POSIX has since 2024 and bash, ksh and zsh had long before.
+ * The command that resumes an unfinished job: what was typed, with `--resume`, as one line for a POSIX shell. A value that
+ * was to blame for the failure is not repeated: a placeholder stands for it. Words are bare where that is safe, else in
+ * single quotes. Characters that must not reach a terminal or a log as they are (`oneLine`) are written in `$'...'`, which
+ * POSIX has since 2024 and bash, ksh and zsh had long before.
  */
 
-import { oneLine } from './messages.js';
+import type { PileshufError } from '../index.js';
+import { type OptionEntry, optionsNamedIn, optionsOf } from './option-table.js';
+import { oneLine, replaceHidden } from './visible-text.js';
+
+/** How to resume a job. */
+export interface ResumeAdvice {
+  readonly command: string;
+  /** The flags whose values must change: placeholders in the command. */
+  readonly change: readonly string[];
+  /** Whether a disk is full: the job needs the same disks, so there must be space first. */
+  readonly needsSpace: boolean;
+}
+
+export type ResumeAdviser = (failure: Pick<PileshufError, 'code' | 'message'>) => ResumeAdvice;
 
 /**
  * @param argv the words after `pileshuf`, as typed.
  * @param asksToResume whether they hold `--resume` as an option: the word alone may be the value of another option.
  */
-export function resumeCommandOf(argv: readonly string[], asksToResume: boolean): string {
-  return `pileshuf ${quoteShellWords(asksToResume ? argv : withResume(argv))}`;
+export function resumeAdviser(argv: readonly string[], asksToResume: boolean): ResumeAdviser {
+  return ({ code, message }) => {
+    const blamed = optionsNamedIn(message, 'shuffle').filter(({ mayChange }) => mayChange === true);
+    const given = blamed.filter((entry) => without(argv, [entry]).length < argv.length);
+    // Several are named where a change of one is enough.
+    const changed = given.length > 0 ? given : blamed.slice(0, 1);
+    const added = [
+      ...(asksToResume ? [] : ['--resume']),
+      ...changed.flatMap(({ name, value = '' }) => [`--${name}`, value]),
+    ];
+    return {
+      command: `pileshuf ${quoteShellWords(withOptions(without(argv, changed), added))}`,
+      change: changed.map(({ name }) => `--${name}`),
+      needsSpace: code === 'ERR_NO_SPACE',
+    };
+  };
 }
 
 /** Only inputs follow `--`. Its position is not known here, because a seed may be `--`: the front is always safe. */
-function withResume(argv: readonly string[]): readonly string[] {
-  return argv.includes('--') ? ['--resume', ...argv] : [...argv, '--resume'];
+function withOptions(argv: readonly string[], added: readonly string[]): readonly string[] {
+  return argv.includes('--') ? [...added, ...argv] : [...argv, ...added];
+}
+
+/** The words less these options and their values. */
+function without(argv: readonly string[], options: readonly OptionEntry[]): readonly string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (word === '--') return [...kept, ...argv.slice(i)];
+    const found = optionIn(word);
+    const words = argv.slice(i, i + (found?.takesNextWord === true ? 2 : 1));
+    i += words.length - 1;
+    if (found === undefined || !options.includes(found.entry)) kept.push(...words);
+    else if (found.flagsBefore !== '') kept.push(found.flagsBefore);
+  }
+  return kept;
+}
+
+/** An option with a value. */
+interface FoundOption {
+  readonly entry: OptionEntry;
+  readonly takesNextWord: boolean;
+  /** Flags of one letter that stand before it in the same word: `-z` in `-zS5G`. */
+  readonly flagsBefore: string;
+}
+
+function optionIn(word: string): FoundOption | undefined {
+  const entries = optionsOf('shuffle').filter(({ value }) => value !== undefined);
+  const [, name, equals] = /^--([^=]+)(=)?/.exec(word) ?? [];
+  if (name !== undefined) {
+    const entry = entries.find((each) => each.name === name);
+    return entry && { entry, takesNextWord: equals === undefined, flagsBefore: '' };
+  }
+  if (!/^-[^-]/.test(word)) return undefined;
+  for (let i = 1; i < word.length; i++) {
+    const entry = entries.find(({ short }) => short === word[i]);
+    if (entry === undefined) continue;
+    return { entry, takesNextWord: i === word.length - 1, flagsBefore: i === 1 ? '' : word.slice(0, i) };
+  }
+  return undefined;
 }
 
 /** None of these characters means anything to a shell; a leading `=` would to zsh. */
@@ -30,7 +97,7 @@ export function quoteShellWords(words: readonly string[]): string {
 function quoteShellWord(word: string): string {
   if (bareWord.test(word)) return word;
   if (oneLine(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
-  return `$'${word.replace(/[\p{Cc}\p{Zl}\p{Zp}'\\]/gu, escapeOctal)}'`;
+  return `$'${replaceHidden(word.replace(/['\\]/g, escapeOctal), escapeOctal)}'`;
 }
 
 /** Bytes of UTF-8 in three octal digits each: no shell reads a digit after them as a part of them. */

@@ -4,15 +4,16 @@
  * a closed pipe leaves exactly one line on standard error.
  */
 
-import type { Tuning } from '../index.js';
+import { type Tuning, UsageError } from '../index.js';
 import { type CommandDefinition, parseCommand } from './command.js';
-import type { CommandName } from './command-table.js';
+import { type CommandName, commandSummaries } from './command-table.js';
 import { command as shuffleCommand } from './commands/shuffle.js';
 import { exitCodeOf, exitCodes } from './exit-code.js';
 import { watchSignals } from './interruption.js';
+import { optionsOf } from './option-table.js';
 import { createReporter, type ReporterOptions } from './progress.js';
-import { resumeCommandOf } from './resume-command.js';
-import { openStandardError, printToStandardOutput } from './standard-streams.js';
+import { resumeAdviser } from './resume-command.js';
+import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
 
@@ -40,16 +41,20 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const interruption = watchSignals(() => reporter.close());
   const signal = interruption.abortSignal;
   try {
-    const command = await findCommand(argv[0]);
-    const parsed = parseCommand(command, command === shuffleCommand ? argv : argv.slice(1));
+    const words = argv[0] === 'help' ? wordsForHelp(argv.slice(1)) : argv;
+    const command = await findCommand(words[0]);
+    const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(1));
     if (parsed.kind === 'print') {
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, resume }: ReportingValues = parsed.values;
+    const { progress: style, quiet, resume, output = '-' }: ReportingValues = parsed.values;
     // Only the main command leaves jobs that can be resumed.
-    const resumeCommand = command === shuffleCommand ? resumeCommandOf(argv, resume === true) : undefined;
-    reporter = createReporter({ style, quiet, resumeCommand }, stderr);
+    const adviseResume = command === shuffleCommand ? resumeAdviser(argv, resume === true) : undefined;
+    reporter = createReporter(
+      { style, quiet, adviseResume, sharesTerminal: writesRecords(command.name) && mayReachTerminal(output) },
+      stderr,
+    );
     await command.run({ ...parsed, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
@@ -59,6 +64,20 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
     reporter.close();
     interruption.release();
   }
+}
+
+function writesRecords(name: CommandName): boolean {
+  return optionsOf(name).some(({ sets }) => sets === 'output');
+}
+
+/** `help` and `help COMMAND` are other words for `--help`. @throws UsageError */
+function wordsForHelp(names: readonly string[]): readonly string[] {
+  const [name = 'shuffle', ...others] = names;
+  if (Object.hasOwn(commandSummaries, name) && others.length === 0)
+    return name === 'shuffle' ? ['--help'] : [name, '--help'];
+  const known = Object.keys(commandSummaries).filter((each) => each !== 'shuffle');
+  const advice = `expected at most one of ${known.join(', ')}; write an input of this name as ./help`;
+  throw new UsageError(`help ${names.join(' ')}: ${advice}`);
 }
 
 /** The command of that name; for any other word the main command, of which it is the first word. */
@@ -81,4 +100,5 @@ interface ReportingValues {
   readonly progress?: ReporterOptions['style'];
   readonly quiet?: boolean;
   readonly resume?: boolean;
+  readonly output?: string;
 }

@@ -4,10 +4,13 @@
  * asked for what is printed there.
  */
 
-import { type BigIntStats, fstatSync, statSync } from 'node:fs';
+import { fstatSync, statSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { ClosedPipeError, SystemError } from '../index.js';
 
-const [STANDARD_INPUT_FD, STANDARD_OUTPUT_FD] = [0, 1];
+const STANDARD_INPUT_FD = 0;
+const STANDARD_OUTPUT_FD = 1;
+const STANDARD_ERROR_FD = 2;
 
 const dropError = (): void => {};
 
@@ -17,6 +20,32 @@ export function openStandardError(): NodeJS.WriteStream {
     process.stderr.on('error', dropError);
   }
   return process.stderr;
+}
+
+/** Whether a person would have to type what is read from standard input. */
+export function readsFromTerminal(): boolean {
+  return isatty(STANDARD_INPUT_FD);
+}
+
+/**
+ * Whether records may come out on the terminal of standard error: they go there, or to a program that may write there, as
+ * `head` does at the end of a pipeline.
+ * @param output a path, or `-` for standard output.
+ */
+export function mayReachTerminal(output: string): boolean {
+  const stat = statOf(() => (output === '-' ? fstatSync(STANDARD_OUTPUT_FD) : statSync(output)));
+  if (stat === undefined) return false;
+  const terminal = statOf(() => fstatSync(STANDARD_ERROR_FD));
+  return stat.isFIFO() || stat.isSocket() || (stat.isCharacterDevice() && stat.rdev === terminal?.rdev);
+}
+
+/** Undefined: the stream is closed, or the file is not there yet. */
+function statOf<Stat>(read: () => Stat): Stat | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Prints the help, the version or a report. Throws ClosedPipeError, SystemError (ERR_IO). */
@@ -39,15 +68,9 @@ export async function printToStandardOutput(text: string): Promise<void> {
  */
 export function isStandardOutput(path: string): boolean {
   const written = fstatSync(STANDARD_OUTPUT_FD, { bigint: true });
-  const read = statOf(path);
+  // Who opens the file says why it cannot be read.
+  const read = statOf(() =>
+    path === '-' ? fstatSync(STANDARD_INPUT_FD, { bigint: true }) : statSync(path, { bigint: true }),
+  );
   return written.isFile() && read?.dev === written.dev && read.ino === written.ino;
-}
-
-function statOf(path: string): BigIntStats | undefined {
-  try {
-    return path === '-' ? fstatSync(STANDARD_INPUT_FD, { bigint: true }) : statSync(path, { bigint: true });
-  } catch {
-    // Who opens it says why it cannot be read.
-    return undefined;
-  }
 }

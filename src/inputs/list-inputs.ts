@@ -3,7 +3,7 @@
  * recognises its codec, or its format if that is plain and not lines. A directory stands for its data: what pileshuf made
  * beside it, and the output of the job, are left out.
  */
-import { InputError, UsageError } from '../errors.js';
+import { InputError, nameSome, UsageError } from '../errors.js';
 import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
@@ -74,6 +74,7 @@ export async function listInputs(
   const inputs: Input[] = [];
   const directories: string[] = [];
   const seen = new Map<string, Input>();
+  const again: { readonly path: string; readonly earlier: string }[] = [];
   const own: string[] = [];
   const outputs: string[] = [];
   const add = (path: string, { input, ownKind }: OpenedInput) => {
@@ -89,9 +90,10 @@ export async function listInputs(
       if (input.kind === 'stream' && earlier.kind === 'stream') {
         throw new UsageError(`${path} is the same stream as ${earlier.path}; it can be read only once`);
       }
-      onWarning(`${path} is the same file as ${earlier.path}: its records come twice`);
+      again.push({ path, earlier: earlier.path });
+    } else {
+      seen.set(identity, input);
     }
-    seen.set(identity, input);
     inputs.push(input);
   };
   const open = async (path: string) => {
@@ -148,6 +150,7 @@ export async function listInputs(
   }
   if (inputs.length === 0)
     throw new UsageError('no inputs were given; name files, directories, or - for standard input');
+  warnOfRepeats(again, onWarning);
   if (decompressProgram === undefined) warnOfNames(inputs, onWarning);
   await warnOfMissingEnds(inputs, onWarning, signal);
   const loaded = new Set<string>();
@@ -160,6 +163,20 @@ export async function listInputs(
   return { inputs, directories, outputs };
 }
 
+function warnOfRepeats(
+  again: readonly { readonly path: string; readonly earlier: string }[],
+  onWarning: (line: string) => void,
+): void {
+  const [first, ...others] = again;
+  if (first === undefined) return;
+  if (others.length === 0) {
+    onWarning(`${first.path} is the same file as ${first.earlier}: its records come twice`);
+    return;
+  }
+  const pairs = again.map(({ path, earlier }) => `${path} is ${earlier}`);
+  onWarning(`${again.length} inputs are files that come before, whose records come again: ${nameSome(pairs)}`);
+}
+
 /** A failed download may have left an empty file, or a web page with an error. */
 function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void): void {
   const plain = inputs.filter(
@@ -168,7 +185,7 @@ function warnOfNames(inputs: readonly Input[], onWarning: (line: string) => void
   const [first, ...others] = plain;
   if (first?.kind !== 'file') return;
   const what = first.version.byteLength === 0 ? 'is empty' : 'does not begin like one';
-  const more = others.length === 0 ? '' : ` (and ${others.length} other inputs)`;
+  const more = moreInputs(others.length);
   onWarning(`${first.path} has the name of a compressed file and ${what}; pileshuf reads it as it is${more}`);
 }
 
@@ -187,8 +204,12 @@ async function warnOfMissingEnds(
   }
   const [first, ...others] = without;
   if (first === undefined) return;
-  const more = others.length === 0 ? '' : ` (and ${others.length} other inputs)`;
+  const more = moreInputs(others.length);
   onWarning(`${first}; it may be cut off${more}`);
+}
+
+function moreInputs(count: number): string {
+  return count === 0 ? '' : ` (and ${count} other input${count === 1 ? '' : 's'})`;
 }
 
 function endsWith({ path, version }: FileInput, mark: Uint8Array): boolean {

@@ -5,6 +5,7 @@
  * A shape goes no deeper into a value than it is deep itself, and gives a new value, so that keys
  * such as `__proto__` reach nothing.
  */
+import { inDigits } from '../errors.js';
 import { damagedFile, JOB_REMEDY, type Remedy } from './sealed-file.js';
 
 /** Gives `value` back when it has this shape, else throws. */
@@ -136,6 +137,7 @@ function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value === 'number') return inDigits(value);
   if (typeof value !== 'string') return String(value);
   return value.length <= LONGEST_SHOWN_CHARACTERS
     ? JSON.stringify(value)

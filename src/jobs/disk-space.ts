@@ -2,7 +2,7 @@
  * Checks before a job starts whether the disks can hold it. A job that cannot fit is refused; a job that probably does
  * not fit gets a warning.
  */
-import { SystemError } from '../errors.js';
+import { nameSome, SystemError } from '../errors.js';
 import { type FileRole, ioError } from '../io/io-error.js';
 import { readFreeBytes, readStoredBytes } from '../io/paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
@@ -77,12 +77,14 @@ export function warnOfMemoryDisks(
   gates: DeviceGates,
   onWarning: TalkRequest['onWarning'],
 ): void {
-  for (const directory of tempDirs) {
-    if (gates.deviceOf(directory, 'temp').deviceClass !== 'memory') continue;
-    onWarning(
-      `${nameOfTempDir(directory, tempChoice)} lies in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``,
-    );
-  }
+  const inMemory = tempDirs.filter((directory) => gates.deviceOf(directory, 'temp').deviceClass === 'memory');
+  const [first] = inMemory;
+  if (first === undefined) return;
+  const what =
+    inMemory.length === 1
+      ? `${nameOfTempDir(first, tempChoice)} lies`
+      : `${inMemory.length} temp directories (${nameSome(inMemory)}) lie`;
+  onWarning(`${what} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { afterFailure } from '../cleanup.js';
-import { PileshufError, UsageError, VerificationError } from '../errors.js';
+import { nameSome, PileshufError, UsageError, VerificationError } from '../errors.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
@@ -206,9 +206,8 @@ function warnOfLeftData(
   { paths }: FilesSite,
   onWarning: TalkRequest['onWarning'],
 ): void {
-  for (const [disk, tempDir] of manifest?.tempDirs.entries() ?? []) {
-    const left = dataDirectoryIn(tempDir, paths, disk);
-    if (paths.dataDirectories.includes(left)) continue;
-    if (nameExists(left, 'temp')) onWarning(`temp data of the discarded job is left in ${left}; remove it`);
-  }
+  const left = (manifest?.tempDirs ?? [])
+    .map((tempDir, disk) => dataDirectoryIn(tempDir, paths, disk))
+    .filter((path) => !paths.dataDirectories.includes(path) && nameExists(path, 'temp'));
+  if (left.length > 0) onWarning(`temp data of the discarded job is left in ${nameSome(left)}; remove it`);
 }

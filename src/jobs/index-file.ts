@@ -32,6 +32,7 @@ import { JobStop, startThreads, type Threads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
+import { costsOfScatter } from '../plan/phase-costs.js';
 import { planSlices, type Slice } from '../plan/slices.js';
 import { SharedPlaces } from '../record-index/block-writer.js';
 import { IndexAttempt } from '../record-index/index-attempt.js';
@@ -109,8 +110,10 @@ async function makeIndex(
   const readable = { inputs: [input], gates: [gate], firstHeader: undefined };
 
   const places = SharedPlaces.from(HEADER_BYTES + (spans?.cellCount ?? 0) * CELL_ENTRY_BYTES);
-  const progress = new JobProgress(control, stop, request.onProgress);
-  const noted = await progress.during('scatter', input.version.byteLength, () =>
+  const storedBytes = input.version.byteLength;
+  const sizes = { storedBytes, decodedBytes: input.codec === undefined ? 0 : decodedBytes };
+  const progress = new JobProgress(control, stop, request.onProgress, costsOfScatter(sizes, places.end));
+  const noted = await progress.during('scatter', storedBytes, () =>
     noteRecords({ ...readable, slices, settings }, threads, attempt.path, places),
   );
   const results = noted.value;

@@ -4,13 +4,12 @@
  */
 import type { Counter, JobControl } from '../job-control.js';
 import type { JobStop } from '../passes/threads.js';
+import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShuffleProgress } from './options.js';
 
 const REPORT_MILLISECONDS = 200;
 
-type Phase = ShuffleProgress['phase'];
-
-const COUNTER_OF_PHASE: Record<Phase, Counter | undefined> = {
+const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
   scatter: 'scatteredBytes',
   shuffle: 'shuffledBytes',
   commit: undefined,
@@ -21,13 +20,26 @@ export class JobProgress {
   readonly #control: JobControl;
   readonly #stop: JobStop;
   readonly #onProgress: ((progress: ShuffleProgress) => void) | undefined;
+  #phases: readonly PhaseCost[];
   /** What the caller's function threw. */
   #failure: { readonly thrown: unknown } | undefined;
 
-  constructor(control: JobControl, stop: JobStop, onProgress: ((progress: ShuffleProgress) => void) | undefined) {
+  /** @param phases all phases of the job, as far as their costs are known before it starts. */
+  constructor(
+    control: JobControl,
+    stop: JobStop,
+    onProgress: ((progress: ShuffleProgress) => void) | undefined,
+    phases: readonly PhaseCost[],
+  ) {
     this.#control = control;
     this.#stop = stop;
     this.#onProgress = onProgress;
+    this.#phases = phases;
+  }
+
+  /** Replaces the costs by better known ones. */
+  expect(phases: readonly PhaseCost[]): void {
+    this.#phases = phases;
   }
 
   /**
@@ -35,7 +47,7 @@ export class JobProgress {
    * after the output is committed. @returns the result of the phase and its seconds.
    */
   async during<T>(
-    phase: Phase,
+    phase: JobPhase,
     bytesTotal: number | undefined,
     work: () => Promise<T>,
   ): Promise<{ value: T; seconds: number }> {
@@ -46,8 +58,10 @@ export class JobProgress {
       this.#tell({
         phase,
         bytesDone: counter === undefined ? 0 : this.#control.counted(counter),
+        bytesResumed: phase === 'scatter' ? this.#control.counted('resumedBytes') : 0,
         bytesTotal,
         phaseSeconds: seconds(),
+        phases: this.#phases,
       });
     report();
     this.#throwFailure();

@@ -5,6 +5,7 @@
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
+import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 
 /**
@@ -44,13 +45,17 @@ export type HeaderKind =
 /** How far a job has come. */
 export interface ShuffleProgress {
   /** `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
-  readonly phase: 'scatter' | 'shuffle' | 'commit' | 'verify';
-  /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. Of `verify`: of a store on disk. */
+  readonly phase: JobPhase;
+  /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. In `verify`: of the store on disk. */
   readonly bytesDone: number;
+  /** The part of `bytesDone` that an earlier attempt did, whose work this job took over in a moment. */
+  readonly bytesResumed: number;
   /** Undefined when the total is unknown: in pass 1 if an input is a stream, and in `commit`. */
   readonly bytesTotal: number | undefined;
   /** Seconds since this phase started. */
   readonly phaseSeconds: number;
+  /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
+  readonly phases: readonly PhaseCost[];
 }
 
 /**

@@ -25,6 +25,7 @@ import { needsAtSite, requireSpace } from './disk-space.js';
 import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
+import { expectStoreShuffle } from './job-costs.js';
 import { describeStoreShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -66,7 +67,7 @@ export async function shuffleStore(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress);
+    const progress = new JobProgress(control, stop, request.onProgress, expectStoreShuffle(prepared));
     await warnOfUnowned(snapshot, request);
     profile.pass1Begins();
     const pass1 = await progress.during('scatter', undefined, () =>
@@ -180,7 +181,6 @@ async function shuffleAt(
   const outputPlan = planOutput(request, piles, undefined);
   const second = await threadsOfPass2(threads, plan, undefined, piles, profile.add, releases);
 
-  profile.pass2Begins();
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
@@ -198,6 +198,7 @@ async function shuffleAt(
     samples: undefined,
     onWarning: request.onWarning,
   };
+  profile.pass2Begins();
   const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
 
   const { records, bytes } = piles;

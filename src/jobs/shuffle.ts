@@ -14,16 +14,18 @@
  * store instead of scattering; `append.ts` stops after the scatter pass.
  */
 import { randomBytes } from 'node:crypto';
-import { framingOf } from '../formats/framing-table.js';
 import { inputKeyOf } from '../inputs/ids.js';
-import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { sampleSourceOf } from '../passes/sample-places.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { JobStop, openRamPool, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { tellOfDiscarded } from './discarded-work.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { type JobScope, runJob } from './job.js';
+import { expectAfterPass1, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -46,12 +48,15 @@ export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> =
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress);
+    const progress = new JobProgress(control, stop, request.onProgress, expectShuffle(prepared));
     const site = await openSite(prepared, scope);
     const journal = prepared.earlier?.journal;
     if (site.kind === 'files' && journal !== undefined)
       return workAt(site, scope, () => finishMoves(prepared, site, journal, progress));
-    return workAt(site, scope, (threadScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope));
+    const work = (threadScope: JobScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope);
+    return workAt(site, scope, work).catch((error: unknown) => {
+      throw tellOfDiscarded(error, prepared);
+    });
   });
   const report = { ...value, seconds: { total: seconds, ...value.seconds } };
   profile.tell(options.onProfile, report);
@@ -107,12 +112,10 @@ async function shuffleAt(
   const piles = pass1.value;
 
   const { records, bytes } = piles;
-  const { header: spec } = request;
-  const headers = spec === undefined || piles.header === undefined ? undefined : { spec, header: piles.header };
-  const outputPlan = planOutput(request, piles, headers);
+  progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), bytes));
+  const outputPlan = planOutput(request, piles, foundHeaders(request, piles));
   const second = await threadsOfPass2(threads, plan, ramPool, piles, profile.add, releases);
 
-  profile.pass2Begins();
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
     framing: request.framing,
     tiesByBytes: inputIds !== undefined,
@@ -121,9 +124,9 @@ async function shuffleAt(
     isProfiled: request.isProfiled,
   });
   const deletesStripes = !(outlivesJob && request.keepTemp);
-  const sampleKeys = request.framing === undefined ? undefined : framingOf(request.framing).sampleKeys;
-  const samples = sampleKeys && { ...request, ...scatterWork, sampleKeys, recordEnds: piles.recordEnds };
+  const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: piles.recordEnds });
   const shuffleWork = { piles, settings, attempt, deletesStripes, samples, onWarning: request.onWarning };
+  profile.pass2Begins();
   const pass2 = await progress.during('shuffle', bytes, () => shuffleTo(site, outputPlan, shuffleWork, second.threads));
 
   const checksum = checksumTextOf(piles.checksum);

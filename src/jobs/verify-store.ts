@@ -10,6 +10,7 @@ import { onceMore } from '../passes/once-more.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { costsOfVerify } from '../plan/phase-costs.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
 import { longestRecordBytesOf } from '../store/store-manifest.js';
 import { explainedByExpiry, layoutOf, pileSetsOf, type StoreSnapshot } from '../store/store-snapshot.js';
@@ -66,7 +67,7 @@ export async function verifyStore(
         }
       };
       const tasks = tasksOf(snapshot, { job, longestRecordBytes });
-      const progress = new JobProgress(control, stop, onProgress);
+      const progress = new JobProgress(control, stop, onProgress, costsOfVerify(diskBytes));
       await progress.during('verify', diskBytes, () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), stop));
     },
     () => {},

@@ -34,6 +34,15 @@ export interface FoundHeaders {
   readonly header: Header;
 }
 
+/** @returns undefined where inputs have no headers. */
+export function foundHeaders(
+  request: { readonly header: HeaderSpec | undefined },
+  found: { readonly header: Header | undefined },
+): FoundHeaders | undefined {
+  const { header: spec } = request;
+  return spec === undefined || found.header === undefined ? undefined : { spec, header: found.header };
+}
+
 /** The layout of an output, whose cuts may depend on the order of the records. */
 export interface OutputPlan extends Omit<OutputLayout, 'cuts'> {
   readonly cuts: ShardCuts | CutsToFit;

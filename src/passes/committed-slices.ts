@@ -5,7 +5,7 @@
 import { basename, join } from 'node:path';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
-import { type SystemError, VerificationError } from '../errors.js';
+import { nameSome, type SystemError, VerificationError } from '../errors.js';
 import type { SliceReport } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
 import { list, object, optional, readShape, type Shape, text, wholeNumber } from '../io/json-shape.js';
@@ -52,7 +52,7 @@ const reportShape: Shape<SliceReport> = object({
 export interface KeptPileSets {
   /** Whether the output holds all piles of a stripe; then its data may be deleted. */
   readonly isStripeDone: (stripe: number) => boolean;
-  /** Called with one line for each pile set that the job must make again. */
+  /** Called with one line if the job must make pile sets again. */
   readonly onDamage: (line: string) => void;
 }
 
@@ -73,8 +73,9 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
   const directories = [layout.indexDirectory, ...layout.disks.map(({ directory }) => directory)];
   const unreadable: { slice: number; error: SystemError }[] = [];
   const slices = listCommittedSlices(layout.indexDirectory);
+  const damage: string[] = [];
   const revoke = async (slice: number, error: Error) => {
-    onDamage(`${error.message}; this part is made again`);
+    damage.push(error.message);
     await revokePileSet(layout.indexDirectory, slice);
   };
   for (const slice of slices) {
@@ -92,6 +93,8 @@ export async function* readCommittedSlices(query: CommittedSlicesQuery): AsyncGe
   const [first] = unreadable;
   if (first !== undefined && unreadable.length > 1 && unreadable.length === slices.length) throw first.error;
   for (const { slice, error } of unreadable) await revoke(slice, error);
+  if (damage.length === 1) onDamage(`${damage[0]}; this part is made again`);
+  else if (damage.length > 1) onDamage(`${damage.length} parts are made again: ${nameSome(damage)}`);
 }
 
 function readCommitted({ layout, size, isStripeDone }: CommittedSlicesQuery, slice: number): ScatterResult {

@@ -6,6 +6,7 @@
 import { Kernel } from '../../workers/kernel/kernel.js';
 import { type InputError, VerificationError } from '../errors.js';
 import type { SampleKeys } from '../formats/framing.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { repeatedKey, type SamplePlace } from '../inputs/repeated-keys.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/finished-ranges.js';
 import { hearSignals } from '../pause.js';
@@ -25,6 +26,15 @@ export interface SampleSource {
   readonly keyOf: (inputOrdinal: number) => bigint;
   readonly sampleKeys: SampleKeys;
   readonly signal: AbortSignal | undefined;
+}
+
+/** @returns undefined where records have no keys. */
+export function sampleSourceOf(
+  framing: FramingSpec | undefined,
+  source: Omit<SampleSource, 'sampleKeys'>,
+): SampleSource | undefined {
+  const sampleKeys = framing === undefined ? undefined : framingOf(framing).sampleKeys;
+  return sampleKeys && { ...source, sampleKeys };
 }
 
 /** @param ranges all of the output, in any order. @returns the first two neighbours of one key in different ranges. */

@@ -62,7 +62,7 @@ export async function scatterInputs(
   threads: Threads,
   kept: KeptPileSets | undefined,
 ): Promise<ScatterOutcome> {
-  const { pool, stop } = threads;
+  const { pool, stop, control } = threads;
   const gathered = new GatheredSlices(work);
   const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
   const countBefore = await countBeforeRanges(work, threads, (slice) => gathered.has(slice));
@@ -70,6 +70,7 @@ export async function scatterInputs(
   const commits = kept === undefined ? undefined : commitsOf(work, gathered, threads);
   const take = (result: ScatterResult, slice: number) => {
     gathered.add(slice, result);
+    control.count('finishedSlices', 1);
     commits?.add({ slice, pileSet: result.pileSet });
   };
   const scatter = async (slice: number): Promise<ScatterResult> => {
@@ -126,7 +127,9 @@ async function takeOver(
   for await (const { slice, result } of readCommittedSlices({ ...kept, layout, size, control })) {
     gathered.add(slice, result);
     names.add(result.pileSet.name);
-    control.count('scatteredBytes', storedBytesOf(slices[slice] ?? []));
+    const storedBytes = storedBytesOf(slices[slice] ?? []);
+    control.count('scatteredBytes', storedBytes);
+    control.count('resumedBytes', storedBytes);
   }
   removeLeftovers(layout, names);
   return names.size;

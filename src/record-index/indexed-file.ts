@@ -2,7 +2,7 @@
  * Reads the records of a file in any order, by its index. The memory does not grow with the file: it holds the records
  * being read, some megabytes of the index, and the last decoded bytes of a compressed file.
  */
-import { InputError, UsageError } from '../errors.js';
+import { InputError, inDigits, UsageError } from '../errors.js';
 import { codecNamed } from '../formats/codec-table.js';
 import { hashFileEnds } from '../io/file-window.js';
 import { closeFile, type FileVersion, type OpenFile, openForRead, versionOf } from '../io/files.js';
@@ -50,7 +50,7 @@ export function openIndexed(path: string, options: IndexedFileOptions = {}): Ind
   requireKnownOptions('openIndexed()', options, OPTIONS);
   const { index = `${path}${INDEX_SUFFIX}`, keptBytes = DEFAULT_KEPT_BYTES } = options;
   if (!Number.isSafeInteger(keptBytes) || keptBytes < 0)
-    throw new UsageError(`\`keptBytes\` is ${keptBytes}; expected a whole number of at least 0`);
+    throw new UsageError(`\`keptBytes\` is ${inDigits(keptBytes)}; expected a whole number of at least 0`);
   const data = openForRead(path, 'input');
   try {
     if (!nameExists(index, 'input')) {
@@ -101,7 +101,7 @@ class OpenIndexedFile implements IndexedFile {
     if (this.#closing !== undefined) throw new UsageError(`${this.#data.path} was closed; open it again to read it`);
     if (!Number.isSafeInteger(index) || index < 0 || index >= this.length) {
       throw new UsageError(
-        `${this.#data.path} has no record ${index}; it has ${this.length} records, which count from 0`,
+        `${this.#data.path} has no record ${inDigits(index)}; it has ${this.length} records, which count from 0`,
       );
     }
     this.#underWay += 1;

@@ -19,7 +19,26 @@ describe('pileshuf', () => {
     expect(pileshuf(['--version'])).toEqual({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+/), stderr: '' });
   });
 
+  it('prints help for the word help, too', () => {
+    expect(pileshuf(['help']).stdout).toBe(pileshuf(['--help']).stdout);
+    expect(pileshuf(['help', 'gc'])).toEqual({
+      status: 0,
+      stdout: expect.stringMatching(/^Usage: pileshuf gc /),
+      stderr: '',
+    });
+  });
+
   it.each([
+    [
+      ['help', 'me'],
+      2,
+      /^pileshuf: help me: expected at most one of append, .*; write an input of this name as .\/help\n$/,
+    ],
+    [
+      ['shuffle', 'in'],
+      3,
+      /^pileshuf: the input shuffle does not exist; the main command has no name: leave the word out\n$/,
+    ],
     [['--sharts', '4'], 2, "pileshuf: unknown option '--sharts' (Did you mean --shards?); see pileshuf --help\n"],
     [['-S', '5\n\x1b[2J'], 2, /^pileshuf: --memory 5\\n\\x1b\[2J: expected a number and a unit: .*\n$/],
     [['-q', '--shards', '0'], 2, 'pileshuf: --shards 0: expected a whole number of at least 1\n'],

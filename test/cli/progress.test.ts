@@ -9,11 +9,13 @@ import { createReporter, type ReporterOptions } from '#src/cli/progress.js';
 import { RateMeter } from '#src/cli/progress-rate.js';
 import { formatBytes, formatCount, formatSeconds, formatWholeSeconds } from '#src/cli/quantity.js';
 import { describeShuffle } from '#src/cli/report-text.js';
+import { resumeAdviser } from '#src/cli/resume-command.js';
 import { setUnfinishedJob } from '#src/errors.js';
 import {
   AbortError,
   ClosedPipeError,
   InputError,
+  type JobPhase,
   type ShuffleProgress,
   type ShuffleReport,
   SystemError,
@@ -48,17 +50,23 @@ function play(options: Partial<ReporterOptions>, isTTY = false, columns = 80) {
   return { stream, clock, reporter };
 }
 
-const scatter = (bytesDone: number, phaseSeconds: number, bytesTotal: number | undefined = 4e9): ShuffleProgress => ({
-  phase: 'scatter',
-  bytesDone,
-  bytesTotal,
-  phaseSeconds,
-});
+/** Two passes that take equally long, and a commit that takes no time. */
+const phases: ShuffleProgress['phases'] = [
+  { phase: 'scatter', cost: 2 },
+  { phase: 'shuffle', cost: 2 },
+  { phase: 'commit', cost: 0 },
+];
+const inPhase = (
+  phase: JobPhase,
+  bytesDone: number,
+  phaseSeconds: number,
+  bytesTotal: number | undefined,
+): ShuffleProgress => ({ phase, bytesDone, bytesResumed: 0, bytesTotal, phaseSeconds, phases });
+const scatter = (bytesDone: number, phaseSeconds: number, bytesTotal = 4e9): ShuffleProgress =>
+  inPhase('scatter', bytesDone, phaseSeconds, bytesTotal);
 const ofPipe = (bytesDone: number, phaseSeconds: number): ShuffleProgress => ({
-  phase: 'scatter',
-  bytesDone,
-  bytesTotal: undefined,
-  phaseSeconds,
+  ...inPhase('scatter', bytesDone, phaseSeconds, undefined),
+  phases: phases.map(({ phase }) => ({ phase, cost: undefined })),
 });
 
 const report: ShuffleReport = {
@@ -87,9 +95,9 @@ describe('plain progress', () => {
       reporter.progress(scatter(tenths * 1e7, tenths / 10));
     }
     expect(stream.lines()).toEqual([
-      'pileshuf: pass 1: 200 MB of 4.00 GB (5%), 100 MB/s, 38 s left',
-      'pileshuf: pass 1: 1.20 GB of 4.00 GB (30%), 100 MB/s, 28 s left',
-      'pileshuf: pass 1: 2.20 GB of 4.00 GB (55%), 100 MB/s, 18 s left',
+      'pileshuf: 2% done, 1 min 18 s left; pass 1 of 2: 200 MB of 4.00 GB, 100 MB/s',
+      'pileshuf: 15% done, 1 min 08 s left; pass 1 of 2: 1.20 GB of 4.00 GB, 100 MB/s',
+      'pileshuf: 27% done, 58 s left; pass 1 of 2: 2.20 GB of 4.00 GB, 100 MB/s',
     ]);
   });
 
@@ -97,7 +105,7 @@ describe('plain progress', () => {
     const { stream, clock, reporter } = play({});
     reporter.progress(scatter(4e9, 0.5));
     clock.seconds += 1.9;
-    reporter.progress({ phase: 'commit', bytesDone: 0, bytesTotal: 0, phaseSeconds: 0 });
+    reporter.progress(inPhase('commit', 0, 0, undefined));
     reporter.done(describeShuffle(report), report);
     expect(stream.lines()).toHaveLength(1);
   });
@@ -106,19 +114,19 @@ describe('plain progress', () => {
     const { stream, clock, reporter } = play({ style: 'plain' });
     clock.seconds += 2;
     reporter.progress(ofPipe(300e6, 2));
-    expect(stream.text).toBe('pileshuf: pass 1: 300 MB, 150 MB/s\n');
+    expect(stream.text).toBe('pileshuf: pass 1 of 2: 300 MB of an unknown total, 150 MB/s\n');
   });
 
   it('names the phases and leaves out what is not known yet', () => {
     const { stream, clock, reporter } = play({ style: 'plain' });
     for (const phase of ['scatter', 'shuffle', 'commit'] as const) {
       clock.seconds += 20;
-      reporter.progress({ phase, bytesDone: 0, bytesTotal: 1000, phaseSeconds: 0 });
+      reporter.progress(inPhase(phase, 0, 0, 1000));
     }
     expect(stream.lines()).toEqual([
-      'pileshuf: pass 1: 0 B of 1.00 kB (0%)',
-      'pileshuf: pass 2: 0 B of 1.00 kB (0%)',
-      'pileshuf: commit: 0 B of 1.00 kB (0%)',
+      'pileshuf: pass 1 of 2: 0 B of 1.00 kB',
+      'pileshuf: pass 2 of 2: 0 B of 1.00 kB',
+      'pileshuf: commit',
     ]);
   });
 });
@@ -131,13 +139,23 @@ describe('JSON progress', () => {
       reporter.progress(scatter(tenths * 1e7, tenths / 10, 15e7));
       reporter.progress(scatter(tenths * 1e7, tenths / 10, 15e7));
     }
-    reporter.progress({ phase: 'shuffle', bytesDone: 0, bytesTotal: undefined, phaseSeconds: 0 });
-    const event = { event: 'progress', phase: 'scatter', bytesTotal: 15e7, bytesPerSecond: 1e8 };
+    reporter.progress(inPhase('shuffle', 0, 0, undefined));
+    const event = { event: 'progress', phase: 'scatter', bytesTotal: 15e7, bytesPerSecond: 1e8, pass: 1, passes: 2 };
     expect(stream.lines().map((line) => JSON.parse(line))).toEqual([
-      { ...event, bytesDone: 1e7, secondsLeft: 1.4 },
-      { ...event, bytesDone: 11e7, secondsLeft: 0.4 },
-      { ...event, bytesDone: 15e7, secondsLeft: 0 },
-      { event: 'progress', phase: 'shuffle', bytesDone: 0, bytesTotal: null, bytesPerSecond: 0, secondsLeft: null },
+      { ...event, bytesDone: 1e7, secondsLeft: 1.4, jobDone: 0.033, jobSecondsLeft: 2.9 },
+      { ...event, bytesDone: 11e7, secondsLeft: 0.4, jobDone: 0.367, jobSecondsLeft: 1.9 },
+      { ...event, bytesDone: 15e7, secondsLeft: 0, jobDone: 0.5, jobSecondsLeft: 1.5 },
+      {
+        ...{
+          event: 'progress',
+          phase: 'shuffle',
+          bytesDone: 0,
+          bytesTotal: null,
+          bytesPerSecond: 0,
+          secondsLeft: null,
+        },
+        ...{ pass: 2, passes: 2, jobDone: 0.5, jobSecondsLeft: 1.5 },
+      },
     ]);
   });
 
@@ -177,7 +195,7 @@ describe('bar', () => {
 
   it('is drawn on a terminal, within 80 columns, and gone before the summary', () => {
     const { stream, reporter } = playUntilDrawn(scatter(12e8, 8));
-    const bar = '\rpass 1 [====------------]  30%  1.20 GB of 4.00 GB  150 MB/s  19 s left\x1b[K\r';
+    const bar = '\r[=-----------]  15%  46 s left  pass 1 of 2  1.20 GB of 4.00 GB  150 MB/s\x1b[K\r';
     expect(stream.text).toBe(bar);
     reporter.done(describeShuffle(report), report);
     reporter.progress(scatter(13e8, 9));
@@ -194,35 +212,36 @@ describe('bar', () => {
       reporter.progress(scatter(1e8, 1 + tenths / 10));
     }
     expect(stream.text.split('pass 1')).toHaveLength(1 + 1 + 5);
-    reporter.progress({ phase: 'shuffle', bytesDone: 0, bytesTotal: 4e9, phaseSeconds: 0 });
-    expect(stream.text).toContain('pass 2');
+    reporter.progress(inPhase('shuffle', 0, 0, 4e9));
+    expect(stream.text).toContain('pass 2 of 2');
   });
 
   it('fits 80 columns with the longest numbers', () => {
     const { stream } = playUntilDrawn(scatter(999e9, 722, 9.99e12));
-    expect(stream.text).toContain('pass 1 [=---------------]  10%  999 GB of 9.99 TB  1.38 GB/s  1 h 48 min left');
+    expect(stream.text.slice('\r'.length, stream.text.indexOf('\x1b')).length).toBeLessThan(80);
+    expect(stream.text).toContain('[------------]   5%  3 h 49 min left  pass 1 of 2  999 GB of 9.99 TB  1.38 GB/s');
   });
 
   it.each([40, 12, 2])('is cut on a terminal of %d columns, where it would wrap', (columns) => {
     const { stream } = playUntilDrawn(scatter(12e8, 8), columns);
-    const line = 'pass 1 [====------------]  30%  1.20 GB of 4.00 GB';
+    const line = '[=-----------]  15%  46 s left  pass 1 of 2';
     expect(stream.text).toBe(`\r${line.slice(0, columns - 1)}\x1b[K\r`);
   });
 
   it('fits a terminal that does not say how wide it is', () => {
     const { stream } = playUntilDrawn(scatter(12e8, 8), 0);
-    expect(stream.text).toContain('19 s left');
+    expect(stream.text).toContain('46 s left');
   });
 
   it('neither hides the cursor nor turns off wrapping: a process that is killed leaves a terminal in order', () => {
     const { stream, reporter } = playUntilDrawn(scatter(12e8, 8));
     reporter.close();
-    expect(stream.text.split('\x1b').map((piece) => piece.slice(0, 2))).toEqual(['\rp', '[K', '[K']);
+    expect(stream.text.split('\x1b').map((piece) => piece.slice(0, 2))).toEqual(['\r[', '[K', '[K']);
   });
 
   it('shows no percentage where the total is not known', () => {
     const { stream } = playUntilDrawn(ofPipe(12e8, 8));
-    expect(stream.text).toContain('pass 1  1.20 GB  150 MB/s');
+    expect(stream.text).toContain('pass 1 of 2  1.20 GB of an unknown total  150 MB/s');
     expect(stream.text).not.toContain('%');
   });
 
@@ -231,8 +250,25 @@ describe('bar', () => {
     reporter.warning('something to know');
     expect(stream.text.endsWith(`${erased}pileshuf: warning: something to know\n`)).toBe(true);
     clock.seconds += 0.3;
-    reporter.progress({ phase: 'shuffle', bytesDone: 1e9, bytesTotal: 2e9, phaseSeconds: 10 });
-    expect(stream.text.split('something to know\n')[1]).toContain('pass 2 [========--------]  50%');
+    reporter.progress(scatter(13e8, 9));
+    expect(stream.text.split('something to know\n')[1]).toContain('[=-----------]  16%');
+  });
+
+  it('of style auto is gone before records come out on the same terminal, and does not come back', () => {
+    vi.stubEnv('TERM', 'xterm');
+    for (const style of ['auto', 'bar'] as const) {
+      const { stream, clock, reporter } = play({ style, sharesTerminal: true }, true);
+      clock.seconds += 0.6;
+      reporter.progress(scatter(12e8, 8));
+      expect(stream.text).toContain('pass 1 of 2');
+      reporter.progress(inPhase('shuffle', 0, 0, 4e9));
+      const atRecords = stream.text;
+      clock.seconds += 5;
+      reporter.progress(inPhase('shuffle', 1e9, 5, 4e9));
+      reporter.close();
+      if (style === 'bar') expect(stream.text).toContain('pass 2 of 2');
+      else expect([atRecords, atRecords.endsWith('\r\x1b[K')]).toEqual([stream.text, true]);
+    }
   });
 
   it('gives way to lines on a terminal that cannot move its cursor', () => {
@@ -240,7 +276,7 @@ describe('bar', () => {
     const { stream, clock, reporter } = play({ style: 'bar' }, true);
     clock.seconds += 2;
     reporter.progress(scatter(4e8, 2));
-    expect(stream.text).toBe('pileshuf: pass 1: 400 MB of 4.00 GB (10%), 200 MB/s, 18 s left\n');
+    expect(stream.text).toBe('pileshuf: 5% done, 38 s left; pass 1 of 2: 400 MB of 4.00 GB, 200 MB/s\n');
   });
 });
 
@@ -286,6 +322,48 @@ describe('messages', () => {
     expect(stream.text).toBe('pileshuf: warning: a\\nb\\r\\x1b[2J\\u2028\\t\\0\n');
   });
 
+  // Characters that turn the direction of writing, and others that show nothing.
+  const hidden = ['\u202e', '\u2066', '\u200b', '\u200f', '\ufeff', '\u00ad', '\u061c', '\u3164', '\u{e0041}', '\x7f'];
+
+  it('show what is hidden in a name', () => {
+    const { stream, reporter } = play({});
+    reporter.warning(`${hidden.join(' ')} é 字 😀`);
+    const shown = '\\u202e \\u2066 \\u200b \\u200f \\ufeff \\xad \\u061c \\u3164 \\u{e0041} \\x7f é 字 😀';
+    expect(stream.text).toBe(`pileshuf: warning: ${shown}\n`);
+  });
+
+  it('say the same to programs, in JSON that shows it', () => {
+    const { stream, reporter } = play({ style: 'json' });
+    const message = hidden.join(' ');
+    reporter.warning(message);
+    expect(JSON.parse(stream.text)).toEqual({ event: 'warning', message });
+    expect(stream.text).toMatch(/^[ -~]*\n$/);
+  });
+
+  it('show what is hidden in a stack', () => {
+    vi.stubEnv('DEBUG', 'pileshuf');
+    const { stream, reporter } = play({});
+    reporter.failure(new TypeError('a\u202eb'), undefined);
+    expect(stream.text).not.toContain('\u202e');
+    expect(stream.lines()[1]).toBe('TypeError: a\\u202eb');
+  });
+
+  it('for people at the terminal reach nobody else', () => {
+    const said = ([options, isTTY]: [Partial<ReporterOptions>, boolean]) => {
+      const { stream, reporter } = play(options, isTTY);
+      reporter.hint('waiting');
+      return stream.text;
+    };
+    expect(said([{}, true])).toBe('pileshuf: waiting\n');
+    const others: [Partial<ReporterOptions>, boolean][] = [
+      [{}, false],
+      [{ quiet: true }, true],
+      [{ style: 'json' }, true],
+      [{ style: 'none' }, true],
+    ];
+    expect(others.map(said)).toEqual(['', '', '', '']);
+  });
+
   it('say which signal stopped the job', () => {
     const { stream, reporter } = play({});
     reporter.failure(new AbortError(), 'SIGTERM');
@@ -293,7 +371,7 @@ describe('messages', () => {
   });
 
   it('say where an unfinished job is kept, and how to resume it, on the same line', () => {
-    const { stream, reporter } = play({ resumeCommand: "pileshuf 'a b' --resume" });
+    const { stream, reporter } = play({ adviseResume: resumeAdviser(['a b'], false) });
     const aborted = new AbortError();
     setUnfinishedJob(aborted, { directory: '/tmp/job\n1' });
     reporter.failure(aborted, 'SIGINT');
@@ -304,7 +382,7 @@ describe('messages', () => {
   });
 
   it('say so to programs in fields of their own', () => {
-    const { stream, reporter } = play({ style: 'json', resumeCommand: 'pileshuf a --resume' });
+    const { stream, reporter } = play({ style: 'json', adviseResume: resumeAdviser(['a'], false) });
     const full = new SystemError('ERR_NO_SPACE', 'the disk is full');
     setUnfinishedJob(full, { directory: '/tmp/job' });
     reporter.failure(full, undefined);
@@ -315,14 +393,14 @@ describe('messages', () => {
         event: 'error',
         code: 'ERR_NO_SPACE',
         message: 'the disk is full',
-        resume: { directory: '/tmp/job', command: 'pileshuf a --resume' },
+        resume: { directory: '/tmp/job', command: 'pileshuf a --resume', change: [], needsSpace: true },
       },
       { event: 'summary', ...report, resumed: { pileSets: 12, outputBytes: 5 } },
     ]);
   });
 
   it('name no command when nothing is kept', () => {
-    const { stream, reporter } = play({ resumeCommand: 'pileshuf a --resume' });
+    const { stream, reporter } = play({ adviseResume: resumeAdviser(['a'], false) });
     reporter.failure(new VerificationError('1 record missing'), undefined);
     expect(stream.text).toBe('pileshuf: verification failed: 1 record missing\n');
   });
@@ -366,6 +444,15 @@ describe('RateMeter', () => {
       secondsLeft: undefined,
     });
     expect(meter.measure({ ...scatter(9e9, 40), phase: 'shuffle' })).toMatchObject({ secondsLeft: 0 });
+  });
+
+  it('does not count what an earlier attempt did', () => {
+    const meter = new RateMeter();
+    meter.measure({ ...scatter(2e9, 1), bytesResumed: 2e9 });
+    expect(meter.measure({ ...scatter(3e9, 2), bytesResumed: 2e9 })).toMatchObject({
+      bytesPerSecond: 5e8,
+      secondsLeft: 2,
+    });
   });
 });
 

@@ -4,17 +4,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCommand } from '#src/cli/command.js';
 import { command } from '#src/cli/commands/shuffle.js';
-import { oneLine } from '#src/cli/messages.js';
-import { quoteShellWords, resumeCommandOf } from '#src/cli/resume-command.js';
+import { quoteShellWords, type ResumeAdviser, resumeAdviser } from '#src/cli/resume-command.js';
+import { oneLine } from '#src/cli/visible-text.js';
 import { atScale } from '../fixtures/scale.js';
 
+const diskFailed: Parameters<ResumeAdviser>[0] = { code: 'ERR_IO', message: 'the disk failed' };
+
 /** Asks the parser whether `--resume` is given, like the command. */
-function resumeCommandFor(argv: readonly string[]): string {
+function adviceFor(argv: readonly string[], failure = diskFailed) {
   const parsed = parseCommand(command, argv);
-  return resumeCommandOf(argv, parsed.kind === 'parsed' && parsed.values.resume === true);
+  return resumeAdviser(argv, parsed.kind === 'parsed' && parsed.values.resume === true)(failure);
 }
 
-describe('resumeCommandOf', () => {
+describe('the command that resumes', () => {
   it.each([
     [['a b', '-o', 'out'], "pileshuf 'a b' -o out --resume"],
     [['--resume', 'in', '-o', 'out'], 'pileshuf --resume in -o out'],
@@ -26,7 +28,33 @@ describe('resumeCommandOf', () => {
     [['in', '-o', 'out', '--seed', '--'], 'pileshuf --resume in -o out --seed --'],
     [['--files-from', '-', '-oout', '--seed='], 'pileshuf --files-from - -oout --seed= --resume'],
   ])('of %j', (argv, line) => {
-    expect(resumeCommandFor(argv)).toBe(line);
+    expect(adviceFor(argv)).toEqual({ command: line, change: [], needsSpace: false });
+  });
+});
+
+describe('a value that was to blame', () => {
+  const tooLong = 'a: the record at byte 0 is longer than the 1024 bytes that `maxRecordBytes` allows; raise it';
+  const tooSmall = 'the longest record does not fit the memory budget; expected `memoryBytes` of at least 9000';
+  const noThread = 'no thread; give less to `memoryBytes` or use fewer `workers`';
+
+  it.each<[string, string[], string, string[]]>([
+    [tooLong, ['in', '-o', 'out', '--max-record', '1K'], 'in -o out --resume --max-record SIZE', ['--max-record']],
+    [tooLong, ['in', '--max-record=1K', '-o', 'out'], 'in -o out --resume --max-record SIZE', ['--max-record']],
+    [tooLong, ['in', '-o', 'out', '--resume'], 'in -o out --resume --max-record SIZE', ['--max-record']],
+    [tooSmall, ['in', '-zS5M', '-o', 'out'], 'in -z -o out --resume --memory SIZE', ['--memory']],
+    [tooSmall, ['-S', '5M', '-o', 'out', '--', '-S'], '--resume --memory SIZE -o out -- -S', ['--memory']],
+    [tooSmall, ['--seed', '-S5M', '-o', 'out', 'in'], '--seed -S5M -o out in --resume --memory SIZE', ['--memory']],
+    [noThread, ['in', '-o', 'out', '--workers', '900'], 'in -o out --resume --workers N', ['--workers']],
+    [noThread, ['in', '-o', 'out'], 'in -o out --resume --memory SIZE', ['--memory']],
+  ])('%s: a placeholder stands for it in the command of %j', (message, argv, line, change) => {
+    const failure = { code: 'ERR_RECORD_TOO_LONG', message } as const;
+    expect(adviceFor(argv, failure)).toEqual({ command: `pileshuf ${line}`, change, needsSpace: false });
+  });
+
+  it('stays where a resumed job needs the same: then the disk must change', () => {
+    const failure = { code: 'ERR_NO_SPACE', message: 'no space; start anew with other disks (`tempDirs`)' } as const;
+    const command = 'pileshuf in -o out -T /full --resume';
+    expect(adviceFor(['in', '-o', 'out', '-T', '/full'], failure)).toEqual({ command, change: [], needsSpace: true });
   });
 });
 
@@ -38,7 +66,7 @@ function wordsReadBy(shell: string, quoted: string): string[] {
 }
 
 /** Any word that can be an argument: no NUL, no half pairs. */
-const specialSign = fc.constantFrom(...'\'"\\$`!*?[]{}()<>|&;~#=% \n\r\t\x1b\x7f\u0085\u2028é007');
+const specialSign = fc.constantFrom(...'\'"\\$`!*?[]{}()<>|&;~#=% \n\r\t\x1b\x7f\u0085\u2028\u202eé007');
 const anySign = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((sign) => sign !== '\0');
 const anyWord = fc.array(fc.oneof(specialSign, anySign)).map((signs) => signs.join(''));
 
@@ -57,6 +85,7 @@ describe('quoteShellWords', () => {
     [['a\nb'], "$'a\\012b'"],
     [["'\\\x1b1"], "$'\\047\\134\\0331'"],
     [['\u2028\u0085'], "$'\\342\\200\\250\\302\\205'"],
+    [['a\u202eb'], "$'a\\342\\200\\256b'"],
   ])('of %j', (words, quoted) => {
     expect(quoteShellWords(words)).toBe(quoted);
   });

@@ -28,7 +28,9 @@ describe('runCommand', () => {
     [['-q', '--resume', 'in', '-o', 'out'], 'pileshuf -q --resume in -o out'],
   ])('tells how to resume after %j', async (argv, command) => {
     expect(await runCommand(argv)).toBe(1);
-    expect(printed).toBe(`pileshuf: the disk is full; finished work is kept in /tmp/job; to resume: ${command}\n`);
+    expect(printed).toBe(
+      `pileshuf: the disk is full; finished work is kept in /tmp/job; to resume when there is space: ${command}\n`,
+    );
   });
 
   it('tells programs likewise', async () => {

@@ -145,17 +145,12 @@ describe('the words of the main command', () => {
     });
   });
 
-  it('lets the last of a repeated option win, as a script that adds one expects', () => {
-    expect(parse('--seed', '1', '--workers', '2', '--seed', '3', '--workers', '4')).toEqual({
-      ...untouched,
-      options: { seed: '3', workers: 4 },
-    });
-  });
-
   it('accepts what is said twice without contradiction', () => {
-    expect(parse('-o', 'x', '--output', 'x', '--io-limit', '/=2', '--io-limit', '/=2')).toEqual({
+    expect(
+      parse('-o', 'x', '--output', 'x', '--io-limit', '/=2', '--io-limit', '/=2', '-z', '-z', '-S1G', '-S1G'),
+    ).toEqual({
       ...untouched,
-      options: { output: 'x', ioLimits: { '/': 2 } },
+      options: { output: 'x', ioLimits: { '/': 2 }, zeroTerminated: true, memoryBytes: 2 ** 30 },
     });
   });
 
@@ -186,6 +181,7 @@ describe('the words of the main command', () => {
     [['--sharts', '4'], "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
     [['--xyzzy'], "unknown option '--xyzzy'; see pileshuf --help"],
     [['-k'], "unknown option '-k'; see pileshuf --help"],
+    [['-n', '10'], "unknown option '-n': for the first N lines of the output, add | head -n N; see pileshuf --help"],
     [['x', '-S'], "option '-S, --memory <SIZE>' argument missing; see pileshuf --help"],
 
     [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
@@ -195,7 +191,7 @@ describe('the words of the main command', () => {
     [['--shard-records', '1e3', '-o', 'd'], '--shard-records 1e3: expected a whole number of at least 1'],
     [['--workers', '0'], '--workers 0: expected a whole number of at least 1'],
     [['--workers', 'two'], '--workers two: expected a whole number of at least 1'],
-    [['--workers', '9007199254740993'], '--workers 9007199254740993: expected a whole number of at least 1'],
+    [['--workers', '9007199254740993'], '--workers 9007199254740993: expected at most 9007199254740991'],
 
     [
       ['--shards', '2', '--shard-bytes', '1G', '-o', 'd'],
@@ -237,6 +233,7 @@ describe('the words of the main command', () => {
 
     [['-o', ''], '--output: expected a path, got an empty string'],
     [['-o', 'a', '-o', 'b'], '--output is given twice, as a and as b; give it once'],
+    [['--progress', 'json', '--progress', 'bar'], '--progress is given twice, as json and as bar; give it once'],
     [['-T', ''], '--temp-dir: expected a path, got an empty string'],
     [['--job-dir', '', '-o', 'f'], '--job-dir: expected a path, got an empty string'],
     [['--files-from', ''], '--files-from: expected a path, got an empty string'],

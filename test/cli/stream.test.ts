@@ -140,6 +140,7 @@ describe('pileshuf stream', () => {
       [['--rank', '3'], /rank`? is 3; expected a whole number from 0 to 0/],
       [['--share', 'odd'], /--share odd: expected one of strided, contiguous/],
       [['--start', '{'], /--start \{: expected a state as JSON/],
+      [['--start', '{"record": 9007199254740993}'], /: the number 9007199254740993 is too large; expected at most/],
       [['--start', '{}'], /this is not the state of a loader: version: expected/],
       [['--start', '@nowhere.json'], /cannot read the state --start @nowhere\.json: no such file/],
       [['--start', state, '--rank', '1'], /--rank 1: the state of --start has 0/],

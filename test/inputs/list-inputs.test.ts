@@ -91,6 +91,15 @@ describe('listInputs', () => {
     ]);
   });
 
+  it('tells of many files that come again once, with their number', async () => {
+    makeFiles('c0', 'c1', 'c2', 'c3');
+    const paths = ['c0', 'c1', 'c2', 'c3'].map((name) => directory.path(name));
+    const [c0, c1, c2] = paths;
+    expect(await warningsOf(...Array.from({ length: 10 }, () => paths).flat())).toEqual([
+      `36 inputs are files that come before, whose records come again: ${c0} is ${c0}, ${c1} is ${c1}, ${c2} is ${c2} and 33 more`,
+    ]);
+  });
+
   it('stops when it is asked to, among many files and among many directories', async () => {
     makeFiles(...Array.from({ length: 600 }, (_, i) => `d/${i}/file`));
     for (const named of [Array.from({ length: 600 }, (_, i) => directory.path(`d/${i}/file`)), [directory.path('d')]]) {

@@ -7,7 +7,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
+import { type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -116,6 +116,25 @@ describe('the progress of a job', () => {
     expect(report.bytes).toBe(TEXT.length);
     expectPasses(told, report.bytes);
   });
+});
+
+it('each report tells what all phases of the job are expected to cost', async () => {
+  writeFileSync(directory.path('plain'), TEXT);
+  writeFileSync(directory.path('packed'), gzipSync(TEXT));
+  const costsOf = async (name: string, more: Partial<ShuffleOptions> = {}) => {
+    const told: ShuffleProgress[] = [];
+    const inputs = [directory.path(name)];
+    await shuffle({ inputs, output: directory.path('out'), force: true, ...more, onProgress: (one) => told.push(one) });
+    expect(new Set(told.map(({ phases }) => phases.map(({ phase }) => phase).join()))).toEqual(
+      new Set(['scatter,shuffle,commit']),
+    );
+    return told.at(-1)?.phases.map(({ cost = 0 }) => cost / TEXT.length) ?? [];
+  };
+  const [plain, packed] = [await costsOf('plain'), await costsOf('packed')];
+  expect(plain).toEqual([2, 2, 0.3]);
+  expect(packed[0]).toBeGreaterThan(5);
+  expect(packed.slice(1)).toEqual([2, 0.3]);
+  expect(await costsOf('plain', { compress: { codec: 'gzip' } })).toEqual([2, 22, 0.3]);
 });
 
 /** A pipe to write to, which the system opens without waiting for its reader. */

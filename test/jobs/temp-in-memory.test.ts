@@ -55,13 +55,16 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${re
     expect(await warningsOf('plain', [inMemory], {})).toEqual([]);
   });
 
-  it('is warned of beside one on a disk, and each by name', async () => {
+  it('is warned of beside one on a disk, several of them once', async () => {
     const second = directory.path('in-memory', 'second');
     mkdirSync(second);
     // The tests' own directory may lie in memory, too.
     const isDisk = describeDevice(directory.temp).deviceClass !== 'memory';
-    const expected = [inMemory, ...(isDisk ? [] : [directory.temp]), second].map(warningFor);
-    expect(await warningsOf('plain', [inMemory, directory.temp, second], { keepInRam: false })).toEqual(expected);
+    const named = [inMemory, ...(isDisk ? [] : [directory.temp]), second];
+    const warning = warningFor(named.join(', '))
+      .replace('the temp directory ', `${named.length} temp directories, `)
+      .replace(' lies in', ', lie in');
+    expect(await warningsOf('plain', [inMemory, directory.temp, second], { keepInRam: false })).toEqual([warning]);
   });
 
   it('is warned of by the command, in one line, which --quiet leaves out', async () => {

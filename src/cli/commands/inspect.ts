@@ -1,10 +1,10 @@
 /** `pileshuf inspect`: shows the contents of a store. */
 import { inspectStore, type StoreReport } from '../../index.js';
 import type { CommandDefinition } from '../command.js';
-import { oneLine } from '../messages.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { describeUnowned } from '../report-text.js';
 import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
 
 const notes = `
 The contents go to standard output. Without --verify, pileshuf compares the
@@ -19,7 +19,7 @@ export const command: CommandDefinition<'inspect'> = {
     const options = { verify, signal, onProgress: reporter.progress, onWarning: reporter.warning };
     const report = await inspectStore(store, options, tuning);
     reporter.close();
-    const lines = json === true ? [JSON.stringify(report)] : describeStore(report).map(oneLine);
+    const lines = json === true ? [jsonLine(report)] : describeStore(report).map(oneLine);
     await printToStandardOutput(lines.map((line) => `${line}\n`).join(''));
   },
 };

@@ -1,6 +1,8 @@
 /** `pileshuf pile`: adds inputs to a store, each under the id that it is given. */
 import { appendToStore, UsageError } from '../../index.js';
 import type { CommandDefinition } from '../command.js';
+import { hintAtTerminal } from '../input-list.js';
+import { refuseMistypedWords } from '../other-words.js';
 import { describeAppend } from '../report-text.js';
 
 const notes = `
@@ -26,6 +28,8 @@ export const command: CommandDefinition<'pile'> = {
     if (inputIds.length !== inputs.length) throw miscounted(inputIds.length, inputs.length);
     if (inputs.includes(''))
       throw new UsageError('an input is an empty string; expected a path, or - for standard input');
+    refuseMistypedWords(named, 'pile');
+    hintAtTerminal(inputs, [], reporter.hint);
     const report = await appendToStore(
       store,
       { ...options, inputs, inputIds, signal, onProgress: reporter.progress, onWarning: reporter.warning },

@@ -5,8 +5,16 @@
 import { type ShuffleOptions, shuffle, UsageError } from '../../index.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
 import { commandSummaries } from '../command-table.js';
-import { chooseInputs, type InputIdsChoice, type InputList, resolveInputIds, resolveInputs } from '../input-list.js';
+import {
+  chooseInputs,
+  hintAtTerminal,
+  type InputIdsChoice,
+  type InputList,
+  resolveInputIds,
+  resolveInputs,
+} from '../input-list.js';
 import type { OptionValues } from '../option-table.js';
+import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { describeShuffle } from '../report-text.js';
 import { isStandardOutput } from '../standard-streams.js';
@@ -16,6 +24,7 @@ const otherCommands = Object.entries(commandSummaries).filter(([name]) => name !
 const notes = `
 Commands, each with its own --help (write an input of such a name as ./NAME):
 ${otherCommands.map(([name, summary]) => `  ${name.padEnd(15)}${summary}`).join('\n')}
+  help           Prints this help, or that of a command.
 
 Records are lines, unless an option says otherwise: see docs/FORMATS.md. All
 inputs must have the same header. It stands once in each output.
@@ -56,6 +65,8 @@ export const command: CommandDefinition<'shuffle'> = {
   async run({ reporter, signal, tuning, ...words }) {
     const { inputs: typed, inputLists, inputIds: choice, profile, options } = shuffleCallOf(words);
     if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
+    refuseMistypedWords(words.operands, 'shuffle');
+    hintAtTerminal(typed, inputLists, reporter.hint);
     const inputs = await resolveInputs(typed, inputLists, signal);
     const inputIds = await resolveInputIds(choice, signal);
     const job = { ...options, inputs, inputIds };

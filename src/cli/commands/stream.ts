@@ -86,9 +86,20 @@ async function readStartState(value: string, signal: AbortSignal): Promise<Loade
   const text = value.startsWith('@')
     ? Buffer.from(await readNamedFile(`the state --start ${value}`, value.slice(1), signal)).toString()
     : value;
+  let state: LoaderState;
   try {
-    return JSON.parse(text);
+    state = JSON.parse(text);
   } catch {
     throw new UsageError(`--start ${value}: expected a state as JSON, as --print-start prints it, or @FILE with one`);
   }
+  const large = [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+/g)].find(([token]) => isTooLarge(token));
+  if (large === undefined) return state;
+  throw new UsageError(
+    `--start ${value}: the number ${large[0]} is too large; expected at most ${Number.MAX_SAFE_INTEGER}`,
+  );
+}
+
+/** Such a number would become another one. */
+function isTooLarge(token: string): boolean {
+  return !token.startsWith('"') && !Number.isSafeInteger(Number(token));
 }

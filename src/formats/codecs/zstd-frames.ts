@@ -95,7 +95,9 @@ export function* walkZstd(path: string, start: number): Generator<ZstdField, nev
       );
     }
     if (contentBytes !== undefined && !Number.isSafeInteger(contentBytes)) {
-      throw corrupt(`the frame claims to hold ${contentBytes} bytes`);
+      // Only eight bytes hold such a number.
+      const claimed = Buffer.from(bytes).readBigUInt64LE(layout.idOffset + layout.idBytes);
+      throw corrupt(`the frame claims to hold ${claimed} bytes`);
     }
     const windowBytes = layout.idOffset === 0 ? (contentBytes ?? 0) : windowOf(bytes[0] ?? 0);
     if (windowBytes > MOST_WINDOW_BYTES) {

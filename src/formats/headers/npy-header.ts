@@ -122,7 +122,12 @@ function parseDictionary(text: string): NpyArray | string {
   const elementBytes = Number(lengthText) * (kind === 'U' ? BYTES_OF_A_CHARACTER : 1);
   const rowBytes = rowShape.reduce((product, length) => product * length, elementBytes);
   if (rowBytes === 0) return 'of rows of no bytes, which cannot be told apart';
-  if (rowBytes > MOST_FIXED_BYTES) return `of rows of ${rowBytes} bytes; expected ${MOST_FIXED_BYTES} at most`;
+  if (rowBytes > MOST_FIXED_BYTES) {
+    // From the digits: as numbers, large ones are rounded.
+    const lengths = (tuple.match(/\d+/g) ?? []).slice(1).map(BigInt);
+    const exactBytes = lengths.reduce((product, length) => product * length, BigInt(elementBytes));
+    return `of rows of ${exactBytes} bytes; expected ${MOST_FIXED_BYTES} at most`;
+  }
   if (!Number.isSafeInteger(rowBytes * rows)) return `of shape ${tuple}, more than a file can hold`;
   return { dtype, rows, rowShape, rowBytes };
 }

@@ -220,7 +220,11 @@ describe('listZstdFrames', () => {
       [...MAGIC, 0xe0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0],
       'has a window of 4294967296 bytes',
     ],
-    ['an absurd length', [...MAGIC, 0xc0, 0x58, ...new Array(8).fill(255)], 'the frame claims to hold'],
+    [
+      'an absurd length',
+      [...MAGIC, 0xc0, 0x58, ...new Array(8).fill(255)],
+      'the frame claims to hold 18446744073709551615 bytes',
+    ],
   ])('refuses %s', (_, bytes, message) => {
     expect(refusal(bytes)).toContain(message);
     // With the position that it has behind another frame.
