@@ -336,6 +336,11 @@ export const optionTable = [
     group: 'Input', commands: INPUT_READERS,
   },
   {
+    name: 'no-igzip', sets: 'igzip', constant: false,
+    help: 'do not decode gzip with the program igzip',
+    group: 'Input', commands: INPUT_READERS,
+  },
+  {
     name: 'files-from', value: 'FILE', sets: 'inputLists', parse: parseInputList,
     help: 'read the names of inputs from FILE, one per line; - is standard input',
     group: 'Input', commands: LIST_READERS,

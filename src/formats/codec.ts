@@ -13,6 +13,16 @@ export interface CompressedSource {
   next(): Promise<Uint8Array> | Uint8Array;
   /** Throws when the job should stop, as `next` does; for codecs that wait for something else. */
   throwIfAborted?(): void;
+  /** Called with the name of the library or program that decodes it, before its first byte; again if another one does. */
+  onDecoder?(name: string): void;
+  /** Present when it may be read a second time, from `start` on: a codec may then try a faster decoder first. */
+  readonly again?: Rereading;
+}
+
+export interface Rereading {
+  /** Bytes from `start` to the end. */
+  readonly byteLength: number;
+  open(): CompressedSource;
 }
 
 /** Where a decoder gets memory beyond the share that every thread has. */

@@ -139,6 +139,7 @@ async function shuffleAt(
     workers: memory.workers,
     piles: pileCount,
     tempBytes: scatteredBytes + control.counted('rescatteredBytes'),
+    decoders: piles.decoders,
     shards: commit.value,
     resumed: resumedWork(prepared.earlier, piles.resumedCount),
   };

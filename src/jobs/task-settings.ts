@@ -19,7 +19,7 @@ export interface PileStorage {
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  { framing, header, decompressProgram, maxRecordBytes }: InputRequest,
+  { framing, header, decompressProgram, igzip, maxRecordBytes }: InputRequest,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -33,6 +33,7 @@ export function scatterSettings(
     framing,
     header,
     decompressProgram,
+    igzip,
     readBytes,
     maxRecordBytes,
     memoryNeed,

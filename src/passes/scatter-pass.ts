@@ -41,6 +41,8 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly header: Header | undefined;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
+  /** What decoded the parts of inputs that this attempt read, and how many parts each. */
+  readonly decoders: Readonly<Record<string, number>>;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function scatterInputs(
   };
   const scatter = (slice: number) => pool.run('scatter', scatterTask(work, slice, countBefore));
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  return { ...gathered.piles(), header: gathered.header, resumedCount };
+  return { ...gathered.piles(), header: gathered.header, decoders: gathered.decoders, resumedCount };
 }
 
 /** The task that scatters one slice. */
@@ -116,6 +118,7 @@ function storedBytesOf(slice: Slice): number {
 
 /** The results of the tasks, added up. */
 class GatheredSlices {
+  readonly decoders: Record<string, number> = {};
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;
   readonly #coverage: CoverageCheck;
@@ -144,7 +147,10 @@ class GatheredSlices {
   }
 
   /** @throws InputError if the header of a stream differs from the others. */
-  add(slice: number, { pileSet, coverage, totals, longestRecordBytes, streamHeader }: ScatterResult): void {
+  add(slice: number, { pileSet, coverage, totals, longestRecordBytes, streamHeader, decoders }: ScatterResult): void {
+    for (const [name, count] of Object.entries(decoders)) {
+      this.decoders[name] = (this.decoders[name] ?? 0) + count;
+    }
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     const { name, index, diskBytes } = pileSet;
     this.#pileSets[slice] = { name, index, diskBytes };

@@ -44,6 +44,7 @@ export const zstd: Codec = {
 
 async function* decode(source: CompressedSource, memory: DecoderMemory): AsyncGenerator<Uint8Array> {
   const { decoder } = await load();
+  source.onDecoder?.(decoder.name);
   yield* decodeZstd(decoder, source, memory);
 }
 
