@@ -2,26 +2,31 @@
  * Checks what another decoder made of a gzip file: every member must have decoded to the length and the CRC-32 that its
  * trailer declares, and the members must fill the file. The check needs nothing from that decoder but the decoded bytes.
  *
- * Only decoding shows where a member ends. So the check looks for the beginnings of headers in the stored bytes. Each may
- * be the end of the current member, and the 8 bytes before it would be the trailer. It is the end if, after as many
- * decoded bytes as the trailer says, they have its CRC-32: other bytes pass with a probability of 2^-64.
+ * Only decoding shows where a member ends. So the check looks for headers in the stored bytes. Each may be the end of the
+ * current member, and the 8 bytes before it would be the trailer. It is the end if, after as many decoded bytes as the
+ * trailer says, they have its CRC-32: other bytes pass with a probability of 2^-64.
  *
- * It refuses what is valid but rare, too: zeros behind the last member, headers with a checksum, and empty members that
- * have a name. `node:zlib` decides about every file that is refused here.
+ * It refuses what is valid but rare, too: zeros behind the last member, headers with a checksum, members that begin with
+ * an empty block. `node:zlib` decides about every file that is refused here.
  */
 import { crc32 } from 'node:zlib';
 
 const TRAILER_BYTES = 8;
 const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
-/** The trailer of one member and the beginning of the next one, up to its flags. */
-const SEAM_BYTES = TRAILER_BYTES + MAGIC.byteLength + 1;
+/** Header bytes that are always there; fields that the flags announce follow. */
+const FIXED_HEADER_BYTES = 10;
+const MOST_HEADER_BYTES = 4096;
 const FEXTRA = 4;
+const FNAME = 8;
+const FCOMMENT = 16;
 /** A checksum of the header, and the flags that no version of gzip has defined. */
 const REFUSED_FLAGS = 0xe2;
+/** Content of no bytes, as every gzip writes it. */
+const EMPTY_CONTENT = Buffer.from([3, 0]);
+/** The longest block without content that `beginsEmpty` knows. */
+const EMPTY_BLOCK_BYTES = 5;
 /** The length is declared modulo this. */
 const LENGTH_MODULUS = 2 ** 32;
-const EMPTY_MEMBER_BYTES = 20;
-const EMPTY_BGZF_MEMBER_BYTES = 28;
 /**
  * Of the places where a member may end, the first few are considered, and one more for each of so many stored bytes: a
  * false one is found once in 128 MiB of compressed bytes.
@@ -29,12 +34,17 @@ const EMPTY_BGZF_MEMBER_BYTES = 28;
 const FIRST_PLACES = 3;
 const STORED_BYTES_PER_PLACE = 2 ** 21;
 
-/** The place of a header, and what the 8 bytes before it would declare as the trailer of a member. */
-interface Place {
-  readonly storedStart: number;
-  readonly flags: number;
+/** The trailer of a member, or 8 bytes that may be one. */
+interface Trailer {
+  readonly storedEnd: number;
   readonly crc: number;
   readonly decodedBytes: number;
+}
+
+/** A header, and the trailer before it. */
+interface Place extends Trailer {
+  /** Where its member ends, if it is an empty one. */
+  readonly emptyEnd: number | undefined;
 }
 
 /** Decoded bytes that no trailer has confirmed yet. */
@@ -47,42 +57,44 @@ export interface Unconfirmed {
 
 export class GzipCheck {
   #storedBytes = 0;
-  /** The last stored bytes, fewer than those of a seam. */
-  #tail: Buffer = Buffer.alloc(0);
-  /** Headers behind the beginning of the current member, in order. */
+  /** The last stored bytes, at least the length of a trailer; zeros stand before the first byte. */
+  #rest: Buffer = Buffer.alloc(TRAILER_BYTES);
+  /** Headers behind that of the current member, in order. */
   #places: Place[] = [];
-  #member: Pick<Place, 'storedStart' | 'flags'> | undefined;
+  #member: Place | undefined;
   #memberStart = 0;
   #memberBytes = 0;
   #crc = 0;
 
   /**
-   * Notes the next stored bytes. Those with the trailer of a member and with the next header must come here before its
-   * last decoded byte comes to `decoded`.
+   * Notes the next stored bytes; none at their end. Those with the trailer of a member and with the next header must come
+   * here before its last decoded byte comes to `decoded`.
    */
   stored(piece: Uint8Array): void {
-    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    if (this.#storedBytes === 0 && MAGIC.equals(bytes.subarray(0, MAGIC.byteLength))) {
-      const flags = bytes[MAGIC.byteLength] ?? REFUSED_FLAGS;
-      if ((flags & REFUSED_FLAGS) === 0) this.#member = { storedStart: 0, flags };
+    this.#storedBytes += piece.byteLength;
+    const bytes = Buffer.concat([this.#rest, piece]);
+    const start = this.#storedBytes - bytes.byteLength;
+    const isEnd = piece.byteLength === 0;
+    // The last bytes may be the beginning of a header.
+    let restAt = bytes.byteLength - TRAILER_BYTES - (isEnd ? 0 : Math.min(MAGIC.byteLength - 1, piece.byteLength));
+    for (let at = bytes.indexOf(MAGIC, TRAILER_BYTES); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
+      const contentAt = headerEnd(bytes, at);
+      if (contentAt === 'unknown' && !isEnd) {
+        restAt = at - TRAILER_BYTES;
+        break;
+      }
+      if (typeof contentAt === 'number') this.#addPlace(bytes, start, at, contentAt);
     }
-    const seam = Buffer.concat([this.#tail, bytes.subarray(0, SEAM_BYTES - 1)]);
-    this.#findPlaces(seam, this.#storedBytes - this.#tail.byteLength);
-    this.#findPlaces(bytes, this.#storedBytes);
-    this.#storedBytes += bytes.byteLength;
-    const end = bytes.byteLength < SEAM_BYTES ? seam : bytes;
-    this.#tail = Buffer.from(end.subarray(Math.max(0, end.byteLength - (SEAM_BYTES - 1))));
+    this.#rest = bytes.subarray(Math.max(0, restAt));
   }
 
-  #findPlaces(bytes: Buffer, start: number): void {
-    for (let at = bytes.indexOf(MAGIC, TRAILER_BYTES); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
-      const flags = bytes[at + MAGIC.byteLength];
-      if (flags === undefined) return;
-      if ((flags & REFUSED_FLAGS) !== 0) continue;
-      const crc = bytes.readUInt32LE(at - TRAILER_BYTES);
-      const decodedBytes = bytes.readUInt32LE(at - 4);
-      this.#places.push({ storedStart: start + at, flags, crc, decodedBytes });
-    }
+  #addPlace(bytes: Buffer, start: number, at: number, contentAt: number): void {
+    const isEmpty = EMPTY_CONTENT.equals(bytes.subarray(contentAt, contentAt + EMPTY_CONTENT.byteLength));
+    if (!isEmpty && beginsEmpty(bytes, contentAt)) return;
+    const emptyEnd = isEmpty ? start + contentAt + EMPTY_CONTENT.byteLength + TRAILER_BYTES : undefined;
+    const place = { ...trailerBefore(bytes, at, start), emptyEnd };
+    if (place.storedEnd === 0) this.#member = place;
+    else this.#places.push(place);
   }
 
   /** Notes the next decoded bytes. */
@@ -99,15 +111,10 @@ export class GzipCheck {
   /** Whether all stored bytes are members, and they declare what was decoded; after the last bytes of both. */
   isWhole(): boolean {
     this.#endMembers();
-    const { byteLength } = this.#tail;
-    if (this.#member === undefined || byteLength < TRAILER_BYTES) return false;
-    const trailer = {
-      storedStart: this.#storedBytes,
-      flags: 0,
-      crc: this.#tail.readUInt32LE(byteLength - TRAILER_BYTES),
-      decodedBytes: this.#tail.readUInt32LE(byteLength - 4),
-    };
-    return this.#isEndOf(this.#member, trailer);
+    const start = this.#storedBytes - this.#rest.byteLength;
+    return (
+      this.#member !== undefined && this.#isEndOf(this.#member, trailerBefore(this.#rest, this.#rest.byteLength, start))
+    );
   }
 
   get unconfirmed(): Unconfirmed {
@@ -129,12 +136,10 @@ export class GzipCheck {
     }
   }
 
-  #isEndOf(member: Pick<Place, 'storedStart' | 'flags'>, { storedStart, crc, decodedBytes }: Place): boolean {
+  #isEndOf({ emptyEnd }: Place, { storedEnd, crc, decodedBytes }: Trailer): boolean {
     if (decodedBytes !== this.#memberBytes % LENGTH_MODULUS || crc !== this.#crc) return false;
-    if (this.#memberBytes > 0) return true;
-    // Zeros are a trailer of no bytes: only an empty member of the usual length is believed.
-    const emptyBytes = (member.flags & FEXTRA) === 0 ? EMPTY_MEMBER_BYTES : EMPTY_BGZF_MEMBER_BYTES;
-    return storedStart - member.storedStart === emptyBytes;
+    // Any zeros are a trailer of no bytes.
+    return this.#memberBytes === 0 ? storedEnd === emptyEnd : emptyEnd === undefined;
   }
 
   /** Decoded bytes until the current member may end. */
@@ -148,10 +153,51 @@ export class GzipCheck {
     }, Number.POSITIVE_INFINITY);
   }
 
-  #placesToConsider({ storedStart: start }: Pick<Place, 'storedStart'>): readonly Place[] {
+  #placesToConsider({ storedEnd: start }: Place): readonly Place[] {
     const end = this.#places.findIndex(
-      ({ storedStart }, index) => index >= FIRST_PLACES + (storedStart - start) / STORED_BYTES_PER_PLACE,
+      ({ storedEnd }, index) => index >= FIRST_PLACES + (storedEnd - start) / STORED_BYTES_PER_PLACE,
     );
     return end < 0 ? this.#places : this.#places.slice(0, end);
   }
+}
+
+/** @param start the stored position of the first byte of `bytes`. */
+function trailerBefore(bytes: Buffer, at: number, start: number): Trailer {
+  return {
+    storedEnd: start + at,
+    crc: bytes.readUInt32LE(at - TRAILER_BYTES),
+    decodedBytes: bytes.readUInt32LE(at - 4),
+  };
+}
+
+/**
+ * Where the content of the member begins whose header is at `at`.
+ * @returns undefined for a header that is refused; unknown if `bytes` end before the first bytes of the content.
+ */
+function headerEnd(bytes: Buffer, at: number): number | 'unknown' | undefined {
+  const { byteLength } = bytes;
+  const tooFew = byteLength - at > MOST_HEADER_BYTES ? undefined : 'unknown';
+  if (byteLength < at + FIXED_HEADER_BYTES + 2) return tooFew;
+  const flags = bytes.readUInt8(at + MAGIC.byteLength);
+  if ((flags & REFUSED_FLAGS) !== 0) return undefined;
+  let end = at + FIXED_HEADER_BYTES;
+  if ((flags & FEXTRA) !== 0) end += 2 + bytes.readUInt16LE(end);
+  for (const text of [FNAME, FCOMMENT]) {
+    if ((flags & text) === 0) continue;
+    const zeroAt = bytes.indexOf(0, end);
+    if (zeroAt < 0) return tooFew;
+    end = zeroAt + 1;
+  }
+  return end + EMPTY_BLOCK_BYTES <= byteLength ? end : tooFew;
+}
+
+/**
+ * Whether the first block holds nothing. Then the member may be empty, and only decoding shows where it ends: the
+ * trailer of the next one could pass for its own.
+ */
+function beginsEmpty(bytes: Buffer, at: number): boolean {
+  const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + EMPTY_BLOCK_BYTES);
+  const kind = (first >> 1) & 3;
+  // Stored bytes, of no length; or fixed codes, where 7 zero bits are the end of the block.
+  return kind === 0 ? second === 0 && third === 0 : kind === 1 && first >> 3 === 0 && (second & 3) === 0;
 }
