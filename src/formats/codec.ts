@@ -76,6 +76,16 @@ export interface Codec {
    * Decodes the first bytes of an input, as far as they go, for estimates; empty when they are corrupt.
    */
   decodeHead(compressed: Uint8Array): Uint8Array;
+  /** Of the first bytes of an input, those that `decodeHead` decodes. Absent: nearly all. */
+  wholeBytes?(head: Uint8Array): number;
+  /**
+   * What a file that is one member says that it decodes to, by its first and last bytes; only for estimates, because it
+   * may be several members.
+   * @param guess decides where a length is known modulo a power of 2.
+   */
+  claimedBytes?(first: Uint8Array, last: Uint8Array, guess: number): number | undefined;
+  /** Where a member may begin, for codecs whose members can be found from anywhere; below 0: nowhere in `bytes`. */
+  findMember?(bytes: Uint8Array): number;
   /**
    * The decoded bytes; a piece is valid until the next one. Truncated and corrupt inputs, and bytes behind the last
    * member, are errors.

@@ -57,6 +57,8 @@ export interface DiskNeeds {
   readonly least: DiskNeed;
   /** The expected amount, from samples; 0 if too little is known. */
   readonly expected: DiskNeed;
+  /** The limits within which the samples place it; undefined where it is known. */
+  readonly range?: readonly [DiskNeed, DiskNeed];
 }
 
 /** A job of this size ends before two threads have started. */
@@ -241,6 +243,7 @@ function planWork(
     tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
     outputBytes: isCompressed ? compressedBytes : recordBytes,
   });
+  const compressedBytes = expectCompressedBytes(inputs);
   return {
     memory,
     memoryNeed,
@@ -250,7 +253,14 @@ function planWork(
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program and of a
       // compressed output is unknown.
       least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0, 0),
-      expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
+      expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, compressedBytes),
+      ...(!hasStreams &&
+        !estimate.exact && {
+          range: [
+            diskNeed(estimate.leastBytes, compressedBytes),
+            diskNeed(estimate.mostBytes, compressedBytes),
+          ] as const,
+        }),
     },
     sliceBytes,
     decodedBytes: estimate.decodedBytes,

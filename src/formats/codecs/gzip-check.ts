@@ -33,6 +33,8 @@ const LENGTH_MODULUS = 2 ** 32;
  */
 const FIRST_PLACES = 3;
 const STORED_BYTES_PER_PLACE = 2 ** 21;
+/** More than a program and the pipe to it hold: of more bytes behind the last member, the program leaves some unread. */
+const RECENT_BYTES = 4 * 2 ** 20;
 
 /** The trailer of a member, or 8 bytes that may be one. */
 interface Trailer {
@@ -59,6 +61,9 @@ export class GzipCheck {
   #storedBytes = 0;
   /** The last stored bytes, at least the length of a trailer; zeros stand before the first byte. */
   #rest: Buffer = Buffer.alloc(TRAILER_BYTES);
+  /** The last pieces of stored bytes, `RECENT_BYTES` or a little more. */
+  readonly #recent: Buffer[] = [];
+  #recentBytes = 0;
   /** Headers behind that of the current member, in order. */
   #places: Place[] = [];
   #member: Place | undefined;
@@ -85,7 +90,18 @@ export class GzipCheck {
       }
       if (typeof contentAt === 'number') this.#addPlace(bytes, start, at, contentAt);
     }
+    this.#keep(bytes.subarray(this.#rest.byteLength));
     this.#rest = bytes.subarray(Math.max(0, restAt));
+  }
+
+  #keep(piece: Buffer): void {
+    this.#recent.push(piece);
+    this.#recentBytes += piece.byteLength;
+    for (let [first] = this.#recent; first !== undefined; [first] = this.#recent) {
+      if (this.#recentBytes - first.byteLength < RECENT_BYTES) return;
+      this.#recentBytes -= first.byteLength;
+      this.#recent.shift();
+    }
   }
 
   #addPlace(bytes: Buffer, start: number, at: number, contentAt: number): void {
@@ -112,9 +128,17 @@ export class GzipCheck {
   isWhole(): boolean {
     this.#endMembers();
     const start = this.#storedBytes - this.#rest.byteLength;
-    return (
-      this.#member !== undefined && this.#isEndOf(this.#member, trailerBefore(this.#rest, this.#rest.byteLength, start))
-    );
+    const trailer = trailerBefore(this.#rest, this.#rest.byteLength, start);
+    return this.#member !== undefined && this.#isEndOf(this.#member, trailer) && !this.#mayEndEarlier(this.#member);
+  }
+
+  /** Whether the last trailer occurs earlier too: then the member may end there, and its own end be repeated behind it. */
+  #mayEndEarlier({ storedEnd: memberAt, emptyEnd }: Place): boolean {
+    if (emptyEnd !== undefined) return false;
+    const bytes = Buffer.concat(this.#recent);
+    const start = this.#storedBytes - bytes.byteLength;
+    const trailer = bytes.subarray(-TRAILER_BYTES);
+    return bytes.indexOf(trailer, Math.max(0, memberAt - start)) < bytes.byteLength - TRAILER_BYTES;
   }
 
   get unconfirmed(): Unconfirmed {

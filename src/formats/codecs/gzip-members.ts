@@ -18,10 +18,20 @@ const FEXTRA = 4;
 const EXTRA_FIELD_AT = 10;
 const SUBFIELDS_AT = 12;
 const LONGEST_EXTRA_END = SUBFIELDS_AT + 65_535;
+const MAGIC = Buffer.from([0x1f, 0x8b, 8, FEXTRA]);
 const EXTRA_FIELD = Buffer.from([6, 0, 0x42, 0x43, 2, 0]);
 
 export function isBgzfHeader(head: Uint8Array): boolean {
   return hasExtraField(head) && EXTRA_FIELD.equals(head.subarray(EXTRA_FIELD_AT, EXTRA_FIELD_AT + EXTRA_FIELD.length));
+}
+
+/** Like `Codec.findMember`. */
+export function findBgzfMember(bytes: Uint8Array): number {
+  const within = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = within.indexOf(MAGIC); at >= 0; at = within.indexOf(MAGIC, at + 1)) {
+    if (isBgzfHeader(within.subarray(at))) return at;
+  }
+  return -1;
 }
 
 /** Like `Codec.listMembers`. */

@@ -8,7 +8,7 @@ import { constants, createGunzip, gunzipSync, gzipSync, type Zlib } from 'node:z
 import { corruptInput } from '../../errors.js';
 import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
 import type { Codec, CompressedSource, MemberEncoder } from '../codec.js';
-import { isBgzfHeader, listGzipMembers, requireWholeSubfields } from './gzip-members.js';
+import { findBgzfMember, isBgzfHeader, listGzipMembers, requireWholeSubfields } from './gzip-members.js';
 import { decodeByIgzip, suitsIgzip } from './igzip.js';
 
 const NODE_DECODER = 'node:zlib';
@@ -32,6 +32,7 @@ export const gzip: Codec = {
   usualExpansion: 4,
   matches: (head) => head[0] === 0x1f && head[1] === 0x8b,
   decodeHead,
+  claimedBytes,
   decode,
 };
 
@@ -44,8 +45,16 @@ export const bgzf: Codec = {
   suffixes: ['.bgz', '.bgzf'],
   endMark: { bytes: EMPTY_BLOCK, name: 'the empty block that ends BGZF files' },
   matches: isBgzfHeader,
+  findMember: findBgzfMember,
   listMembers: listGzipMembers,
 };
+
+/** The length in the last trailer, which is known modulo 4 GiB. */
+function claimedBytes(_first: Uint8Array, last: Uint8Array, guess: number): number | undefined {
+  if (last.byteLength < 4) return undefined;
+  const size = Buffer.from(last.subarray(-4)).readUInt32LE();
+  return size + Math.max(0, Math.round((guess - size) / 2 ** 32)) * 2 ** 32;
+}
 
 function decodeHead(compressed: Uint8Array): Uint8Array {
   try {

@@ -115,6 +115,7 @@ describe.skipIf(!isOnPath('igzip'))('igzip, if it is on PATH', () => {
     ['a wrong flag behind an empty member', Buffer.concat([one, empty, withHeader(0x20, Buffer.alloc(0), one)])],
     ['zeros behind an empty member with a name', Buffer.concat([emptyNamed, Buffer.alloc(30), one])],
     ['a member that begins with an empty block', Buffer.concat([one, beginningEmpty(one), small])],
+    ['a member whose end is repeated', Buffer.concat([one, one.subarray(1)])],
     ['a file that ends inside its first header', one.subarray(0, 7)],
     ['a file that ends inside a later header', Buffer.concat([one, one.subarray(0, 3)])],
     ['no bytes', Buffer.alloc(0)],
