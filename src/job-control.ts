@@ -14,7 +14,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 4;
+const COUNTER_COUNT = 5;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
@@ -23,9 +23,14 @@ const WAIT_MILLISECONDS = 50;
 /** How long a waiter that must not block its thread waits before it tries again. */
 const POLL_MILLISECONDS = 1;
 
-/** The counters: progress of the passes, and bytes on disk of piles that were scattered again. */
-export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'rescatteredBytes';
-const COUNTER_INDEX: Record<Counter, number> = { scatteredBytes: 0, shuffledBytes: 1, rescatteredBytes: 2 };
+/** The counters: progress of the passes, what the scattered bytes decoded to, and bytes on disk of piles that were scattered again. */
+export type Counter = 'scatteredBytes' | 'decodedBytes' | 'shuffledBytes' | 'rescatteredBytes';
+const COUNTER_INDEX: Record<Counter, number> = {
+  scatteredBytes: 0,
+  shuffledBytes: 1,
+  rescatteredBytes: 2,
+  decodedBytes: 4,
+};
 /** The counter of the part of the memory budget that is promised to no thread. */
 const SPARE_INDEX = 3;
 

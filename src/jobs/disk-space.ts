@@ -53,10 +53,13 @@ export function requireSpace(
   }
 }
 
+/** Where a job writes; without `paths`, no files of an earlier attempt are taken into account. */
+type SpaceSite = Pick<JobSite, 'tempDirs' | 'outputDirectory'> & { readonly paths?: JobSite['paths'] };
+
 /** The space that a job needs at its site, less the files of an earlier attempt, which the job removes. */
 export function needsAtSite(
   { tempBytes, outputBytes }: DiskNeed,
-  { tempDirs, outputDirectory, paths }: JobSite,
+  { tempDirs, outputDirectory, paths }: SpaceSite,
 ): SpaceNeed[] {
   const needBeside = (directory: string | undefined, byteLength: number) =>
     directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));

@@ -101,7 +101,7 @@ async function shuffleAt(
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const pass1 = await progress.during('scatter', plan.inputBytes, () =>
-    scatterInputs(scatterWork, threads, keptPileSets),
+    prepared.spaceWatch.during(() => scatterInputs(scatterWork, threads, keptPileSets)),
   );
   const piles = pass1.value;
 

@@ -34,6 +34,8 @@ export interface ScatterPlan extends WorkPlan {
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
   readonly diskNeeds: DiskNeeds;
+  /** What the job writes when the inputs hold so many bytes of records. */
+  needOf(recordBytes: number): DiskNeed;
 }
 
 /** The plan of a job with both passes. */
@@ -262,13 +264,15 @@ function planWork(
           ] as const,
         }),
     },
+    needOf: (recordBytes) => diskNeed(recordBytes, compressedBytes),
     sliceBytes,
     decodedBytes: estimate.decodedBytes,
   };
 }
 
-function scatterPlan({ memory, memoryNeed, inline, inputBytes, diskNeeds }: PlannedWork, slices: Slice[]): ScatterPlan {
-  return { memory, memoryNeed, inline, inputBytes, diskNeeds, slices };
+function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
+  const { memory, memoryNeed, inline, inputBytes, diskNeeds, needOf } = work;
+  return { memory, memoryNeed, inline, inputBytes, diskNeeds, needOf, slices };
 }
 
 async function slicesOf(

@@ -64,6 +64,7 @@ export async function readCompressed(
     return decode({ ...source, again });
   };
   const taking = (take: (piece: Uint8Array) => void) => (piece: Uint8Array) => {
+    control.count('decodedBytes', piece.byteLength);
     try {
       take(piece);
     } catch (error) {

@@ -71,7 +71,10 @@ function readRange(
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
     const count = input.readAt(reader.kernel.bytes, reader.window.filledEnd, wanted, position);
     const counted = Math.min(position + count, end) - Math.max(position, part.start);
-    if (counted > 0) control.count('scatteredBytes', counted);
+    if (counted > 0) {
+      control.count('scatteredBytes', counted);
+      control.count('decodedBytes', counted);
+    }
     position += count;
     if (count === 0) {
       const { byteLength } = part.version;
