@@ -53,11 +53,10 @@ export async function readCompressed(
     decoder = name;
   };
   const open = (start: number, end: number, onRead = count) => compressedBytes(input, start, end, control, onRead);
-  const decode = (source: CompressedSource) =>
-    piecesInPhase('decompress', codec.decode({ ...source, onDecoder }, decoderMemory));
+  const decode = (source: CompressedSource) => piecesInPhase('decompress', codec.decode(source, decoderMemory));
   /** The bytes of the part; `end` may be infinite. */
   const decodePart = (start: number, end: number) => {
-    const source = open(start, end);
+    const source = { ...open(start, end), onDecoder };
     if (job.igzip !== true) return decode(source);
     const byteLength = Math.min(end, part.version.byteLength) - start;
     const again = { byteLength, open: () => ({ ...open(start, end, () => {}), onDecoder }) };
