@@ -336,7 +336,7 @@ export const optionTable = [
     group: 'Input', commands: INPUT_READERS,
   },
   {
-    name: 'no-igzip', sets: 'igzip', constant: false,
+    name: 'without-igzip', sets: 'igzip', constant: false,
     help: 'do not decode gzip with the program igzip',
     group: 'Input', commands: INPUT_READERS,
   },
