@@ -14,7 +14,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 6;
+const COUNTER_COUNT = 7;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
@@ -24,19 +24,26 @@ const WAIT_MILLISECONDS = 50;
 const POLL_MILLISECONDS = 1;
 
 /**
- * The counters: progress of the passes, and the part of it that an earlier attempt had made; finished slices; and bytes on
- * disk of piles that were scattered again.
+ * The counters: progress of the passes, what the scattered bytes decoded to, and the part of it that an earlier attempt had
+ * made; finished slices; and bytes on disk of piles that were scattered again.
  */
-export type Counter = 'scatteredBytes' | 'shuffledBytes' | 'rescatteredBytes' | 'resumedBytes' | 'finishedSlices';
+export type Counter =
+  | 'scatteredBytes'
+  | 'decodedBytes'
+  | 'shuffledBytes'
+  | 'rescatteredBytes'
+  | 'resumedBytes'
+  | 'finishedSlices';
 const COUNTER_INDEX: Record<Counter, number> = {
   scatteredBytes: 0,
   shuffledBytes: 1,
   rescatteredBytes: 2,
   resumedBytes: 3,
   finishedSlices: 4,
+  decodedBytes: 5,
 };
 /** The counter of the part of the memory budget that is promised to no thread. */
-const SPARE_INDEX = 5;
+const SPARE_INDEX = 6;
 
 /** The number of a gate; `UNGATED` for a device without a limit. */
 export type GateNumber = number;

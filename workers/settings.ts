@@ -24,6 +24,8 @@ export interface TaskSettings {
 export interface ReadSettings extends TaskSettings, RecordFormat {
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
+  /** Whether igzip may decode gzip. Absent: `node:zlib` does. */
+  readonly igzip?: boolean;
   readonly readBytes: number;
   readonly maxRecordBytes: number;
   /** For the advice in error messages. */

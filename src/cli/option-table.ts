@@ -164,7 +164,7 @@ export const optionTable = [
   {
     name: 'input-id', value: 'ID', sets: 'inputIds', isRequired: true, isRepeatable: true,
     parse: (text: string, _: string, previous: readonly string[] = []) => [...previous, text],
-    help: 'id of an input, any text that is unique in the store; repeat it for each input, in their order',
+    help: 'id of an input, unique in the store; repeat it for each input, in order',
     group: 'Store', commands: ['pile'],
   },
   {
@@ -349,6 +349,11 @@ export const optionTable = [
     group: 'Input', commands: INPUT_READERS,
   },
   {
+    name: 'without-igzip', sets: 'igzip', constant: false,
+    help: 'do not decode gzip with the program igzip',
+    group: 'Input', commands: INPUT_READERS,
+  },
+  {
     name: 'files-from', value: 'FILE', sets: 'inputLists', parse: parseInputList, isRepeatable: true,
     help: 'read the names of inputs from FILE, one per line; - is standard input',
     group: 'Input', commands: LIST_READERS,
@@ -392,7 +397,7 @@ export const optionTable = [
   },
   {
     name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,
-    help: 'at most N large reads and writes at once on the device that holds PATH; repeat it for others',
+    help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
     group: 'Machine', commands: WORKERS,
   },
 
@@ -413,7 +418,7 @@ export const optionTable = [
 
   {
     name: 'progress', value: 'STYLE', sets: 'progress', parse: oneOf('auto', 'bar', 'plain', 'json', 'none'),
-    help: 'auto, bar, plain, json or none, on standard error; auto draws no bar while records go to a pipe or a terminal',
+    help: 'auto, bar, plain, json or none; auto draws no bar while records go to a pipe or terminal',
     default: 'auto',
     group: 'Progress', commands: TALKERS,
   },
@@ -480,7 +485,9 @@ export function optionsNamedIn(message: string, name: CommandName): readonly Opt
 export function nameFlags(message: string): string {
   return message
     .replace(/`records: \{ by: '([a-z-]+)' \}`/g, (quoted, by: string) => {
-      const entry = optionTable.find((each) => 'constant' in each && each.constant.by === by);
+      const entry = optionTable.find(
+        (each) => 'constant' in each && each.constant !== false && each.constant.by === by,
+      );
       return entry === undefined ? quoted : `--${entry.name}`;
     })
     .replace(libraryOption, (quoted, option: string) => {

@@ -13,6 +13,16 @@ export interface CompressedSource {
   next(): Promise<Uint8Array> | Uint8Array;
   /** Throws when the job should stop, as `next` does; for codecs that wait for something else. */
   throwIfAborted?(): void;
+  /** Called with the name of the library or program that decodes it, before its first byte; again if another one does. */
+  onDecoder?(name: string): void;
+  /** Present when it may be read a second time, from `start` on: a codec may then try a faster decoder first. */
+  readonly again?: Rereading;
+}
+
+export interface Rereading {
+  /** Bytes from `start` to the end. */
+  readonly byteLength: number;
+  open(): CompressedSource;
 }
 
 /** Where a decoder gets memory beyond the share that every thread has. */
@@ -66,6 +76,16 @@ export interface Codec {
    * Decodes the first bytes of an input, as far as they go, for estimates; empty when they are corrupt.
    */
   decodeHead(compressed: Uint8Array): Uint8Array;
+  /** Of the first bytes of an input, those that `decodeHead` decodes. Absent: nearly all. */
+  wholeBytes?(head: Uint8Array): number;
+  /**
+   * What a file that is one member says that it decodes to, by its first and last bytes; only for estimates, because it
+   * may be several members.
+   * @param guess decides where a length is known modulo a power of 2.
+   */
+  claimedBytes?(first: Uint8Array, last: Uint8Array, guess: number): number | undefined;
+  /** Where a member may begin, for codecs whose members can be found from anywhere; below 0: nowhere in `bytes`. */
+  findMember?(bytes: Uint8Array): number;
   /**
    * The decoded bytes; a piece is valid until the next one. Truncated and corrupt inputs, and bytes behind the last
    * member, are errors.

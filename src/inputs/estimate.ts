@@ -5,11 +5,15 @@
 import seedrandom from 'seedrandom';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
+import { type CompressedInput, sampleExpansion } from './expansion.js';
 import type { FileInput, Input } from './list-inputs.js';
 
 export interface Estimate {
   /** Bytes of all records. */
   readonly recordBytes: number;
+  /** The same at least and at most, with a probability of about 95 %. */
+  readonly leastBytes: number;
+  readonly mostBytes: number;
   readonly meanRecordBytes: number;
   /** Whether `recordBytes` is exact, apart from added delimiters. */
   readonly exact: boolean;
@@ -25,52 +29,62 @@ const USUAL_RECORD_BYTES = 200;
 
 export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | undefined, drawSeed: string): Estimate {
   const draw = seedrandom(drawSeed);
-  const { countSample } = framing === undefined ? { countSample: () => undefined } : framingOf(framing);
-  let sampledBytes = 0;
-  let sampledRecords = 0;
-  let sampledCompressed = 0;
-  let sampledDecoded = 0;
-  const files = inputs.filter((input) => input.kind === 'file' && input.version.byteLength > 0);
-  for (let i = 0; i < Math.min(SAMPLES, files.length); i++) {
-    const input = files[Math.floor(draw() * files.length)];
-    if (input?.kind !== 'file') continue;
-    const sample = readSample(input, draw());
-    sampledBytes += sample.bytes.byteLength;
-    sampledRecords += countSample(sample.bytes) ?? sample.bytes.byteLength / USUAL_RECORD_BYTES;
-    if (input.codec !== undefined) {
-      sampledCompressed += sample.compressedBytes;
-      sampledDecoded += sample.bytes.byteLength;
-    }
-  }
+  const files = inputs.filter((input): input is FileInput => input.kind === 'file' && input.version.byteLength > 0);
+  const compressed = files.filter(isCompressed);
+  const plain = files.filter(({ codec }) => codec === undefined);
+  const plainSamples = Array.from({ length: Math.min(SAMPLES, plain.length) }, () =>
+    readSample(plain[Math.floor(draw() * plain.length)], draw()),
+  );
+  const { decodedBytes: expanded, least, most, heads } = sampleExpansion(compressed, draw);
+  const expandedOf = new Map<Input, number>(compressed.map((input, i) => [input, expanded[i] ?? 0]));
   const decodedBytes = inputs.map((input) => {
     if (input.kind === 'stream') return undefined;
-    if (input.codec === undefined) return input.version.byteLength - input.header.byteLength;
-    const expansion = sampledCompressed > 0 ? sampledDecoded / sampledCompressed : input.codec.usualExpansion;
-    return Math.ceil(input.version.byteLength * Math.max(1, expansion));
+    return expandedOf.get(input) ?? input.version.byteLength - input.header.byteLength;
   });
+  const recordBytes = sum(decodedBytes.map((bytes) => bytes ?? STREAM_GUESS_BYTES));
+  const compressedBytes = sum(expanded);
+  const meanOf = (samples: readonly Uint8Array[]) => meanRecordBytes(samples, framing);
+  const plainBytes = sum(plain.map(({ version }) => version.byteLength));
   return {
-    recordBytes: decodedBytes.reduce<number>((sum, bytes) => sum + (bytes ?? STREAM_GUESS_BYTES), 0),
-    meanRecordBytes:
-      sampledRecords > 0
-        ? Math.max(1, sampledBytes / sampledRecords)
-        : sampledBytes > 0
-          ? sampledBytes
-          : USUAL_RECORD_BYTES,
-    exact: inputs.every((input) => input.kind === 'file' && input.codec === undefined),
+    recordBytes,
+    leastBytes: recordBytes - compressedBytes + least,
+    mostBytes: recordBytes - compressedBytes + most,
+    meanRecordBytes: meanOfBoth([plainBytes, meanOf(plainSamples)], [compressedBytes, meanOf(heads)]),
+    exact: compressed.length === 0 && inputs.every(({ kind }) => kind === 'file'),
     decodedBytes,
   };
 }
 
-function readSample(input: FileInput, place: number): { readonly bytes: Uint8Array; readonly compressedBytes: number } {
+function isCompressed(input: FileInput): input is CompressedInput {
+  return input.codec !== undefined;
+}
+
+/** Undefined without samples. */
+function meanRecordBytes(samples: readonly Uint8Array[], framing: FramingSpec | undefined): number | undefined {
+  const { countSample } = framing === undefined ? { countSample: () => undefined } : framingOf(framing);
+  const byteLength = sum(samples.map((bytes) => bytes.byteLength));
+  if (byteLength === 0) return undefined;
+  const records = sum(samples.map((bytes) => countSample(bytes) ?? bytes.byteLength / USUAL_RECORD_BYTES));
+  return records > 0 ? Math.max(1, byteLength / records) : byteLength;
+}
+
+/** The mean of all records, from two groups: their bytes, and the mean of each. */
+function meanOfBoth(...groups: readonly (readonly [number, number | undefined])[]): number {
+  const known = groups.flatMap(([bytes, mean]) => (mean === undefined || bytes === 0 ? [] : [{ bytes, mean }]));
+  if (known.length === 0) return USUAL_RECORD_BYTES;
+  return sum(known.map(({ bytes }) => bytes)) / sum(known.map(({ bytes, mean }) => bytes / mean));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function readSample(input: FileInput | undefined, place: number): Uint8Array {
+  if (input === undefined) return new Uint8Array();
   return withFile(openForRead(input.path, 'input'), (file) => {
     const { byteLength } = input.version;
     const bytes = new Uint8Array(Math.min(SAMPLE_BYTES, byteLength));
-    const position = input.codec === undefined ? Math.floor(place * (byteLength - bytes.byteLength)) : 0;
-    const count = readAt(file, bytes, 0, bytes.byteLength, position);
-    const read = bytes.subarray(0, count);
-    if (input.codec === undefined) return { bytes: read, compressedBytes: 0 };
-    const decoded = input.codec.decodeHead(read);
-    // A corrupt input is reported, with its position, by the task that reads it.
-    return { bytes: decoded, compressedBytes: decoded.byteLength === 0 ? 0 : count };
+    const position = Math.floor(place * (byteLength - bytes.byteLength));
+    return bytes.subarray(0, readAt(file, bytes, 0, bytes.byteLength, position));
   });
 }

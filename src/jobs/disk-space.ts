@@ -20,6 +20,8 @@ export interface SpaceNeed {
 
 /** One device with too little space. */
 export interface Shortage {
+  /** Its id. */
+  readonly device: string;
   /** The purpose, the device, the needed and the free space. */
   readonly description: string;
   readonly advice: string;
@@ -36,7 +38,7 @@ const ROLE_OF: Readonly<Record<SpaceNeed['what'], FileRole>> = {
  * @throws SystemError ERR_NO_SPACE; the message has the device, the needed and the free space.
  */
 export function requireSpace(
-  { least, expected }: DiskNeeds,
+  { least, expected, range }: DiskNeeds,
   needsOf: (need: DiskNeed) => readonly SpaceNeed[],
   stripeCount: number,
   gates: DeviceGates,
@@ -48,15 +50,21 @@ export function requireSpace(
   if (shortage !== undefined) {
     throw new SystemError('ERR_NO_SPACE', `not enough space ${shortage.description}; ${shortage.advice}`);
   }
-  for (const { description, advice } of shortagesOf(expected)) {
-    onWarning(`${basis}, there may not be enough space ${description}; ${advice}`);
+  const limits = range?.map((need) => neededOnDevices(needsOf(need), stripeCount, gates));
+  for (const { device, description, advice } of shortagesOf(expected)) {
+    const [from, to] = limits?.map((needs) => mib(needs.find(({ id }) => id === device)?.neededBytes ?? 0)) ?? [];
+    const sampled = from === undefined || from === to ? '' : ` (the samples say ${from} to ${to} MiB)`;
+    onWarning(`${basis}, there may not be enough space ${description}${sampled}; ${advice}`);
   }
 }
+
+/** Where a job writes; without `paths`, no files of an earlier attempt are taken into account. */
+type SpaceSite = Pick<JobSite, 'tempDirs' | 'outputDirectory'> & { readonly paths?: JobSite['paths'] };
 
 /** The space that a job needs at its site, less the files of an earlier attempt, which the job removes. */
 export function needsAtSite(
   { tempBytes, outputBytes }: DiskNeed,
-  { tempDirs, outputDirectory, paths }: JobSite,
+  { tempDirs, outputDirectory, paths }: SpaceSite,
 ): SpaceNeed[] {
   const needBeside = (directory: string | undefined, byteLength: number) =>
     directory === undefined ? byteLength : Math.max(0, byteLength - readStoredBytes(directory, 'temp'));
@@ -87,30 +95,48 @@ export function warnOfMemoryDisks(
   onWarning(`${what} in memory (tmpfs), where temp data competes with the job itself; name a disk with \`tempDirs\``);
 }
 
-/**
- * The devices with too little space; needs on one device are added up. If output and temp data share a device, pass 2
- * deletes each stripe after it has written its part of the output: at most one stripe exists beside its part.
- */
+/** The devices with too little space. */
 export function findShortages(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): Shortage[] {
+  return neededOnDevices(needs, stripeCount, gates).flatMap(({ id, directory, purposes, neededBytes }) => {
+    const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
+    if (freeBytes === undefined || neededBytes <= freeBytes) return [];
+    return {
+      device: id,
+      description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
+      advice: purposes.includes('temp data')
+        ? 'free some space or name other disks with `tempDirs`'
+        : 'free some space',
+    };
+  });
+}
+
+/** What is needed on one device. */
+interface DeviceNeed {
+  readonly id: string;
+  readonly directory: string;
+  readonly purposes: readonly SpaceNeed['what'][];
+  readonly neededBytes: number;
+}
+
+/**
+ * Needs on one device are added up. If output and temp data share a device, pass 2 deletes each stripe after it has written
+ * its part of the output: at most one stripe exists beside its part.
+ */
+function neededOnDevices(needs: readonly SpaceNeed[], stripeCount: number, gates: DeviceGates): DeviceNeed[] {
   const needsOfDevice = new Map<string, SpaceNeed[]>();
   for (const need of needs) {
     const { id } = gates.deviceOf(need.directory, ROLE_OF[need.what]);
     needsOfDevice.set(id, [...(needsOfDevice.get(id) ?? []), need]);
   }
-  return [...needsOfDevice.values()].flatMap((together) => {
-    const directory = together[0]?.directory ?? '';
-    const purposes = [...new Set(together.map((need) => need.what))];
+  return [...needsOfDevice].map(([id, together]) => {
     const bytesFor = (what: SpaceNeed['what']) =>
       together.reduce((sum, need) => (need.what === what ? sum + need.byteLength : sum), 0);
     const [tempBytes, outputBytes] = [bytesFor('temp data'), bytesFor('output') + bytesFor('the pile store')];
-    const neededBytes = tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount);
-    const freeBytes = freeBytesOf(directory, ROLE_OF[purposes.find((what) => what !== 'temp data') ?? 'temp data']);
-    if (freeBytes === undefined || neededBytes <= freeBytes) return [];
     return {
-      description: `for ${purposes.join(' and ')} on the device of ${directory}: about ${mib(neededBytes)} MiB are needed and ${mib(freeBytes)} MiB are free`,
-      advice: purposes.includes('temp data')
-        ? 'free some space or name other disks with `tempDirs`'
-        : 'free some space',
+      id,
+      directory: together[0]?.directory ?? '',
+      purposes: [...new Set(together.map((need) => need.what))],
+      neededBytes: tempBytes + outputBytes - Math.min(tempBytes, outputBytes) * (1 - 1 / stripeCount),
     };
   });
 }

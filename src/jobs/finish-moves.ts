@@ -31,6 +31,7 @@ export async function finishMoves(
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
     tempBytes: 0,
+    decoders: {},
     shards: commit.value,
     resumed: { pileSets: plan.slices.length, outputBytes: bytes },
   };

@@ -32,7 +32,7 @@ export class ProfileLog {
     if (onProfile !== undefined) ignoreThrown(() => onProfile(this.#profileOf(report)));
   }
 
-  #profileOf({ workers, records, bytes, seconds }: ShuffleReport): JobProfile {
+  #profileOf({ workers, records, bytes, decoders, seconds }: ShuffleReport): JobProfile {
     const { pass1, pass2, commit } = seconds;
     const now = performance.now();
     // A job that only had to move its output into place had no passes.
@@ -48,6 +48,7 @@ export class ProfileLog {
       workers,
       records,
       bytes,
+      decoders,
       seconds: { start: this.#began / 1000, prepare, pass1, between, pass2, commit, release },
       pass1: passSeconds(this.#tasks.filter(isOfPass1), workers * pass1),
       pass2: passSeconds(

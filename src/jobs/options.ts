@@ -128,6 +128,11 @@ export interface ShuffleOptions {
    * their first bytes. It decodes gzip and zstd itself, and starts the programs bzip2, xz and lz4 for their formats.
    */
   readonly decompressProgram?: readonly string[] | undefined;
+  /**
+   * Whether the program igzip decodes large gzip files, if it is on PATH. It takes a third of the time of `node:zlib`, and
+   * the result is the same. Default true.
+   */
+  readonly igzip?: boolean | undefined;
   /** Longest accepted record, in bytes with its delimiter, at most 2,080,374,784. Default 1 GiB. */
   readonly maxRecordBytes?: number | undefined;
   /** Replaces existing outputs. Without `resume`, also discards an unfinished job of this output. Default false. */
@@ -180,6 +185,11 @@ export interface ShuffleReport {
   readonly piles: number;
   /** Bytes written to the temp directories; 0 if all piles stayed in memory. */
   readonly tempBytes: number;
+  /**
+   * The libraries and programs that decoded compressed inputs, such as `igzip` and `node:zlib`, each with the number of
+   * inputs, or of parts of large inputs. Work of an earlier attempt is left out.
+   */
+  readonly decoders: Readonly<Record<string, number>>;
   /** Paths of the shards in order; empty if the output is one file or a stream. */
   readonly shards: readonly string[];
   /** The work of an earlier attempt that the job reused; undefined if the job started anew. */
@@ -201,6 +211,8 @@ export interface JobProfile {
   readonly workers: number;
   readonly records: number;
   readonly bytes: number;
+  /** As in `ShuffleReport`. */
+  readonly decoders: Readonly<Record<string, number>>;
   /** Elapsed time. */
   readonly seconds: {
     /** From the start of the process to the start of the job: loading Node and the modules of the command. */
@@ -235,6 +247,7 @@ export interface AppendOptions
     | 'records'
     | 'zeroTerminated'
     | 'decompressProgram'
+    | 'igzip'
     | 'maxRecordBytes'
     | 'memoryBytes'
     | 'workers'

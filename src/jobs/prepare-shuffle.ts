@@ -13,13 +13,14 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { type FileIdentity, placeOfOutput, requireNotRead, requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
-import { needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
+import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
 import { completeShuffle, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
+import { SpaceWatch } from './space-watch.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
@@ -34,6 +35,7 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
   readonly control: JobControl;
+  readonly spaceWatch: SpaceWatch;
 }
 
 /** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
@@ -93,7 +95,17 @@ export async function prepareShuffle(
   }
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
-  return { request, inputs, inputIds, firstHeader, gates, site, earlier, disks, outputGate, plan, control };
+  const { tempDirs, outputDirectory } = site;
+  const spaceWatch = new SpaceWatch({
+    control,
+    // What an earlier attempt read is not counted.
+    inputBytes: earlier === undefined ? plan.inputBytes : undefined,
+    needOf: plan.needOf,
+    shortagesOf: (need) =>
+      findShortages(needsAtSite(need, { tempDirs, outputDirectory }), plan.memory.stripeCount, deviceGates),
+    onWarning,
+  });
+  return { request, inputs, inputIds, firstHeader, gates, site, earlier, disks, outputGate, plan, control, spaceWatch };
 }
 
 /**

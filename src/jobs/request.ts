@@ -37,6 +37,7 @@ export interface MachineRequest {
 export interface InputRequest extends RecordFormat {
   readonly inputs: readonly NamedInput[];
   readonly decompressProgram: DecompressProgram;
+  readonly igzip: boolean;
   readonly maxRecordBytes: number;
 }
 
@@ -135,10 +136,10 @@ export function completeMachine(
 export function completeInputs(
   options: Pick<
     ShuffleOptions,
-    'inputs' | 'records' | 'zeroTerminated' | 'header' | 'decompressProgram' | 'maxRecordBytes'
+    'inputs' | 'records' | 'zeroTerminated' | 'header' | 'decompressProgram' | 'igzip' | 'maxRecordBytes'
   >,
 ): InputRequest {
-  const { inputs, header, decompressProgram, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
+  const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
   // Callers without types may pass anything.
   if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
     throw new UsageError('`inputs`: expected an array of paths, or of objects with a path');
@@ -146,12 +147,14 @@ export function completeInputs(
     throw new UsageError('`decompressProgram`: expected an array of a program and its arguments, without NUL');
   for (const input of inputs)
     if (typeof input !== 'string') requireKnownOptions('an object of `inputs`', input, { path: true });
+  if (typeof igzip !== 'boolean') throw new UsageError('`igzip`: expected true or false');
   if (header !== undefined && !isHeader(header))
     throw new UsageError('`header`: expected an object with one of `lines` and `bytes`');
   return {
     inputs,
     ...recordFormatOf(options),
     decompressProgram,
+    igzip,
     maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
   };
 }

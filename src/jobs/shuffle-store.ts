@@ -215,6 +215,7 @@ async function shuffleAt(
     workers: plan.memory.workers,
     piles: snapshot.settings.pileCount,
     tempBytes: control.counted('rescatteredBytes'),
+    decoders: {},
     shards: commit.value,
     resumed: undefined,
   };

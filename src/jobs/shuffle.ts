@@ -18,6 +18,7 @@ import { inputKeyOf } from '../inputs/ids.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
+import { diskBytesOf } from '../passes/scattered-piles.js';
 import { JobStop, openRamPool, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -107,11 +108,11 @@ async function shuffleAt(
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const pass1 = await progress.during('scatter', plan.inputBytes, () =>
-    scatterInputs(scatterWork, threads, keptPileSets),
+    prepared.spaceWatch.during(() => scatterInputs(scatterWork, threads, keptPileSets)),
   );
   const piles = pass1.value;
 
-  const { records, bytes } = piles;
+  const { records, bytes, decoders } = piles;
   progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), bytes));
   const outputPlan = planOutput(request, piles, foundHeaders(request, piles));
   const second = await threadsOfPass2(threads, plan, ramPool, piles, profile.add, releases);
@@ -132,7 +133,6 @@ async function shuffleAt(
   const checksum = checksumTextOf(piles.checksum);
   const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
-  const scatteredBytes = piles.pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
   return {
     records,
     bytes,
@@ -142,7 +142,8 @@ async function shuffleAt(
     inputCount: inputs.length,
     workers: memory.workers,
     piles: pileCount,
-    tempBytes: scatteredBytes + control.counted('rescatteredBytes'),
+    tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
+    decoders,
     shards: commit.value,
     resumed: resumedWork(prepared.earlier, piles.resumedCount),
   };

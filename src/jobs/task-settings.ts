@@ -19,7 +19,7 @@ export interface PileStorage {
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  { framing, header, linesAssumed, decompressProgram, maxRecordBytes }: InputRequest,
+  { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes }: InputRequest,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -34,6 +34,7 @@ export function scatterSettings(
     header,
     linesAssumed,
     decompressProgram,
+    igzip,
     readBytes,
     maxRecordBytes,
     memoryNeed,

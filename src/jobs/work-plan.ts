@@ -37,6 +37,8 @@ export interface ScatterPlan extends WorkPlan {
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
   readonly diskNeeds: DiskNeeds;
+  /** What the job writes when the inputs hold so many bytes of records. */
+  needOf(recordBytes: number): DiskNeed;
 }
 
 /** The plan of a job with both passes. */
@@ -60,6 +62,8 @@ export interface DiskNeeds {
   readonly least: DiskNeed;
   /** The expected amount, from samples; 0 if too little is known. */
   readonly expected: DiskNeed;
+  /** The limits within which the samples place it; undefined where it is known. */
+  readonly range?: readonly [DiskNeed, DiskNeed];
 }
 
 /** A job of this size ends before two threads have started. */
@@ -256,6 +260,7 @@ function planWork(
     tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
     outputBytes: isCompressed ? compressedBytes : recordBytes,
   });
+  const compressedBytes = expectCompressedBytes(inputs);
   return {
     memory,
     memoryNeed,
@@ -265,15 +270,24 @@ function planWork(
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program and of a
       // compressed output is unknown.
       least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0, 0),
-      expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, expectCompressedBytes(inputs)),
+      expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, compressedBytes),
+      ...(!hasStreams &&
+        !estimate.exact && {
+          range: [
+            diskNeed(estimate.leastBytes, compressedBytes),
+            diskNeed(estimate.mostBytes, compressedBytes),
+          ] as const,
+        }),
     },
+    needOf: (recordBytes) => diskNeed(recordBytes, compressedBytes),
     sliceBytes,
     decodedBytes: estimate.decodedBytes,
   };
 }
 
-function scatterPlan({ memory, memoryNeed, inline, inputBytes, diskNeeds }: PlannedWork, slices: Slice[]): ScatterPlan {
-  return { memory, memoryNeed, inline, inputBytes, diskNeeds, slices };
+function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
+  const { memory, memoryNeed, inline, inputBytes, diskNeeds, needOf } = work;
+  return { memory, memoryNeed, inline, inputBytes, diskNeeds, needOf, slices };
 }
 
 async function slicesOf(

@@ -5,11 +5,14 @@
  * It stays in the process group of this process, so that a signal to the group, such as Ctrl-C, reaches both.
  * Programs that it has started itself end when their pipes close.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { fileCalls } from '../io/file-calls.js';
+import { freeBytes } from './free-bytes.js';
+import { openProgramPipe, PipeOutput } from './program-pipe.js';
 
 /** Of what it writes to standard error the end is kept. */
 const STANDARD_ERROR_BYTES = 4096;
@@ -23,13 +26,20 @@ export interface ProgramEnd {
 export class ChildProgram {
   /** Fulfilled when it has ended and was waited for. */
   readonly ended: Promise<ProgramEnd>;
-  readonly #child: ChildProcessWithoutNullStreams;
+  /** What it writes to standard output, to the end; a piece is good until the next one. */
+  readonly output: AsyncIterable<Uint8Array>;
+  readonly #child: ChildProcess;
+  readonly #input: Writable;
+  readonly #pipe: PipeOutput | undefined;
   readonly #errorsClosed: Promise<void>;
   #errorBytes: Buffer = Buffer.alloc(0);
   #hasEnded = false;
 
-  private constructor(child: ChildProcessWithoutNullStreams) {
+  private constructor(child: ChildProcess, { input, output, errors }: ProgramStreams) {
     this.#child = child;
+    this.#input = input;
+    this.output = output;
+    this.#pipe = output instanceof PipeOutput ? output : undefined;
     this.ended = new Promise((resolve) => {
       child.on('exit', (exitCode, signal) => {
         this.#hasEnded = true;
@@ -39,12 +49,12 @@ export class ChildProgram {
     // It may be one that must not be ended.
     child.on('error', () => {});
     // The program may end before it has read all; the write that fails reports it.
-    child.stdin.on('error', () => {});
-    child.stderr.on('error', () => {});
+    input.on('error', () => {});
+    errors.on('error', () => {});
     this.#errorsClosed = new Promise((resolve) => {
-      child.stderr.on('close', () => resolve());
+      errors.on('close', () => resolve());
     });
-    child.stderr.on('data', (bytes: Buffer) => {
+    errors.on('data', (bytes: Buffer) => {
       this.#errorBytes = Buffer.concat([this.#errorBytes, bytes]).subarray(-STANDARD_ERROR_BYTES);
     });
   }
@@ -54,30 +64,35 @@ export class ChildProgram {
    * @throws the error of the operating system when it cannot be started.
    */
   static async start([name = '', ...words]: readonly string[]): Promise<ChildProgram> {
-    const child = spawn(name, words, { stdio: ['pipe', 'pipe', 'pipe'] });
-    const started = once(child, 'spawn');
-    // Without descriptors for them there are no streams, and the error follows.
-    const program = child.stdin === undefined ? undefined : new ChildProgram(child);
-    await started;
-    if (program === undefined) throw new Error(`${name} was started without standard streams`);
-    return program;
-  }
-
-  /** What it writes to standard output, to the end. */
-  get output(): AsyncIterable<Uint8Array> {
-    return this.#child.stdout;
+    const pipe = await openProgramPipe();
+    try {
+      const child = spawn(name, words, { stdio: ['pipe', pipe?.programEnd ?? 'pipe', 'pipe'] });
+      const started = once(child, 'spawn');
+      // Without descriptors for them there are no streams, and the error follows.
+      const streams = streamsOf(child, pipe?.output);
+      const program = streams && new ChildProgram(child, streams);
+      await started;
+      if (program === undefined) throw new Error(`${name} was started without standard streams`);
+      return program;
+    } catch (error) {
+      pipe?.output.close();
+      throw error;
+    } finally {
+      // The program alone has this end now: its end is the end of the output.
+      pipe?.programEnd.destroy();
+    }
   }
 
   /** Gives it bytes to read. @returns false when it reads no more. */
   write(bytes: Uint8Array): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#child.stdin.write(bytes, (error) => resolve(error === null || error === undefined));
+      this.#input.write(bytes, (error) => resolve(error === null || error === undefined));
     });
   }
 
   /** There are no more bytes to read. */
   endInput(): void {
-    this.#child.stdin.end();
+    this.#input.end();
   }
 
   /** The end of what it has written to standard error. */
@@ -95,7 +110,28 @@ export class ChildProgram {
   async stop(): Promise<void> {
     if (!this.#hasEnded) this.#child.kill('SIGKILL');
     for (const stream of this.#child.stdio) stream?.destroy();
+    this.#pipe?.close();
     await this.ended;
+  }
+}
+
+interface ProgramStreams {
+  readonly input: Writable;
+  readonly output: PipeOutput | AsyncIterable<Uint8Array>;
+  readonly errors: Readable;
+}
+
+function streamsOf({ stdin, stdout, stderr }: ChildProcess, pipe: PipeOutput | undefined): ProgramStreams | undefined {
+  const output = pipe ?? (stdout && freed(stdout));
+  // They are undefined, not null, where the program could not be started.
+  return stdin && stderr && output ? { input: stdin, output, errors: stderr } : undefined;
+}
+
+/** The same pieces; the memory of each is given back at once. */
+async function* freed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  for await (const piece of pieces) {
+    yield piece;
+    freeBytes(piece);
   }
 }
 

@@ -11,9 +11,9 @@
 
 import type { MemberEncoder } from '../formats/codec.js';
 import { type Compression, openEncoder } from '../formats/encoder-table.js';
-import { freeBytes } from '../formats/free-bytes.js';
 import { closeFile, type OpenFile, openStagedOutput, shortenFile, versionOf, withFile, writeAt } from '../io/files.js';
 import type { JobControl } from '../job-control.js';
+import { freeBytes } from '../machine/free-bytes.js';
 import { inPhase, inPhaseAsync } from '../phase-clock.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import { cutAt } from '../plan/shard-cuts.js';

@@ -123,7 +123,14 @@ function readCommitted({ layout, size, isStripeDone }: CommittedSlicesQuery, sli
     throw new VerificationError(`the data file ${dataPath} ${found}, expected ${byteLength} bytes`);
   }
   const diskBytes = dataFiles.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  return { ...read, streamHeader: undefined, pileSet: { name, index, diskBytes, dataFiles }, totals };
+  return {
+    ...read,
+    streamHeader: undefined,
+    // An index does not say.
+    decoders: {},
+    pileSet: { name, index, diskBytes, dataFiles },
+    totals,
+  };
 }
 
 /** Removes the files of tasks that did not finish. @param names of the pile sets to keep. */

@@ -50,6 +50,8 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly recordEnds: Float64Array;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
+  /** What decoded the parts of inputs that this attempt read, and how many parts each. */
+  readonly decoders: Readonly<Record<string, number>>;
 }
 
 /**
@@ -81,8 +83,8 @@ export async function scatterInputs(
     return onceMore(() => orRemoveFiles(scatterOnce, task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds } = gathered;
-  return { ...gathered.piles(), header, recordEnds, resumedCount };
+  const { header, recordEnds, decoders } = gathered;
+  return { ...gathered.piles(), header, recordEnds, decoders, resumedCount };
 }
 
 /** The task that scatters one slice. */
@@ -157,6 +159,7 @@ function storedBytesOf(slice: Slice): number {
 
 /** The results of the tasks, added up. */
 class GatheredSlices {
+  readonly decoders: Record<string, number> = {};
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;
   readonly #coverage: CoverageCheck;
@@ -189,7 +192,11 @@ class GatheredSlices {
   }
 
   /** @throws InputError if the header of a stream differs from the others. */
-  add(slice: number, { pileSet, coverage, totals, longestRecordBytes, keys = [], streamHeader }: ScatterResult): void {
+  add(slice: number, result: ScatterResult): void {
+    const { pileSet, coverage, totals, longestRecordBytes, keys = [], streamHeader, decoders } = result;
+    for (const [name, count] of Object.entries(decoders)) {
+      this.decoders[name] = (this.decoders[name] ?? 0) + count;
+    }
     if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
     const { name, index, diskBytes } = pileSet;
     this.#pileSets[slice] = { name, index, diskBytes };

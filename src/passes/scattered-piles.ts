@@ -21,3 +21,8 @@ export function scatteredPiles(
 ): ScatteredPiles {
   return { pileSets, totals, longestRecordBytes, ...sumTotals(totals) };
 }
+
+/** The bytes of the pile sets on disk. */
+export function diskBytesOf({ pileSets }: ScatteredPiles): number {
+  return pileSets.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
+}

@@ -79,6 +79,7 @@ const report: ShuffleReport = {
   workers: 2,
   piles: 48,
   tempBytes: 0,
+  decoders: {},
   shards: [],
   resumed: undefined,
 };

@@ -45,7 +45,7 @@ describe('the words of the main command', () => {
 
   it('reads every option', () => {
     const argv =
-      'in -o out --shards 128 --prefix train --compress zstd:9 --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --decompress-program xz --max-record 1MB --force --resume --job-dir /j --keep-temp --input-ids name --progress plain -q';
+      'in -o out --shards 128 --prefix train --compress zstd:9 --seed 42 --memory 2GiB --temp-dir /t1 -T /t2 --workers 3 --io-limit /d=a=4 --io-limit /e=1 -z --decompress-program xz --without-igzip --max-record 1MB --force --resume --job-dir /j --keep-temp --input-ids name --progress plain -q';
     expect(parse(...argv.split(' '))).toEqual({
       kind: 'shuffle',
       inputs: ['in'],
@@ -63,6 +63,7 @@ describe('the words of the main command', () => {
         ioLimits: { '/d=a': 4, '/e': 1 },
         zeroTerminated: true,
         decompressProgram: ['xz'],
+        igzip: false,
         maxRecordBytes: 1_000_000,
         force: true,
         resume: true,

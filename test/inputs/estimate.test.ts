@@ -9,6 +9,7 @@ import { LINES, NUL_TERMINATED } from '#src/formats/framing-table.js';
 import { estimateInputs } from '#src/inputs/estimate.js';
 import { type Input, listInputs } from '#src/inputs/list-inputs.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 
 describe('estimateInputs', () => {
   const directory = useTestDirectory();
@@ -62,6 +63,46 @@ describe('estimateInputs', () => {
     expect(estimate.meanRecordBytes).toBeLessThan((text.length / 50_000) * 1.1);
   });
 
+  describe('of files that compress to different parts', () => {
+    const dense = lines(40_000);
+    const sparse = `${'x'.repeat(999)}\n`.repeat(3000);
+    const random = Buffer.alloc(500_000, 0);
+    for (let i = 0, state = 1; i < random.byteLength; i++) {
+      state = (state * 1103515245 + 12345) % 2 ** 31;
+      random[i] = state >>> 16;
+    }
+    const mixed = [dense, sparse, random];
+
+    async function expectNear(files: readonly Buffer[], decodedBytes: number, factor: number): Promise<void> {
+      const { recordBytes, leastBytes, mostBytes } = estimateInputs(await inputsOf(...files), LINES, 'draw');
+      expect(recordBytes).toBeGreaterThan(decodedBytes / factor);
+      expect(recordBytes).toBeLessThan(decodedBytes * factor);
+      expect(leastBytes).toBeLessThanOrEqual(decodedBytes);
+      expect(mostBytes).toBeGreaterThanOrEqual(decodedBytes);
+    }
+    const totalOf = (contents: readonly (string | Buffer)[]) =>
+      contents.reduce((sum, content) => sum + Buffer.byteLength(content), 0);
+
+    it('takes the length that a gzip file of one member says', async () => {
+      const contents = Array.from({ length: 30 }, (_, i) => mixed[i % 3] ?? '');
+      await expectNear(
+        contents.map((content) => gzipSync(content)),
+        totalOf(contents),
+        1.001,
+      );
+    });
+
+    it('does not take the length of the last member for that of the file', async () => {
+      const members = Array.from({ length: 20 }, () => gzipSync(dense));
+      await expectNear([Buffer.concat([...members, gzipSync('the end\n')])], 20 * dense.length, 1.1);
+    });
+
+    it('looks at members of BGZF all over a file whose beginning is not like the rest', async () => {
+      const content = Buffer.concat([...Array.from({ length: 3 }, () => random), Buffer.from(sparse)]);
+      await expectNear([bgzfOf(content, [60_000])], content.byteLength, 2);
+    });
+  });
+
   it('takes the usual expansion for compressed files that cannot be sampled', async () => {
     const corrupt = gzipSync(lines(1000));
     corrupt.fill(0xff, 10);
@@ -84,7 +125,8 @@ describe('estimateInputs', () => {
   it('guesses for streams and for nothing', async () => {
     const stream: Input = { kind: 'stream', path: '-', identity: '0:0' };
     const guess = estimateInputs([stream], LINES, 'draw');
-    expect(guess).toEqual({ recordBytes: 8 * 2 ** 30, meanRecordBytes: 200, exact: false, decodedBytes: [undefined] });
+    expect(guess).toMatchObject({ recordBytes: 8 * 2 ** 30, meanRecordBytes: 200, exact: false });
+    expect(guess.decodedBytes).toEqual([undefined]);
     expect(estimateInputs(await inputsOf(''), LINES, 'draw')).toMatchObject({ recordBytes: 0, exact: true });
   });
 

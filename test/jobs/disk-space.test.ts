@@ -64,7 +64,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`findShortages ${reasonNotToMoun
 
   it('says what is needed where, and what helps', () => {
     const needs = [tempData(a, 2 ** 20), output(b, 2 ** 20), output(other, 2 ** 30)];
-    expect(findShortages(needs, 1, new DeviceGates({}))).toEqual([
+    expect(findShortages(needs, 1, new DeviceGates({}))).toMatchObject([
       {
         description: `for temp data and output on the device of ${a}: about 2 MiB are needed and 1 MiB are free`,
         advice: 'free some space or name other disks with `tempDirs`',

@@ -38,6 +38,7 @@ const SAME_FOR_ALL = {
     commit: expect.any(Number),
   },
   inputCount: 2,
+  decoders: {},
 };
 
 const ON_DISK: Tuning = { ...SMALL_SIZES, pileCount: 5, keepInRam: false, inline: false, pass2ArenaBytes: 2 ** 22 };

@@ -9,6 +9,7 @@
 import { InputError } from '../../src/errors.js';
 import type { CompressedSource } from '../../src/formats/codec.js';
 import { codecNamed } from '../../src/formats/codec-table.js';
+import { IGZIP } from '../../src/formats/codecs/igzip.js';
 import { requireLines } from '../../src/formats/foreign-formats.js';
 import { type Framing, readerStart } from '../../src/formats/framing.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
@@ -18,26 +19,68 @@ import { piecesInPhase } from '../../src/phase-clock.js';
 import type { MemberRange } from '../../src/plan/slices.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
-import type { RecordReader } from './record-reader.js';
+import type { PartReport, RecordReader } from './record-reader.js';
 
 /** Bytes read at a time. */
 const PIECE_BYTES = 256 * 1024;
 
-export async function readWholeFile(
-  part: InputPart & { kind: 'compressed' },
+/**
+ * The reader refused a record among bytes that igzip decoded and nothing has confirmed yet. The file may be damaged:
+ * `node:zlib` finds that earlier or later than the reader finds what follows from it. The job has failed in any case, and
+ * the caller reads the part again without igzip, for the error that it then gives.
+ */
+export class UnconfirmedRefusal extends Error {
+  readonly refusal: InputError;
+
+  constructor(refusal: InputError) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** @throws UnconfirmedRefusal */
+export async function readCompressed(
+  part: InputPart & { kind: 'compressed' | 'members' },
   input: RegularInput,
+  framing: Framing,
   reader: RecordReader,
   { control, decoderMemory }: ReadState,
   job: ReadSettings,
-): Promise<Coverage> {
+): Promise<Pick<PartReport, 'coverage' | 'decoder'>> {
+  const codec = codecNamed(part.codec, job.decompressProgram);
   const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
-  const source = compressedBytes(input, 0, Number.POSITIVE_INFINITY, control, count);
-  const decoded = codecNamed(part.codec, job.decompressProgram).decode(source, decoderMemory);
-  const inPhase = piecesInPhase('decompress', decoded);
-  const pieces = job.linesAssumed ? requireLines(inPhase, part.path) : inPhase;
-  reader.begin(part.headerBytes, false);
-  for await (const piece of behind(part.headerBytes, pieces)) reader.takeCopy(piece, control);
-  return reader.endOfInput();
+  let decoder: string | undefined;
+  const onDecoder = (name: string) => {
+    decoder = name;
+  };
+  const open = (start: number, end: number, onRead = count) => compressedBytes(input, start, end, control, onRead);
+  const decode = (source: CompressedSource) => piecesInPhase('decompress', codec.decode(source, decoderMemory));
+  /** The bytes of the part; `end` may be infinite. */
+  const decodePart = (start: number, end: number) => {
+    const source = { ...open(start, end), onDecoder };
+    const byteLength = Math.min(end, part.version.byteLength) - start;
+    const again = { byteLength, open: () => ({ ...open(start, end, () => {}), onDecoder }) };
+    const pieces = decode(job.igzip === true ? { ...source, again } : source);
+    return job.linesAssumed && start === 0 ? requireLines(pieces, part.path) : pieces;
+  };
+  const taking = (take: (piece: Uint8Array) => void) => (piece: Uint8Array) => {
+    control.count('decodedBytes', piece.byteLength);
+    try {
+      take(piece);
+    } catch (error) {
+      throw decoder === IGZIP && error instanceof InputError ? new UnconfirmedRefusal(error) : error;
+    }
+  };
+
+  if (part.kind === 'compressed') {
+    reader.begin(part.headerBytes, false);
+    const take = taking((piece) => reader.takeCopy(piece, control));
+    for await (const piece of behind(part.headerBytes, decodePart(0, Number.POSITIVE_INFINITY))) take(piece);
+    return { coverage: reader.endOfInput(), decoder };
+  }
+  const decodeBehind = (start: number) => decode(open(start, Number.POSITIVE_INFINITY, () => {}));
+  const coverage = await readMembers(part, framing, reader, control, { decodePart, decodeBehind, taking });
+  return { coverage, decoder };
 }
 
 /** The pieces without their first `byteLength` bytes. */
@@ -50,21 +93,22 @@ async function* behind(byteLength: number, pieces: AsyncIterable<Uint8Array>): A
   }
 }
 
-export async function readMembers(
-  part: InputPart & { kind: 'members' },
-  input: RegularInput,
+interface MemberReading {
+  /** The members of the part. */
+  decodePart(storedStart: number, storedEnd: number): AsyncIterable<Uint8Array>;
+  /** The members behind it. */
+  decodeBehind(storedStart: number): AsyncIterable<Uint8Array>;
+  taking(take: (piece: Uint8Array) => void): (piece: Uint8Array) => void;
+}
+
+async function readMembers(
+  { path, headerBytes, start, end, members, version }: InputPart & { kind: 'members' },
   framing: Framing,
   reader: RecordReader,
-  { control, decoderMemory }: ReadState,
-  job: ReadSettings,
+  control: JobControl,
+  { decodePart, decodeBehind, taking }: MemberReading,
 ): Promise<Coverage> {
-  const { headerBytes, start, end, members, version } = part;
   const { storedStart, storedEnd, decodedStart, decodedEnd } = members;
-  const decode = (from: number, to: number, onRead: (byteLength: number) => void) => {
-    const source = compressedBytes(input, from, to, control, onRead);
-    const pieces = piecesInPhase('decompress', codecNamed(part.codec).decode(source, decoderMemory));
-    return job.linesAssumed && from === 0 ? requireLines(pieces, part.path) : pieces;
-  };
   // The first bytes may be the end of a record of the previous part.
   const begin = readerStart(framing, start, headerBytes);
   reader.begin(begin, begin < start);
@@ -74,16 +118,16 @@ export async function readMembers(
     position += piece.byteLength;
   };
 
-  const count = (byteLength: number) => control.count('scatteredBytes', byteLength);
-  for await (const piece of decode(storedStart, storedEnd, count)) {
-    if (position + piece.byteLength > decodedEnd) throw otherLength(input.path, members, 'more');
+  const takeOfPart = taking((piece) => {
+    if (position + piece.byteLength > decodedEnd) throw otherLength(path, members, 'more');
     take(piece);
-  }
-  if (position < decodedEnd) throw otherLength(input.path, members, position - decodedStart);
+  });
+  for await (const piece of decodePart(storedStart, storedEnd)) takeOfPart(piece);
+  if (position < decodedEnd) throw otherLength(path, members, position - decodedStart);
 
   if (storedEnd === version.byteLength) return reader.endOfInput();
   if (!reader.wantsMore(end)) return reader.endOfRange(end);
-  for await (const piece of decode(storedEnd, Number.POSITIVE_INFINITY, () => {})) {
+  for await (const piece of decodeBehind(storedEnd)) {
     take(piece);
     if (!reader.wantsMore(end)) return reader.endOfRange(end);
   }

@@ -18,7 +18,7 @@ import { RegularInput } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
-import { readMembers, readWholeFile } from './read-compressed.js';
+import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
 import { readStream } from './read-stream.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
@@ -43,29 +43,20 @@ export async function readPart(
   const reader = openReader(framing);
   const input = new RegularInput(part.path, part.version, thread.control, part.gate);
   const read = async (): Promise<PartReport> => {
-    const coverage = await readFile(part, input, framing, reader, thread, job);
+    const report =
+      part.kind === 'range'
+        ? { coverage: readRange(part, input, framing, reader, thread.control), decoder: undefined }
+        : await readCompressed(part, input, framing, reader, thread, job).catch(readAgain);
     input.requireUnchanged();
-    return { coverage, header: undefined };
+    return { ...report, header: undefined };
+  };
+  /** A damaged file gives the error that it gives without igzip. */
+  const readAgain = async (error: unknown) => {
+    if (!(error instanceof UnconfirmedRefusal) || part.kind === 'range') throw error;
+    await readCompressed(part, input, framing, openReader(framing), thread, { ...job, igzip: false });
+    throw error.refusal;
   };
   return thenAlwaysAsync(read, () => input.close());
-}
-
-function readFile(
-  part: Exclude<InputPart, { kind: 'stream' }>,
-  input: RegularInput,
-  framing: Framing,
-  reader: RecordReader,
-  thread: ReadState,
-  job: ReadSettings,
-): Coverage | Promise<Coverage> {
-  switch (part.kind) {
-    case 'range':
-      return readRange(part, input, framing, reader, thread.control);
-    case 'members':
-      return readMembers(part, input, framing, reader, thread, job);
-    case 'compressed':
-      return readWholeFile(part, input, reader, thread, job);
-  }
 }
 
 function readRange(
@@ -84,7 +75,10 @@ function readRange(
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
     const count = input.readAt(reader.kernel.bytes, reader.window.filledEnd, wanted, position);
     const counted = Math.min(position + count, end) - Math.max(position, part.start);
-    if (counted > 0) control.count('scatteredBytes', counted);
+    if (counted > 0) {
+      control.count('scatteredBytes', counted);
+      control.count('decodedBytes', counted);
+    }
     position += count;
     if (count === 0) {
       const { byteLength } = part.version;

@@ -50,11 +50,15 @@ export async function readStream(
       first = first.byteLength === 0 ? piece : joined(first, piece);
       if (first.byteLength >= CODEC_HEAD_BYTES) break;
     }
+    let decoder: string | undefined;
     let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;
     const source: CompressedSource = {
       path: stream.path,
       start: 0,
       throwIfAborted: () => control.throwIfAborted(),
+      onDecoder: (name) => {
+        decoder = name;
+      },
       next: () => {
         const bytes = held;
         held = undefined;
@@ -75,7 +79,7 @@ export async function readStream(
       reader.begin(header?.byteLength ?? 0, false);
       reader.takeCopy(rest, control);
       for await (const piece of { [Symbol.asyncIterator]: () => pieces }) reader.takeCopy(piece, control);
-      return { coverage: reader.endOfInput(), header };
+      return { coverage: reader.endOfInput(), header, decoder };
     };
     return thenAlwaysAsync(readPieces, async () => {
       await pieces.return?.();

@@ -21,6 +21,8 @@ export interface PartReport {
   readonly coverage: Coverage;
   /** The header of a stream; undefined for files, and for streams without one. */
   readonly header: Header | undefined;
+  /** The library or program that decoded it; undefined for plain bytes. */
+  readonly decoder: string | undefined;
 }
 
 /** Takes the records of parts: provides the memory that they are read into, and receives them. */

@@ -25,6 +25,8 @@ export interface ScatterTask {
 export interface ScatterResult extends SliceReport {
   /** The header of the stream, if the slice is a stream. No later attempt needs it: streams cannot be resumed. */
   readonly streamHeader: Header | undefined;
+  /** What decoded the parts, and how many parts; plain ones are left out. */
+  readonly decoders: Readonly<Record<string, number>>;
   readonly pileSet: PileSet;
   readonly totals: PileTotals;
 }
@@ -47,17 +49,20 @@ export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
     const framing = job.framing === undefined ? undefined : framingOf(job.framing);
     const coverage: Coverage[] = [];
     const sample = framing?.sampleKeys === undefined ? undefined : new KeySample();
+    const decoders: Record<string, number> = {};
     let streamHeader: Header | undefined;
     for (const part of task.parts) {
       const onKey = (key: string) => sample?.add(key, part.inputOrdinal);
       const scattered = await readPart(part, framing, scatterArena, thread, job, onKey);
       coverage.push(scattered.coverage);
       streamHeader = scattered.header;
+      const { decoder } = scattered;
+      if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
     }
     const longestRecordBytes = arena.kernel.wasm.longestRecord() >>> 0;
     const report: SliceReport = { coverage, longestRecordBytes, keys: sample?.keys() };
     const { pileSet, totals } = scatterArena.commit(job.keepsPileSets ? report : null);
-    return { ...report, streamHeader, pileSet, totals };
+    return { ...report, streamHeader, decoders, pileSet, totals };
   };
   return thenAlwaysAsync(scatter, () => writer.close());
 }

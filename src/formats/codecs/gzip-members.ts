@@ -29,6 +29,15 @@ export function isBgzfHeader(head: Uint8Array): boolean {
   return bgzfMemberBytes(bufferOf(head)) !== undefined;
 }
 
+/** Like `Codec.findMember`. */
+export function findBgzfMember(bytes: Uint8Array): number {
+  const within = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = within.indexOf(MAGIC); at >= 0; at = within.indexOf(MAGIC, at + 1)) {
+    if (isBgzfHeader(within.subarray(at))) return at;
+  }
+  return -1;
+}
+
 /** Like `Codec.listMembers`. */
 export function* listGzipMembers(bytes: StoredBytes): Generator<Member, number | undefined, void> {
   let decodedStart = 0;

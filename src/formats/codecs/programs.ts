@@ -11,10 +11,8 @@ import { corruptInput, InputError, type PileshufError, SystemError, UsageError }
 import { errnoOf, reasonOf } from '../../io/io-error.js';
 import { ChildProgram, isProgram, type ProgramEnd } from '../../machine/child-program.js';
 import type { Codec, CompressedSource } from '../codec.js';
-import { freeBytes } from '../free-bytes.js';
+import { runThrough } from './program-run.js';
 
-/** The interval of checks whether the job should stop, while the program is silent. */
-const WATCH_MILLISECONDS = 50;
 /**
  * A signal for the whole process group, such as Ctrl-C, may end the program before this process sees the signal itself.
  */
@@ -92,59 +90,28 @@ function known(
   return codecByProgram({ name, suffixes, usualExpansion, matches }, program);
 }
 
-async function* decode(program: DecodingProgram, source: CompressedSource): AsyncGenerator<Uint8Array> {
+async function* decode(program: DecodingProgram, source: CompressedSource): AsyncGenerator<Uint8Array, void> {
   const { path } = source;
+  source.onDecoder?.(program.words[0] ?? '');
   const child = await start(program, path);
-  let stopped: { readonly reason: unknown } | undefined;
-  const stop = (reason: unknown) => {
-    stopped ??= { reason };
-    return child.stop();
-  };
-  const feeding = feed(child, source).catch(stop);
-  const watch = setInterval(() => {
-    try {
-      source.throwIfAborted?.();
-    } catch (error) {
-      void stop(error);
-    }
-  }, WATCH_MILLISECONDS);
   try {
-    for await (const piece of child.output) {
-      yield piece;
-      freeBytes(piece);
-    }
-    const end = await child.ended;
-    if (stopped === undefined && end.exitCode !== 0) {
+    const { end, hasReadAll } = yield* runThrough(child, source);
+    if (end.exitCode !== 0) {
       await delay(GRACE_MILLISECONDS);
       source.throwIfAborted?.();
       throw failure(program, path, end, child.errorText);
     }
-    if ((await feeding) === false && stopped === undefined) {
+    if (!(await hasReadAll())) {
       const problem = 'ended before it had read all of the input; expected a program that decodes all of it';
       throw corruptInput(path, `${nameOf(program)} ${problem}`);
     }
-    if (program.leavingOut?.test(await child.allErrorText()) && stopped === undefined) {
+    if (program.leavingOut?.test(await child.allErrorText())) {
       const said = printable(child.errorText);
       throw corruptInput(path, `${nameOf(program)} left out a part of the input and said: ${said}`);
     }
-  } catch (error) {
-    // The reason for stopping it comes first; the end of its output is a consequence.
-    if (stopped === undefined) throw error;
   } finally {
-    clearInterval(watch);
     await child.stop();
   }
-  if (stopped !== undefined) throw stopped.reason;
-}
-
-/** @returns false when the program did not read everything. */
-async function feed(child: ChildProgram, source: CompressedSource): Promise<boolean> {
-  for (let bytes = await source.next(); bytes.byteLength > 0; bytes = await source.next()) {
-    if (!(await child.write(bytes))) return false;
-    freeBytes(bytes);
-  }
-  child.endInput();
-  return true;
 }
 
 async function start(program: DecodingProgram, path: string): Promise<ChildProgram> {

@@ -21,6 +21,7 @@ export interface ZstdFrameHeader {
 }
 
 const MAGIC = 0xfd2fb528;
+const MAGIC_BYTES = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const SKIPPABLE_MAGIC = 0x184d2a50;
 const SKIPPABLE_MASK = 0xfffffff0;
 
@@ -228,6 +229,35 @@ export function zstdContentBytes(frame: Uint8Array): number | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What the first frame of a file says that it holds, by the first bytes of the file. */
+export function zstdClaimedBytes(first: Uint8Array): number | undefined {
+  if (first.byteLength < 5 || littleEndian(first, 0, 4) !== MAGIC) return undefined;
+  const layout = layoutOf(first[4] ?? 0);
+  return first.byteLength < 5 + layout.byteLength ? undefined : contentBytesIn(first.subarray(5), layout);
+}
+
+/** Where a frame may begin; below 0: nowhere in these bytes. */
+export function findZstdFrame(bytes: Uint8Array): number {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf(MAGIC_BYTES);
+}
+
+/** How far the whole blocks reach in the first bytes of a file. */
+export function wholeBlockBytes(head: Uint8Array): number {
+  let end = 0;
+  try {
+    const walk = walkZstd('', 0);
+    for (let field = walk.next(head).value; field.offset <= head.byteLength; ) {
+      end = field.offset;
+      const bytes = head.subarray(end, end + field.byteLength);
+      if (bytes.byteLength < field.byteLength) break;
+      field = walk.next(bytes).value;
+    }
+  } catch {
+    // Corrupt from here on.
+  }
+  return end;
 }
 
 /** Content size in 8 bytes, single segment. */

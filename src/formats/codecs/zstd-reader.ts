@@ -4,8 +4,8 @@
  */
 import { types } from 'node:util';
 import { corruptInput, InputError, PileshufError, SystemError, UsageError } from '../../errors.js';
+import { freeBytes } from '../../machine/free-bytes.js';
 import type { CompressedSource, DecoderMemory } from '../codec.js';
-import { freeBytes } from '../free-bytes.js';
 import type { SynchronousZstdDecoder, ZstdDecoder } from './zstd-decoders.js';
 import { requireEnd, walkZstd, type ZstdField, type ZstdFrameHeader } from './zstd-frames.js';
 

@@ -6,8 +6,8 @@
  * compressor to some 5 MiB. Both are synchronous: the caller is a worker thread that has nothing else to do.
  */
 import { UsageError } from '../../errors.js';
+import { freeBytes, inOwnBuffer } from '../../machine/free-bytes.js';
 import type { MemberEncoder } from '../codec.js';
-import { freeBytes, inOwnBuffer } from '../free-bytes.js';
 import { storeZstdFrame, zstdContentBytes } from './zstd-frames.js';
 import {
   type AddonDecompressor,

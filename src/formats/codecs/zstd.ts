@@ -10,7 +10,7 @@ import {
   wasmDecoder,
   type ZstdDecoder,
 } from './zstd-decoders.js';
-import { beginsZstd, listZstdFrames } from './zstd-frames.js';
+import { beginsZstd, findZstdFrame, listZstdFrames, wholeBlockBytes, zstdClaimedBytes } from './zstd-frames.js';
 import { findZstdInNode, loadZstdAddon } from './zstd-libraries.js';
 import { decodeZstd, decodeZstdHead } from './zstd-reader.js';
 
@@ -38,12 +38,16 @@ export const zstd: Codec = {
     if (loaded === undefined) throw new Error('zstd: decodeHead before load');
     return decodeZstdHead(loaded.headDecoder, compressed, MOST_HEAD_BYTES);
   },
+  wholeBytes: wholeBlockBytes,
+  claimedBytes: zstdClaimedBytes,
+  findMember: findZstdFrame,
   decode,
   listMembers,
 };
 
 async function* decode(source: CompressedSource, memory: DecoderMemory): AsyncGenerator<Uint8Array> {
   const { decoder } = await load();
+  source.onDecoder?.(decoder.name);
   yield* decodeZstd(decoder, source, memory);
 }
 

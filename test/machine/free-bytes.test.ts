@@ -1,6 +1,6 @@
 /** Memory is returned at once, and waiting bytes hold no more memory than they count. */
 import { describe, expect, it } from 'vitest';
-import { freeBytes, inOwnBuffer } from '#src/formats/free-bytes.js';
+import { freeBytes, inOwnBuffer } from '#src/machine/free-bytes.js';
 
 describe('freeBytes', () => {
   it('empties every view of the buffer', () => {

@@ -1,0 +1,227 @@
+/**
+ * Checks what another decoder made of a gzip file: every member must have decoded to the length and the CRC-32 that its
+ * trailer declares, and the members must fill the file. The check needs nothing from that decoder but the decoded bytes.
+ *
+ * Only decoding shows where a member ends. So the check looks for headers in the stored bytes. Each may be the end of the
+ * current member, and the 8 bytes before it would be the trailer. It is the end if, after as many decoded bytes as the
+ * trailer says, they have its CRC-32: other bytes pass with a probability of 2^-64.
+ *
+ * It refuses what is valid but rare, too: zeros behind the last member, headers with a checksum, members that begin with
+ * an empty block. `node:zlib` decides about every file that is refused here.
+ */
+import { crc32 } from 'node:zlib';
+
+const TRAILER_BYTES = 8;
+const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
+/** Header bytes that are always there; fields that the flags announce follow. */
+const FIXED_HEADER_BYTES = 10;
+const MOST_HEADER_BYTES = 4096;
+const FEXTRA = 4;
+const FNAME = 8;
+const FCOMMENT = 16;
+/** A checksum of the header, and the flags that no version of gzip has defined. */
+const REFUSED_FLAGS = 0xe2;
+/** Content of no bytes, as every gzip writes it. */
+const EMPTY_CONTENT = Buffer.from([3, 0]);
+/** The longest block without content that `beginsEmpty` knows. */
+const EMPTY_BLOCK_BYTES = 5;
+/** The length is declared modulo this. */
+const LENGTH_MODULUS = 2 ** 32;
+/**
+ * Of the places where a member may end, the first few are considered, and one more for each of so many stored bytes: a
+ * false one is found once in 128 MiB of compressed bytes.
+ */
+const FIRST_PLACES = 3;
+const STORED_BYTES_PER_PLACE = 2 ** 21;
+/** More than a program and the pipe to it hold: of more bytes behind the last member, the program leaves some unread. */
+const RECENT_BYTES = 4 * 2 ** 20;
+
+/** The trailer of a member, or 8 bytes that may be one. */
+interface Trailer {
+  readonly storedEnd: number;
+  readonly crc: number;
+  readonly decodedBytes: number;
+}
+
+/** A header, and the trailer before it. */
+interface Place extends Trailer {
+  /** Where its member ends, if it is an empty one. */
+  readonly emptyEnd: number | undefined;
+}
+
+/** Decoded bytes that no trailer has confirmed yet. */
+export interface Unconfirmed {
+  /** Decoded bytes before them. */
+  readonly start: number;
+  readonly byteLength: number;
+  readonly crc: number;
+}
+
+export class GzipCheck {
+  #storedBytes = 0;
+  /** The last stored bytes, at least the length of a trailer; zeros stand before the first byte. */
+  #rest: Buffer = Buffer.alloc(TRAILER_BYTES);
+  /** The last pieces of stored bytes, `RECENT_BYTES` or a little more. */
+  readonly #recent: Buffer[] = [];
+  #recentBytes = 0;
+  /** Headers behind that of the current member, in order. */
+  #places: Place[] = [];
+  #member: Place | undefined;
+  #memberStart = 0;
+  #memberBytes = 0;
+  #crc = 0;
+
+  /**
+   * Notes the next stored bytes; none at their end. Those with the trailer of a member and with the next header must come
+   * here before its last decoded byte comes to `decoded`.
+   */
+  stored(piece: Uint8Array): void {
+    this.#storedBytes += piece.byteLength;
+    const bytes = Buffer.concat([this.#rest, piece]);
+    const start = this.#storedBytes - bytes.byteLength;
+    const isEnd = piece.byteLength === 0;
+    // The last bytes may be the beginning of a header.
+    let restAt = bytes.byteLength - TRAILER_BYTES - (isEnd ? 0 : Math.min(MAGIC.byteLength - 1, piece.byteLength));
+    for (let at = bytes.indexOf(MAGIC, TRAILER_BYTES); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
+      const contentAt = headerEnd(bytes, at);
+      if (contentAt === 'unknown' && !isEnd) {
+        restAt = at - TRAILER_BYTES;
+        break;
+      }
+      if (typeof contentAt === 'number') this.#addPlace(bytes, start, at, contentAt);
+    }
+    this.#keep(bytes.subarray(this.#rest.byteLength));
+    this.#rest = bytes.subarray(Math.max(0, restAt));
+  }
+
+  #keep(piece: Buffer): void {
+    this.#recent.push(piece);
+    this.#recentBytes += piece.byteLength;
+    for (let [first] = this.#recent; first !== undefined; [first] = this.#recent) {
+      if (this.#recentBytes - first.byteLength < RECENT_BYTES) return;
+      this.#recentBytes -= first.byteLength;
+      this.#recent.shift();
+    }
+  }
+
+  #addPlace(bytes: Buffer, start: number, at: number, contentAt: number): void {
+    const isEmpty = EMPTY_CONTENT.equals(bytes.subarray(contentAt, contentAt + EMPTY_CONTENT.byteLength));
+    if (!isEmpty && beginsEmpty(bytes, contentAt)) return;
+    const emptyEnd = isEmpty ? start + contentAt + EMPTY_CONTENT.byteLength + TRAILER_BYTES : undefined;
+    const place = { ...trailerBefore(bytes, at, start), emptyEnd };
+    if (place.storedEnd === 0) this.#member = place;
+    else this.#places.push(place);
+  }
+
+  /** Notes the next decoded bytes. */
+  decoded(piece: Uint8Array): void {
+    for (let at = 0; at < piece.byteLength; ) {
+      this.#endMembers();
+      const count = Math.min(piece.byteLength - at, this.#bytesToNextPlace());
+      this.#crc = crc32(piece.subarray(at, at + count), this.#crc);
+      this.#memberBytes += count;
+      at += count;
+    }
+  }
+
+  /** Whether all stored bytes are members, and they declare what was decoded; after the last bytes of both. */
+  isWhole(): boolean {
+    this.#endMembers();
+    const start = this.#storedBytes - this.#rest.byteLength;
+    const trailer = trailerBefore(this.#rest, this.#rest.byteLength, start);
+    return this.#member !== undefined && this.#isEndOf(this.#member, trailer) && !this.#mayEndEarlier(this.#member);
+  }
+
+  /** Whether the last trailer occurs earlier too: then the member may end there, and its own end be repeated behind it. */
+  #mayEndEarlier({ storedEnd: memberAt, emptyEnd }: Place): boolean {
+    if (emptyEnd !== undefined) return false;
+    const bytes = Buffer.concat(this.#recent);
+    const start = this.#storedBytes - bytes.byteLength;
+    const trailer = bytes.subarray(-TRAILER_BYTES);
+    return bytes.indexOf(trailer, Math.max(0, memberAt - start)) < bytes.byteLength - TRAILER_BYTES;
+  }
+
+  get unconfirmed(): Unconfirmed {
+    return { start: this.#memberStart, byteLength: this.#memberBytes, crc: this.#crc };
+  }
+
+  /** Ends the current member, and empty ones behind it, if they end here. */
+  #endMembers(): void {
+    for (;;) {
+      const member = this.#member;
+      if (member === undefined) return;
+      const index = this.#placesToConsider(member).findIndex((place) => this.#isEndOf(member, place));
+      if (index < 0) return;
+      this.#member = this.#places[index];
+      this.#places = this.#places.slice(index + 1);
+      this.#memberStart += this.#memberBytes;
+      this.#memberBytes = 0;
+      this.#crc = 0;
+    }
+  }
+
+  #isEndOf({ emptyEnd }: Place, { storedEnd, crc, decodedBytes }: Trailer): boolean {
+    if (decodedBytes !== this.#memberBytes % LENGTH_MODULUS || crc !== this.#crc) return false;
+    // Any zeros are a trailer of no bytes.
+    return this.#memberBytes === 0 ? storedEnd === emptyEnd : emptyEnd === undefined;
+  }
+
+  /** Decoded bytes until the current member may end. */
+  #bytesToNextPlace(): number {
+    const member = this.#member;
+    if (member === undefined) return Number.POSITIVE_INFINITY;
+    const behind = this.#memberBytes % LENGTH_MODULUS;
+    return this.#placesToConsider(member).reduce((least, { decodedBytes }) => {
+      const count = decodedBytes - behind;
+      return Math.min(least, count > 0 ? count : count + LENGTH_MODULUS);
+    }, Number.POSITIVE_INFINITY);
+  }
+
+  #placesToConsider({ storedEnd: start }: Place): readonly Place[] {
+    const end = this.#places.findIndex(
+      ({ storedEnd }, index) => index >= FIRST_PLACES + (storedEnd - start) / STORED_BYTES_PER_PLACE,
+    );
+    return end < 0 ? this.#places : this.#places.slice(0, end);
+  }
+}
+
+/** @param start the stored position of the first byte of `bytes`. */
+function trailerBefore(bytes: Buffer, at: number, start: number): Trailer {
+  return {
+    storedEnd: start + at,
+    crc: bytes.readUInt32LE(at - TRAILER_BYTES),
+    decodedBytes: bytes.readUInt32LE(at - 4),
+  };
+}
+
+/**
+ * Where the content of the member begins whose header is at `at`.
+ * @returns undefined for a header that is refused; unknown if `bytes` end before the first bytes of the content.
+ */
+function headerEnd(bytes: Buffer, at: number): number | 'unknown' | undefined {
+  const { byteLength } = bytes;
+  const tooFew = byteLength - at > MOST_HEADER_BYTES ? undefined : 'unknown';
+  if (byteLength < at + FIXED_HEADER_BYTES + 2) return tooFew;
+  const flags = bytes.readUInt8(at + MAGIC.byteLength);
+  if ((flags & REFUSED_FLAGS) !== 0) return undefined;
+  let end = at + FIXED_HEADER_BYTES;
+  if ((flags & FEXTRA) !== 0) end += 2 + bytes.readUInt16LE(end);
+  for (const text of [FNAME, FCOMMENT]) {
+    if ((flags & text) === 0) continue;
+    const zeroAt = bytes.indexOf(0, end);
+    if (zeroAt < 0) return tooFew;
+    end = zeroAt + 1;
+  }
+  return end + EMPTY_BLOCK_BYTES <= byteLength ? end : tooFew;
+}
+
+/**
+ * Whether the first block holds nothing. Then the member may be empty, and only decoding shows where it ends: the
+ * trailer of the next one could pass for its own.
+ */
+function beginsEmpty(bytes: Buffer, at: number): boolean {
+  const [first = 0, second = 0, third = 0] = bytes.subarray(at, at + EMPTY_BLOCK_BYTES);
+  const kind = (first >> 1) & 3;
+  // Stored bytes, of no length; or fixed codes, where 7 zero bits are the end of the block.
+  return kind === 0 ? second === 0 && third === 0 : kind === 1 && first >> 3 === 0 && (second & 3) === 0;
+}

@@ -1,0 +1,100 @@
+/**
+ * Decodes gzip with the program igzip (https://github.com/intel/isa-l) where it is on PATH, in a third of the time of
+ * `node:zlib`. The result is that of `node:zlib`: igzip accepts bytes behind the last member, for one, and its versions
+ * differ. So nothing depends on what igzip thinks of a file. What it decoded must agree with the lengths and checksums
+ * in the file (`gzip-check.ts`). Otherwise `node:zlib` decodes the file again from its beginning, the bytes that were
+ * handed over already are left out, and it has the last word.
+ */
+import { crc32 } from 'node:zlib';
+import { SystemError } from '../../errors.js';
+import { ChildProgram, isProgram } from '../../machine/child-program.js';
+import type { CompressedSource, Rereading } from '../codec.js';
+import { GzipCheck, type Unconfirmed } from './gzip-check.js';
+import { runThrough } from './program-run.js';
+
+export const IGZIP = 'igzip';
+/** Starting a program for a smaller input takes longer than it saves. */
+const LEAST_BYTES = 1024 * 1024;
+
+type Decode = (source: CompressedSource) => AsyncGenerator<Uint8Array, void, void>;
+
+/** Whether igzip is worth starting for so many bytes, and the program is there. */
+export function suitsIgzip({ byteLength }: Rereading): boolean {
+  return byteLength >= LEAST_BYTES && isProgram(IGZIP);
+}
+
+/** @param decodeByNode what decides where igzip fails, or something does not agree. */
+export async function* decodeByIgzip(
+  source: CompressedSource,
+  again: Rereading,
+  decodeByNode: Decode,
+): AsyncGenerator<Uint8Array, void, void> {
+  const child = await startIgzip();
+  if (child === undefined) {
+    yield* decodeByNode(source);
+    return;
+  }
+  source.onDecoder?.(IGZIP);
+  const check = new GzipCheck();
+  try {
+    const { end, hasReadAll } = yield* runThrough(child, scannedAhead(source, check), (piece) => check.decoded(piece));
+    if (end.exitCode === 0 && (await hasReadAll()) && check.isWhole()) return;
+  } finally {
+    await child.stop();
+  }
+  source.throwIfAborted?.();
+  yield* behindHandedOver(decodeByNode(again.open()), check.unconfirmed, source.path);
+}
+
+/** Undefined: this machine cannot start it now, for example because it has as many processes as it may have. */
+async function startIgzip(): Promise<ChildProgram | undefined> {
+  try {
+    return await ChildProgram.start([IGZIP, '-dc']);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Shows `check` each piece, and the one behind it, before igzip gets the piece. */
+function scannedAhead(source: CompressedSource, check: GzipCheck): CompressedSource {
+  const scanNext = async () => {
+    const bytes = await source.next();
+    check.stored(bytes);
+    return bytes;
+  };
+  let ahead: Uint8Array | undefined;
+  return {
+    ...source,
+    next: async () => {
+      const bytes = ahead ?? (await scanNext());
+      ahead = bytes.byteLength === 0 ? bytes : await scanNext();
+      return bytes;
+    },
+  };
+}
+
+/**
+ * What `node:zlib` decodes behind the bytes that igzip gave. The confirmed ones are right; the others must be the same.
+ */
+async function* behindHandedOver(
+  pieces: AsyncGenerator<Uint8Array, void, void>,
+  { start, byteLength, crc }: Unconfirmed,
+  path: string,
+): AsyncGenerator<Uint8Array, void, void> {
+  const end = start + byteLength;
+  let position = 0;
+  let ownCrc = 0;
+  for await (const piece of pieces) {
+    const from = Math.min(Math.max(0, start - position), piece.byteLength);
+    const to = Math.min(Math.max(0, end - position), piece.byteLength);
+    ownCrc = crc32(piece.subarray(from, to), ownCrc);
+    position += piece.byteLength;
+    // Where they differ, `node:zlib` may still find the file damaged, which explains it.
+    if (to < piece.byteLength && ownCrc === crc) yield piece.subarray(to);
+  }
+  if (position >= end && ownCrc === crc) return;
+  throw new SystemError(
+    'ERR_IO',
+    `${path}: igzip and node:zlib decoded it to different bytes; turn \`igzip\` off, and check the memory of this machine`,
+  );
+}

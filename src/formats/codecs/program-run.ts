@@ -1,0 +1,79 @@
+/**
+ * Passes an input through a program: feeds it, hands over what it writes, and stops it when the job should stop.
+ */
+import type { ChildProgram, ProgramEnd } from '../../machine/child-program.js';
+import { freeBytes } from '../../machine/free-bytes.js';
+import type { CompressedSource } from '../codec.js';
+
+/** The interval of checks whether the job should stop, while the program is silent. */
+const WATCH_MILLISECONDS = 50;
+
+/** How a program left an input. */
+export interface ProgramRun {
+  readonly end: ProgramEnd;
+  /**
+   * Whether it read all of it, as far as this process can tell: a pipe may hold the last few hundred KB. Waits for the
+   * source, and throws what it throws.
+   */
+  hasReadAll(): Promise<boolean>;
+}
+
+/**
+ * What the program makes of the input; a piece is good until the next one.
+ * @param child that the caller stops, whatever happens.
+ * @param onPiece gets each piece before the caller does.
+ * @throws what the source throws.
+ */
+export async function* runThrough(
+  child: ChildProgram,
+  source: CompressedSource,
+  onPiece: (piece: Uint8Array) => void = () => {},
+): AsyncGenerator<Uint8Array, ProgramRun, void> {
+  let stopped: { readonly reason: unknown } | undefined;
+  const throwIfStopped = () => {
+    if (stopped !== undefined) throw stopped.reason;
+  };
+  const stop = async (reason: unknown): Promise<false> => {
+    stopped ??= { reason };
+    await child.stop();
+    return false;
+  };
+  const feeding = feed(child, source).catch(stop);
+  const watch = setInterval(() => {
+    try {
+      source.throwIfAborted?.();
+    } catch (error) {
+      void stop(error);
+    }
+  }, WATCH_MILLISECONDS);
+  try {
+    for await (const piece of child.output) {
+      onPiece(piece);
+      yield piece;
+    }
+    const end = await child.ended;
+    throwIfStopped();
+    const hasReadAll = async () => {
+      const readAll = await feeding;
+      throwIfStopped();
+      return readAll;
+    };
+    return { end, hasReadAll };
+  } catch (error) {
+    // The reason for stopping it comes first; the end of its output is a consequence.
+    throwIfStopped();
+    throw error;
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** @returns false when the program did not read everything. */
+async function feed(child: ChildProgram, source: CompressedSource): Promise<boolean> {
+  for (let bytes = await source.next(); bytes.byteLength > 0; bytes = await source.next()) {
+    if (!(await child.write(bytes))) return false;
+    freeBytes(bytes);
+  }
+  child.endInput();
+  return true;
+}

@@ -1,0 +1,59 @@
+/**
+ * Looks during pass 1 whether the disks will hold what is still to come, now that a part of the inputs has shown what they
+ * decode to. A job that will fill a disk says so before it does.
+ */
+import type { JobControl } from '../job-control.js';
+import type { Shortage } from './disk-space.js';
+import type { DiskNeed } from './work-plan.js';
+
+const LOOK_MILLISECONDS = 1000;
+/** Less than this part of the inputs says too little about the rest. */
+const LEAST_PART = 0.05;
+
+export interface WatchedJob {
+  readonly control: JobControl;
+  /** Stored bytes of all inputs; undefined: unknown. */
+  readonly inputBytes: number | undefined;
+  /** What the job needs for so many bytes of records. */
+  needOf(recordBytes: number): DiskNeed;
+  /** The devices with too little space for what is not written yet. */
+  shortagesOf(need: DiskNeed): readonly Shortage[];
+  onWarning(line: string): void;
+}
+
+export class SpaceWatch {
+  readonly #job: WatchedJob;
+  #hasWarned = false;
+
+  constructor(job: WatchedJob) {
+    this.#job = job;
+  }
+
+  /** Looks every second while pass 1 runs. */
+  async during<T>(pass1: () => Promise<T>): Promise<T> {
+    const timer = setInterval(() => this.look(), LOOK_MILLISECONDS);
+    try {
+      return await pass1();
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** Warns once. */
+  look(): void {
+    const { control, inputBytes, needOf, shortagesOf, onWarning } = this.#job;
+    const storedBytes = control.counted('scatteredBytes');
+    if (this.#hasWarned || inputBytes === undefined || storedBytes < LEAST_PART * inputBytes) return;
+    const decodedBytes = control.counted('decodedBytes');
+    const recordBytes = (decodedBytes / storedBytes) * inputBytes;
+    const need = needOf(recordBytes);
+    const tempBytes = Math.max(0, need.tempBytes - needOf(decodedBytes).tempBytes);
+    const [shortage] = shortagesOf({ ...need, tempBytes });
+    if (shortage === undefined) return;
+    this.#hasWarned = true;
+    const percent = Math.floor((100 * storedBytes) / inputBytes);
+    onWarning(
+      `by the ${percent} % of the inputs read so far, all of them hold about ${Math.ceil(recordBytes / 2 ** 20)} MiB, and there will not be enough space ${shortage.description}; ${shortage.advice}`,
+    );
+  }
+}

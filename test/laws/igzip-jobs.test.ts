@@ -1,0 +1,87 @@
+/**
+ * Jobs with igzip and without it: the same bytes, or the same error. `gzip` stands in for igzip, so that the cases are
+ * tried on every machine.
+ */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type RecordKind, shuffle } from '#src/index.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { bgzfOf } from '../formats/codecs/bgzf-file.js';
+
+const directory = useTestDirectory();
+const searchPath = process.env['PATH'] ?? '';
+
+beforeEach(() => {
+  mkdirSync(directory.path('bin'));
+  writeFileSync(directory.path('bin', 'igzip'), '#!/bin/sh\nexec gzip -dc\n');
+  chmodSync(directory.path('bin', 'igzip'), 0o755);
+  process.env['PATH'] = `${directory.path('bin')}${delimiter}${searchPath}`;
+});
+afterEach(() => {
+  process.env['PATH'] = searchPath;
+});
+
+/** Hardly smaller when compressed, so that little of it makes a file for which igzip is started. */
+const lines = (() => {
+  const parts: string[] = [];
+  for (let i = 0, state = 1; i < 330_000; i++) {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    parts.push(state.toString(36), i % 3 === 0 ? '\n' : ' ');
+  }
+  return Buffer.from(parts.join(''));
+})();
+
+async function outcome(stored: Buffer, igzip: boolean, records?: RecordKind) {
+  writeFileSync(directory.path('in.gz'), stored);
+  const output = directory.path('out');
+  const options = { inputs: [directory.path('in.gz')], output, seed: '1', force: true, records, igzip };
+  try {
+    const report = await shuffle({ ...options, tempDirs: [directory.temp] }, { inline: true, sliceBytes: 2_200_000 });
+    return { bytes: readFileSync(output), decoders: report.decoders };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+describe('a job', () => {
+  it.each([
+    ['one member', () => gzipSync(lines, { level: 1 }), 1],
+    [
+      'several members',
+      () => Buffer.concat([lines.subarray(0, 99), lines.subarray(99)].map((part) => gzipSync(part, { level: 1 }))),
+      1,
+    ],
+    ['members of BGZF, in several parts', () => bgzfOf(Buffer.concat([lines, lines, lines]), [60_000]), 3],
+  ])('gives the same with %s', async (_name, make, parts) => {
+    const stored = make();
+    const [withIt, without] = [await outcome(stored, true), await outcome(stored, false)];
+    expect(withIt.bytes?.equals(without.bytes ?? Buffer.alloc(0))).toBe(true);
+    expect(Object.keys(withIt.decoders ?? {})).toEqual(['igzip']);
+    expect(withIt.decoders?.['igzip']).toBeGreaterThanOrEqual(parts);
+    expect(Object.keys(without.decoders ?? {})).toEqual(['node:zlib']);
+  });
+
+  it.each([
+    ['an end that is missing', (stored: Buffer) => stored.subarray(0, -1000)],
+    ['bytes behind the last member', (stored: Buffer) => Buffer.concat([stored, Buffer.from('more')])],
+    ['a wrong checksum', (stored: Buffer) => withByte(stored, stored.byteLength - 8)],
+    ['a damaged byte in the middle', (stored: Buffer) => withByte(stored, stored.byteLength >> 1)],
+    ['a damaged byte near the start', (stored: Buffer) => withByte(stored, 5000)],
+  ])('fails with the same words about %s', async (_name, damage) => {
+    const stored = damage(gzipSync(lines, { level: 1 }));
+    const rows: RecordKind = { by: 'length-prefix', prefix: 'varint' };
+    for (const records of [undefined, rows]) {
+      const [withIt, without] = [await outcome(stored, true, records), await outcome(stored, false, records)];
+      expect(without.error).toBeDefined();
+      expect(withIt.error).toBe(without.error);
+    }
+  });
+});
+
+function withByte(stored: Buffer, at: number): Buffer {
+  const damaged = Buffer.from(stored);
+  damaged[at] = (damaged[at] ?? 0) ^ 0x55;
+  return damaged;
+}
