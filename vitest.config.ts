@@ -69,7 +69,7 @@ function project(
 
 export default defineConfig({
   test: {
-    testTimeout: isSlow ? 900_000 : 60_000,
+    testTimeout: isSlow ? 3_600_000 : 60_000,
     pool: 'forks',
     maxWorkers: 2,
     setupFiles: ['test/fixtures/property-seed.ts'],

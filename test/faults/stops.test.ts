@@ -56,6 +56,9 @@ async function commandReady(pidFile: string): Promise<number> {
   return Number(readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim());
 }
 
+/** A job that has finished slices says how it would have kept them. */
+const ADVICE = '; a job started with --resume keeps its finished work';
+
 describe('a signal', () => {
   it.each(
     sampled(
@@ -68,11 +71,11 @@ describe('a signal', () => {
       1,
     ),
   )('$signal ends the job with $exitCode, in either pass', async ({ signal, exitCode }) => {
-    for (const at of ['temp-write', 'output-write'] as const) {
+    for (const [at, advice] of [['temp-write', ''] as const, ['output-write', ADVICE] as const]) {
       const result = await shuffleUnder({ act: 'signal', at, signal, nth: 4 });
       expect(seen(result)).toEqual({
         exitCode,
-        lines: [`pileshuf: interrupted by ${signal}: stopped before the end; no output was written`],
+        lines: [`pileshuf: interrupted by ${signal}: stopped before the end; no output was written${advice}`],
       });
       expectExistingUntouched();
       expect(readdirSync(directory.temp)).toEqual([]);
@@ -107,7 +110,7 @@ describe('a signal', () => {
     const result = await shuffleUnder({ act: 'signal', at: 'output-sync', signal: 'SIGTERM' });
     expect(seen(result)).toEqual({
       exitCode: 143,
-      lines: ['pileshuf: interrupted by SIGTERM: stopped before the end; no output was written'],
+      lines: [`pileshuf: interrupted by SIGTERM: stopped before the end; no output was written${ADVICE}`],
     });
     expectExistingUntouched();
   });

@@ -124,7 +124,7 @@ describe('inspectStore', () => {
       { verify: true, signal: controller.signal, onProgress: stop },
       { inline: false },
     );
-    await expect(stopped).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
 
     const path = join(
       store(),

@@ -265,7 +265,7 @@ describe('neighbours of one key', () => {
     });
     try {
       const stopped = shuffle({ ...options, signal: controller.signal }, tuning);
-      await expect(stopped).rejects.toMatchObject({ code: 'ERR_ABORTED' });
+      await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
     } finally {
       replaceFileCalls(former);
     }

@@ -61,9 +61,11 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp directory in memory ${re
     // The tests' own directory may lie in memory, too.
     const isDisk = describeDevice(directory.temp).deviceClass !== 'memory';
     const named = [inMemory, ...(isDisk ? [] : [directory.temp]), second];
-    const warning = warningFor(named.join(', '))
-      .replace('the temp directory ', `${named.length} temp directories, `)
-      .replace(' lies in', ', lie in');
+    const [single] = named;
+    const warning = warningFor(single ?? '').replace(
+      `the temp directory ${single} lies`,
+      `${named.length} temp directories (${named.join(', ')}) lie`,
+    );
     expect(await warningsOf('plain', [inMemory, directory.temp, second], { keepInRam: false })).toEqual([warning]);
   });
 

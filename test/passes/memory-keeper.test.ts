@@ -9,9 +9,7 @@ import { RamPool } from '#src/pile-sets/ram-pool.js';
 const keeper = vi.hoisted(() => ({ code: '' }));
 vi.mock('#workers/thread-urls.js', async (original) => ({
   ...(await original<object>()),
-  get memoryKeeperUrl() {
-    return new URL(`data:text/javascript,${encodeURIComponent(keeper.code)}`);
-  },
+  memoryKeeperUrl: () => new URL(`data:text/javascript,${encodeURIComponent(keeper.code)}`),
 }));
 
 const MIB = 2 ** 20;

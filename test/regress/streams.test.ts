@@ -28,8 +28,8 @@ beforeEach(() => {
   writeFileSync(b, text('b', 500).trimEnd());
 });
 
-function options(): string[] {
-  return ['-q', '--seed', '7', '-T', directory.temp, '-S', '64M', '--workers', '2'];
+function options(workers = 2): string[] {
+  return ['-q', '--seed', '7', '-T', directory.temp, '-S', '64M', '--workers', `${workers}`];
 }
 
 /** What the files give: the reference for every stream. */
@@ -42,7 +42,7 @@ async function shuffledFiles(...more: string[]): Promise<string> {
 describe('standard output', () => {
   it.each(sampled([3, 5, 7], 3))('is in order with %d workers', async (workers) => {
     const output = directory.path('out');
-    const argv = [...options(), a, b, '--workers', `${workers}`];
+    const argv = [...options(workers), a, b];
     // Many tasks, each with several writes, all of which have to wait for their turn.
     const env = smallSizes({ pileCount: 40, outputBytes: 200, pass2ArenaBytes: 2 ** 22 });
     const result = await runCommand(argv, { env });

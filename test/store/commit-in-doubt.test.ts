@@ -2,7 +2,7 @@
  * Commits that are already visible when a call fails: the writer learns that the commit exists and may not survive a
  * power failure. The commit stays, and repeating the work makes it durable.
  */
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, SystemError } from '#src/index.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
@@ -58,8 +58,9 @@ describe('a commit that cannot be made durable', () => {
   });
 
   it('is told so by appendToStore, too', async () => {
+    const inputs = [directory.path('b')];
+    writeFileSync(directory.path('b'), 'of b\n');
     failAfterLink();
-    const inputs = [directory.path('store', 'store')];
     await expect(appendToStore(store(), { inputs, inputIds: ['b'] }, { inline: true })).rejects.toThrow(IN_DOUBT);
     expect(openSnapshot(store()).manifest.commits.at(-1)?.inputIds).toEqual(['b']);
     expect(files()).toHaveLength(2 * 3);
