@@ -71,12 +71,14 @@ describe('a signal', () => {
       1,
     ),
   )('$signal ends the job with $exitCode, in either pass', async ({ signal, exitCode }) => {
-    for (const [at, advice] of [['temp-write', ''] as const, ['output-write', ADVICE] as const]) {
-      const result = await shuffleUnder({ act: 'signal', at, signal, nth: 4 });
-      expect(seen(result)).toEqual({
-        exitCode,
-        lines: [`pileshuf: interrupted by ${signal}: stopped before the end; no output was written${advice}`],
-      });
+    const line = `pileshuf: interrupted by ${signal}: stopped before the end; no output was written`;
+    // In pass 1 a slice may be finished or not.
+    const lines = { 'temp-write': [line, `${line}${ADVICE}`], 'output-write': [`${line}${ADVICE}`] };
+    for (const at of ['temp-write', 'output-write'] as const) {
+      const result = seen(await shuffleUnder({ act: 'signal', at, signal, nth: 4 }));
+      expect(result.exitCode).toBe(exitCode);
+      expect(result.lines).toHaveLength(1);
+      expect(lines[at]).toContain(result.lines[0]);
       expectExistingUntouched();
       expect(readdirSync(directory.temp)).toEqual([]);
     }
