@@ -9,6 +9,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { onceMore } from '../passes/once-more.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
 import { JobStop, startThreads } from '../passes/threads.js';
+import { hearSignals } from '../pause.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { costsOfVerify } from '../plan/phase-costs.js';
 import { pileSetDirectoryOf } from '../store/store-files.js';
@@ -69,6 +70,9 @@ export async function verifyStore(
       const tasks = tasksOf(snapshot, { job, longestRecordBytes });
       const progress = new JobProgress(control, stop, onProgress, costsOfVerify(diskBytes));
       await progress.during('verify', diskBytes, () => runTasks(tasks, verify, () => {}, tasksAtOnce(threads), stop));
+      // On this thread tasks block the event loop, which may need two turns to tell of a signal.
+      await hearSignals(signal);
+      await hearSignals(signal);
     },
     () => {},
   );

@@ -12,6 +12,8 @@ function see(path) {
   if (isSent || !path.endsWith(end)) return;
   isSent = true;
   process.kill(process.pid, signal);
+  // The system may give the signal to another thread, which needs a moment.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
 }
 
 replaceFileCalls({

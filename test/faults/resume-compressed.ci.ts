@@ -21,12 +21,11 @@ beforeEach(() => {
   inputs = writeInputs(directory);
 });
 
-const run = (codec: string, output: string, more: JobRun = {}, ...words: string[]) =>
-  runJob(
-    directory,
-    [...inputs, '-o', output, '-T', directory.temp, '--workers', '2', '--seed', '1', '--compress', codec, ...words],
-    { sizes: SIZES, ...more },
-  );
+type Run = JobRun & { readonly workers?: number };
+const run = (codec: string, output: string, { workers = 2, ...more }: Run = {}, ...words: string[]) => {
+  const options = ['-T', directory.temp, '--workers', `${workers}`, '--seed', '1', '--compress', codec];
+  return runJob(directory, [...inputs, '-o', output, ...options, ...words], { sizes: SIZES, ...more });
+};
 
 const IN_PASS_2 = { at: 'output-write', nth: 8 } as const;
 
@@ -56,7 +55,7 @@ describe.each(WRITABLE_CODECS)('a job that writes %s', (codec) => {
     const output = directory.path('out');
     await run(codec, output, { sabotage: { act: 'signal', signal: 'SIGTERM', ...IN_PASS_2 } }, '--resume');
     const sizes = smallSizes({ pileCount: undefined, stripeCount: undefined, sliceBytes: undefined });
-    expect((await run(codec, output, { sizes }, '--resume', '--workers', '3')).exitCode).toBe(0);
+    expect((await run(codec, output, { sizes, workers: 3 }, '--resume')).exitCode).toBe(0);
     const decoded = decodeWithTool(codec, readFileSync(output)).toString('latin1');
     expect(decoded).toBe(await undisturbed(directory, { inputs }));
   });

@@ -70,7 +70,7 @@ const MEASUREMENTS = 12;
 
 const jobCount = atScale(4, 30, 1000);
 /** Bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
-const mostGrowth = atScale(Number.POSITIVE_INFINITY, 600 * 1024, 100 * 1024);
+const mostGrowth = atScale(Number.POSITIVE_INFINITY, 2 ** 21, 100 * 1024);
 
 const directory = useMemoryDirectory();
 
