@@ -45,7 +45,7 @@ async function expectItCanEnd(job: TinyJob, expected: Content, ending: Ending): 
 }
 
 /** Every so many-th call is tried. */
-const step = atScale(60, 25, 1);
+const step = atScale(90, 25, 1);
 
 describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
   const jobs = useTinyJobs();

@@ -21,7 +21,7 @@ const FORMS: readonly [string, readonly string[], Partial<ShuffleOptions>][] = [
   ['compressed members', ['--compress', 'gzip'], {}],
 ];
 
-describe.each(sampled(FORMS, 3))('a pile that is wrong, in a job that writes %s', (_, words, options) => {
+describe.each(sampled(FORMS, 4))('a pile that is wrong, in a job that writes %s', (_, words, options) => {
   it('is made once more, and again by a later attempt, from the temp data', async () => {
     const inputs = writeInputs(directory);
     const output = directory.path('out');
