@@ -107,8 +107,18 @@ describe('verification', () => {
   );
 
   describe.each(sampled([IN_MEMORY, ON_DISK], 2))('%s', (_, circumstances) => {
-    it('sees a record dropped at a slice boundary that the slice behind it overlooked', () =>
-      expectRefusal({ act: 'skip-boundary', nth: 2 }, circumstances, NOT_TILED));
+    it('sees a record dropped at an overlooked slice boundary', async () => {
+      const output = directory.path('out');
+      const result = await shuffleUnder({ act: 'skip-boundary', nth: 2 }, circumstances, '-q', '-o', output);
+      // On threads it may be the slice in front that overlooks the boundary. It reads itself once more.
+      if (!circumstances.inline && result.exitCode === 0) {
+        expect(sortLines(readFileSync(output, 'latin1'))).toEqual(SORTED_OUTPUT);
+        return;
+      }
+      expect(seen(result)).toEqual(REFUSAL);
+      expect(result.stderr).toMatch(NOT_TILED);
+      expect(existsSync(output)).toBe(false);
+    });
 
     it('sees a record taken by two slices because of a false boundary', () =>
       expectRefusal({ act: 'invent-boundary' }, circumstances, NOT_TILED));
