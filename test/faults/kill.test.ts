@@ -16,7 +16,7 @@ const killer = new URL('killer.mjs', import.meta.url).href;
 const KINDS = RESUMABLE_JOBS.filter(({ name }) => /^a file, on disk|^shards that replace|^compressed/.test(name));
 
 /** Every so many-th call is tried. */
-const step = atScale(400, 100, 1);
+const step = atScale(600, 100, 1);
 
 describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
   const jobs = useTinyJobs();

@@ -34,7 +34,7 @@ const commands = [
 ];
 
 /** Every so many-th call is tried. */
-const step = atScale(57, 23, 1);
+const step = atScale(97, 23, 1);
 
 const directory = useTestDirectory();
 const store = () => directory.path('store');

@@ -47,7 +47,7 @@ async function expectItCanEnd(job: TinyJob, expected: Content, ending: Ending): 
 /** Every so many-th call is tried. */
 const step = atScale(90, 25, 1);
 
-describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
+describe.each(sampled(KINDS, 5, 1))('$name', (kind) => {
   const jobs = useTinyJobs();
   const endings: readonly Ending[] = kind.force ? ['--resume', '--force'] : ['--resume'];
 
@@ -79,7 +79,7 @@ describe.each(sampled(KINDS, 3, 1))('$name', (kind) => {
   it.runIf(kind.resumable)('is finished after many kills', async () => {
     const job = jobs.of(kind);
     const expected = await job.expectedContent();
-    for (const stride of isSlow ? [40, 60, 90] : [160]) {
+    for (const stride of isSlow ? [40, 60, 90] : [atScale(320, 160)]) {
       job.prepare();
       // Each run gets a bit further than the one before: it has less to do.
       let kills = 0;

@@ -227,7 +227,7 @@ describe('a reader that closes the output', () => {
     expect(result.stdout.toString()).toMatch(reader === 'head' ? /^\d \d{8}\n$/ : /^$/);
   });
 
-  it.each(sampled(WRITABLE_CODECS, 2))('of a compressed output ends it likewise: %s', async (codec) => {
+  it.each(sampled(WRITABLE_CODECS, 3))('of a compressed output ends it likewise: %s', async (codec) => {
     const script = `${IN_TIME} "$@" | true; exit "\${PIPESTATUS[0]}"`;
     const result = await runShell(script, [...options(), '--compress', codec, ...inputs], smallSizes());
     expect(seen(result)).toEqual({ exitCode: 141, lines: [] });

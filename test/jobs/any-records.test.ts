@@ -65,7 +65,7 @@ describe.each(Object.entries(framedInputs))('an index of %s', (kind, framed) => 
           await records.close();
         }
       }),
-      { numRuns: atScale(15, 60) },
+      { numRuns: atScale(8, 60) },
     );
   });
 });

@@ -122,7 +122,7 @@ describe('a store', () => {
         expect((await read(store, reading)).equals(bytesOf(inputs))).toBe(true);
         rmSync(store.path, { recursive: true });
       }),
-      { numRuns: 8 * times },
+      { numRuns: atScale(5, 8 * times) },
     );
   });
 
@@ -166,7 +166,7 @@ describe('a store', () => {
         expect((await read(anew, settings)).equals(bytes)).toBe(true);
         for (const { path } of [store, anew]) rmSync(path, { recursive: true });
       }),
-      { numRuns: 5 * times },
+      { numRuns: atScale(3, 5 * times) },
     );
   });
 

@@ -16,7 +16,7 @@ import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
-import { fromCi } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -126,7 +126,7 @@ describe('ranks', () => {
             : Array.from({ length: RECORDS }, (_, i) => shares[i % worldSize]?.[Math.floor(i / worldSize)]);
         expect(together).toEqual(order);
       }),
-      { numRuns: 15 },
+      { numRuns: atScale(8, 15) },
     );
     await store.close();
     await inRanges.close();
