@@ -68,7 +68,7 @@ type SoakJob = typeof anyJob extends fc.Arbitrary<infer Job> ? Job : never;
 /** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
 const MEASUREMENTS = 12;
 
-const jobCount = atScale(3, 30, 1000);
+const jobCount = atScale(4, 30, 1000);
 /** Bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
 const mostGrowth = atScale(Number.POSITIVE_INFINITY, 2 ** 21, 100 * 1024);
 
