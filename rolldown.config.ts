@@ -2,7 +2,7 @@
  * Bundles what tsc has made, so that the command and each worker thread load a few files instead of 150. All files lie
  * side by side, because some find another by its place beside them. Packages stay what they are.
  */
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
 
 /** Taken as they are. */
@@ -39,6 +39,10 @@ export default defineConfig({
         for (const [fileName, path] of Object.entries(copied)) {
           this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
         }
+      },
+      // npx runs the file of an earlier clone at the same path without making it executable.
+      writeBundle() {
+        chmodSync('dist/bundle/main.cjs', 0o755);
       },
     },
   ],

@@ -76,8 +76,9 @@ function wordsForHelp(names: readonly string[]): readonly string[] {
   if (Object.hasOwn(commandSummaries, name) && others.length === 0)
     return name === 'shuffle' ? ['--help'] : [name, '--help'];
   const known = Object.keys(commandSummaries).filter((each) => each !== 'shuffle');
-  const advice = `expected at most one of ${known.join(', ')}; write an input of this name as ./help`;
-  throw new UsageError(`help ${names.join(' ')}: ${advice}`);
+  throw new UsageError(
+    `there is no command ${names.join(' ')}; the commands are ${known.join(', ')}. An input named help is ./help`,
+  );
 }
 
 /** The command of that name; for any other word the main command, of which it is the first word. */

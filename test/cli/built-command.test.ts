@@ -3,7 +3,7 @@
  * loaded on demand is loaded once, and a plain job loads none of them.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -29,6 +29,10 @@ function pileshuf(argv: readonly string[], { env, input = '' }: { env?: NodeJS.P
 }
 
 describe('the bundled command', () => {
+  it('is executable as it is built', () => {
+    expect(statSync(main).mode & 0o111).toBe(0o111);
+  });
+
   it.each([
     ['a plain file, on the main thread', ['plain'], ''],
     ['a stream, on worker threads', ['-'], text],

@@ -32,7 +32,7 @@ describe('pileshuf', () => {
     [
       ['help', 'me'],
       2,
-      /^pileshuf: help me: expected at most one of append, .*; write an input of this name as .\/help\n$/,
+      /^pileshuf: there is no command me; the commands are append, .*\. An input named help is .\/help\n$/,
     ],
     [
       ['shuffle', 'in'],
