@@ -2,33 +2,27 @@
 import type { OptionNames } from '../known-options.js';
 import type { AppendOptions, IndexOptions, ShuffleOptions, ShuffleStoreOptions } from './options.js';
 
+const RECORDS = { records: true, zeroTerminated: true, header: true, maxRecordBytes: true } as const;
+const DECODING = { decompressProgram: true, igzip: true } as const;
+const OUTPUT = { output: true, shards: true, compress: true, shardPrefix: true, force: true } as const;
+const TEMP = { tempDirs: true, tempCompress: true } as const;
+const MACHINE = { memoryBytes: true, workers: true, ioLimits: true } as const;
+const TALK = { signal: true, onProgress: true, onWarning: true } as const;
+
 export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputs: true,
   inputIds: true,
-  output: true,
-  shards: true,
-  compress: true,
-  shardPrefix: true,
   seed: true,
-  memoryBytes: true,
-  tempDirs: true,
-  tempCompress: true,
-  workers: true,
-  ioLimits: true,
-  records: true,
-  zeroTerminated: true,
-  header: true,
-  decompressProgram: true,
-  igzip: true,
-  maxRecordBytes: true,
-  force: true,
   resume: true,
   jobDir: true,
   keepTemp: true,
-  signal: true,
-  onProgress: true,
-  onWarning: true,
   onProfile: true,
+  ...RECORDS,
+  ...DECODING,
+  ...OUTPUT,
+  ...TEMP,
+  ...MACHINE,
+  ...TALK,
 };
 
 /** `header` is refused in words of its own. */
@@ -40,47 +34,18 @@ export const APPEND_OPTIONS: OptionNames<AppendOptions & Pick<ShuffleOptions, 'h
   seed: true,
   piles: true,
   expectedBytes: true,
-  records: true,
-  zeroTerminated: true,
-  header: true,
-  decompressProgram: true,
-  igzip: true,
-  maxRecordBytes: true,
-  memoryBytes: true,
-  workers: true,
-  ioLimits: true,
-  signal: true,
-  onProgress: true,
-  onWarning: true,
+  ...RECORDS,
+  ...DECODING,
+  ...MACHINE,
+  ...TALK,
 };
 
 export const SHUFFLE_STORE_OPTIONS: OptionNames<ShuffleStoreOptions> = {
-  output: true,
-  shards: true,
-  compress: true,
-  shardPrefix: true,
-  force: true,
-  memoryBytes: true,
-  tempDirs: true,
-  tempCompress: true,
-  workers: true,
-  ioLimits: true,
-  signal: true,
-  onProgress: true,
-  onWarning: true,
   onProfile: true,
+  ...OUTPUT,
+  ...TEMP,
+  ...MACHINE,
+  ...TALK,
 };
 
-export const INDEX_OPTIONS: OptionNames<IndexOptions> = {
-  index: true,
-  records: true,
-  zeroTerminated: true,
-  header: true,
-  maxRecordBytes: true,
-  memoryBytes: true,
-  workers: true,
-  ioLimits: true,
-  signal: true,
-  onProgress: true,
-  onWarning: true,
-};
+export const INDEX_OPTIONS: OptionNames<IndexOptions> = { index: true, ...RECORDS, ...MACHINE, ...TALK };
