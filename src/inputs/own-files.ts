@@ -1,7 +1,7 @@
 /**
- * What pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile stores. Each is
- * known by its name and its content, so what only has such a name is data. The listing of a directory leaves them out;
- * an input that the caller names is refused when it is one of them.
+ * What pileshuf makes beside data: completion markers, record indexes, locks, directories of jobs, pile stores. A file is
+ * recognised by its name and its content; a file that only has such a name is data. The listing of a directory leaves
+ * these files out. An input that the caller names is refused when it is one of them.
  */
 import { basename, join } from 'node:path';
 import type { Entry } from '../io/list-files.js';

@@ -1,6 +1,6 @@
 /**
- * The names and first bytes by which pileshuf knows the files again that it makes beside data. The rooms that write these
- * files take them from here, and ../inputs/own-files.ts tells with them what is no data.
+ * The names and first bytes of the files that pileshuf makes beside data. The rooms that write these files take them from
+ * here; ../inputs/own-files.ts recognises the files by them.
  */
 
 /** Of the marker that the shards of a prefix are complete. */

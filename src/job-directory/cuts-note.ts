@@ -1,5 +1,5 @@
 /**
- * The note of how the output is cut, where that follows from the order of the records. The piles that showed it are
+ * The note of the cuts of the output, where the order of the records decides them. The piles that were measured are
  * deleted as soon as the output has their records, so the note is durable before the first record of finished ranges. It
  * never changes.
  */
