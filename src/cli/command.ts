@@ -4,7 +4,8 @@
  */
 import { createRequire } from 'node:module';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { type Tuning, UsageError } from '../index.js';
+import { UsageError } from '../errors.js';
+import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { flagsOf, type OptionEntry, type OptionValues, optionsOf } from './option-table.js';
 import { parsePath } from './option-values.js';

@@ -3,7 +3,7 @@
  * interface and `--help` lists them. 129, 130, 141 and 143 are 128 + the signal that would have ended another program.
  */
 
-import { type ErrorKind, PileshufError } from '../index.js';
+import { type ErrorKind, PileshufError } from '../errors.js';
 
 export const exitCodes = {
   done: 0,

@@ -7,7 +7,8 @@
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { AbortError, InputError, type ShuffleOptions, UsageError } from '../index.js';
+import { AbortError, InputError, UsageError } from '../errors.js';
+import type { ShuffleOptions } from '../jobs/options.js';
 import { readsFromTerminal } from './standard-streams.js';
 
 export interface InputList {

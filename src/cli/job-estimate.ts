@@ -7,7 +7,8 @@
  * Times come from the events, so no clock is needed here.
  */
 
-import type { JobPhase, ShuffleProgress } from '../index.js';
+import type { ShuffleProgress } from '../jobs/options.js';
+import type { JobPhase } from '../plan/phase-costs.js';
 import type { MeasuredProgress } from './progress-rate.js';
 
 /** A phase that is over. */

@@ -4,7 +4,7 @@
  * environment, the stack of a failure follows it.
  */
 
-import { PileshufError } from '../index.js';
+import { PileshufError } from '../errors.js';
 import type { StopSignal } from './exit-code.js';
 import { nameFlags } from './option-table.js';
 import type { MessageStream } from './progress-displays.js';

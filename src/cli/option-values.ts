@@ -2,7 +2,10 @@
  * Reads the value of one option. Each function takes the text and the flag, for its message, and throws UsageError
  * (ERR_OPTION). The library checks what the machine or another option decides.
  */
-import { type OutputCompression, readMemory, type ShuffleOptions, UsageError } from '../index.js';
+
+import { UsageError } from '../errors.js';
+import type { OutputCompression, ShuffleOptions } from '../jobs/options.js';
+import { readMemory } from '../machine/limits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';
 import { parseSize } from './size.js';
 

@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs';
-import { InputError } from '../index.js';
+import { InputError } from '../errors.js';
 import { type CommandName, commandSummaries, typedName } from './command-table.js';
 import { type OptionEntry, optionsOf, optionTable } from './option-table.js';
 

@@ -4,7 +4,8 @@
  */
 import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { type JobProfile, type ShuffleOptions, UsageError } from '../index.js';
+import { UsageError } from '../errors.js';
+import type { JobProfile, ShuffleOptions } from '../jobs/options.js';
 import { isStandardOutput } from './standard-streams.js';
 
 type Job = Pick<ShuffleOptions, 'inputs' | 'output' | 'force'>;

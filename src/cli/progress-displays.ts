@@ -4,7 +4,7 @@
  * (the total of a pipe, the speed in the first moment) is left out, or null in JSON.
  */
 
-import type { ShuffleProgress } from '../index.js';
+import type { ShuffleProgress } from '../jobs/options.js';
 import type { JobEstimate } from './job-estimate.js';
 import type { MeasuredProgress } from './progress-rate.js';
 import { formatBytes, formatWholeSeconds } from './quantity.js';

@@ -3,7 +3,7 @@
  * page cache halves it, and the time left should show that. Times come from the events, so no clock is needed here.
  */
 
-import type { ShuffleProgress } from '../index.js';
+import type { ShuffleProgress } from '../jobs/options.js';
 
 const windowSeconds = 10;
 /** With the window, this keeps at most 40 samples, however often the library reports. */

@@ -4,7 +4,7 @@
  * errors, in every style.
  */
 
-import type { ShuffleProgress } from '../index.js';
+import type { ShuffleProgress } from '../jobs/options.js';
 import type { StopSignal } from './exit-code.js';
 import { JobEstimator } from './job-estimate.js';
 import { jsonMessages, textMessages } from './messages.js';

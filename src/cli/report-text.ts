@@ -3,7 +3,9 @@
  * have been drawn and is needed to get the same order again.
  */
 
-import type { AppendReport, CollectedGarbage, ShuffleReport, UnownedPileSets } from '../index.js';
+import type { AppendReport, ShuffleReport } from '../jobs/options.js';
+import type { CollectedGarbage } from '../store/collect-garbage.js';
+import type { UnownedPileSets } from '../store/seen-attempts.js';
 import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */

@@ -5,7 +5,7 @@
  * POSIX has since 2024 and bash, ksh and zsh had long before.
  */
 
-import type { PileshufError } from '../index.js';
+import type { PileshufError } from '../errors.js';
 import { type OptionEntry, optionsNamedIn, optionsOf } from './option-table.js';
 import { oneLine, replaceHidden } from './visible-text.js';
 

@@ -4,7 +4,8 @@
  * a closed pipe leaves exactly one line on standard error.
  */
 
-import { type Tuning, UsageError } from '../index.js';
+import { UsageError } from '../errors.js';
+import type { Tuning } from '../plan/memory-plan.js';
 import { type CommandDefinition, parseCommand } from './command.js';
 import { type CommandName, commandSummaries } from './command-table.js';
 import { command as shuffleCommand } from './commands/shuffle.js';

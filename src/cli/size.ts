@@ -11,7 +11,7 @@
  * are dropped.
  */
 
-import { UsageError } from '../index.js';
+import { UsageError } from '../errors.js';
 
 export interface SizeRule {
   /** As the message names it. */

@@ -6,7 +6,7 @@
 
 import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { ClosedPipeError, SystemError } from '../index.js';
+import { ClosedPipeError, SystemError } from '../errors.js';
 
 const STANDARD_INPUT_FD = 0;
 const STANDARD_OUTPUT_FD = 1;

@@ -2,7 +2,7 @@
  * Estimates from samples how many bytes the decoded records take and how long a record is. A wrong estimate costs time but
  * never correctness: a pile that is too large is scattered again.
  */
-import seedrandom from 'seedrandom';
+import seedrandom from 'seedrandom/seedrandom.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { type CompressedInput, sampleExpansion } from './expansion.js';

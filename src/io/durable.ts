@@ -2,7 +2,7 @@
  * Making files durable and visible: fsync, then one rename or link. `link` refuses an existing name, where `rename` would
  * silently replace it.
  */
-import { type BigIntStats, constants } from 'node:fs';
+import { constants } from 'node:fs';
 import { dirname } from 'node:path';
 import { thenAlwaysAsync } from '../cleanup.js';
 import { SystemError, UsageError } from '../errors.js';
@@ -81,36 +81,37 @@ export function ensureFile(path: string, role: 'output' | 'store'): void {
 
 /**
  * Gives a file the mode of the file that it is to replace and, where this user may, its owner and group; durably. Nothing
- * happens when there is no such file.
+ * happens when there is no such file, or when the two agree.
  */
 export async function keepPermissions(path: string, former: string): Promise<void> {
   const theirs = lstatPath(former, 'output');
   if (theirs?.isFile() !== true) return;
+  const own = systemCall('examine', 'output', path, () => fileCalls.lstat(path));
+  // Only root gives a file away.
+  const user = process.geteuid?.() === 0 ? theirs.uid : own.uid;
+  const hasOwners = own.uid === user && own.gid === theirs.gid;
+  const mode = Number(theirs.mode & 0o777n);
+  if (hasOwners && Number(own.mode & 0o777n) === mode) return;
   // Opened before its mode may forbid that.
   const file = openForRead(path, 'output');
   const keepAndSync = async () => {
-    const isGiven = giveAway(path, theirs);
-    const mode = Number(theirs.mode & 0o777n);
+    const hasGroup = hasOwners || giveAway(path, user, theirs.gid) || own.gid === theirs.gid;
     // The bits of the group are for the former group; another one gets those of everybody.
-    const kept = isGiven ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
+    const kept = hasGroup ? mode : (mode & 0o707) | (((mode & 0o007) << 3) & mode);
     systemCall('give its mode to', 'output', path, () => fileCalls.chmod(path, kept));
     await syncOpenFile(file);
   };
   await thenAlwaysAsync(keepAndSync, () => closeFile(file));
 }
 
-/** @returns whether the file has the group of the former one. */
-function giveAway(path: string, { uid, gid }: BigIntStats): boolean {
-  const own = systemCall('examine', 'output', path, () => fileCalls.lstat(path));
-  const user = process.geteuid?.() === 0 ? uid : own.uid;
-  if (own.uid === user && own.gid === gid) return true;
+/** @returns false where this user may not do that, or the file system has no owners. */
+function giveAway(path: string, user: bigint, group: bigint): boolean {
   try {
-    fileCalls.chown(path, Number(user), Number(gid));
+    fileCalls.chown(path, Number(user), Number(group));
     return true;
   } catch (error) {
-    // This user may not, or the file system has no owners.
     const errno = errnoOf(error);
-    if (errno === 'EPERM' || errno === 'EINVAL' || errno === 'ENOTSUP' || errno === 'ENOSYS') return own.gid === gid;
+    if (errno === 'EPERM' || errno === 'EINVAL' || errno === 'ENOTSUP' || errno === 'ENOSYS') return false;
     throw ioError('give its owner to', 'output', path, error);
   }
 }

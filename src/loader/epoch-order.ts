@@ -8,7 +8,7 @@
  * Epoch 0 is the global shuffle: all piles in the order of their numbers, records by their stored keys. All of this is a
  * contract: a saved position means the same record in every version.
  */
-import seedrandom from 'seedrandom';
+import seedrandom from 'seedrandom/seedrandom.js';
 import { deriveEpochDraws, deriveEpochKey } from '../keys.js';
 import { proportion } from '../plan/shard-cuts.js';
 import type { LoaderSettings } from './loader-state.js';

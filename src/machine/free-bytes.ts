@@ -2,11 +2,16 @@
  * Gives the memory of large buffers back at once. The garbage collector is slow with them: it sees small objects, and
  * without this some 32 MiB of decoded pieces a thread were dead and still held.
  */
-import { MessageChannel } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 
-const { port1: nowhere, port2 } = new MessageChannel();
-port2.close();
-nowhere.close();
+let nowhere: MessagePort | undefined;
+
+function closedPort(): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  port2.close();
+  port1.close();
+  return port1;
+}
 
 /**
  * Frees the memory behind `bytes`; it and every other view of the same buffer are empty from now on.
@@ -17,6 +22,7 @@ export function freeBytes(bytes: Uint8Array): void {
   if (!(buffer instanceof ArrayBuffer)) return;
   try {
     // A transfer takes the memory along, and a message to a closed port is dropped.
+    nowhere ??= closedPort();
     nowhere.postMessage(null, [buffer]);
   } catch (error) {
     if (!(error instanceof DOMException && error.name === 'DataCloneError')) throw error;

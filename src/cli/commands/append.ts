@@ -1,5 +1,5 @@
 /** `pileshuf append`: adds inputs to a store. */
-import { appendToStore } from '../../index.js';
+import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';
 import { chooseInputs, hintAtTerminal, resolveInputIds, resolveInputs } from '../input-list.js';
 import { refuseMistypedWords } from '../other-words.js';

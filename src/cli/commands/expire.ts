@@ -1,5 +1,7 @@
 /** `pileshuf expire`: removes generations from a store. */
-import { type ExpireReport, expireStore, UsageError } from '../../index.js';
+
+import { UsageError } from '../../errors.js';
+import { type ExpireReport, expireStore } from '../../jobs/store-upkeep.js';
 import type { CommandDefinition } from '../command.js';
 import { formatPlural } from '../quantity.js';
 import { describeGarbage } from '../report-text.js';

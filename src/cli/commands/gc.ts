@@ -1,5 +1,5 @@
 /** `pileshuf gc`: deletes files that a store no longer needs. */
-import { collectStore } from '../../index.js';
+import { collectStore } from '../../jobs/store-upkeep.js';
 import type { CommandDefinition } from '../command.js';
 import { describeGarbage } from '../report-text.js';
 

@@ -1,5 +1,7 @@
 /** `pileshuf index`: writes an index of a file, by which its records can be read in any order. */
-import { type IndexReport, indexFile } from '../../index.js';
+
+import { indexFile } from '../../jobs/index-file.js';
+import type { IndexReport } from '../../jobs/options.js';
 import type { CommandDefinition } from '../command.js';
 import { formatBytes, formatPlural, formatSeconds } from '../quantity.js';
 

@@ -1,5 +1,5 @@
 /** `pileshuf inspect`: shows the contents of a store. */
-import { inspectStore, type StoreReport } from '../../index.js';
+import { inspectStore, type StoreReport } from '../../jobs/inspect-store.js';
 import type { CommandDefinition } from '../command.js';
 import { formatBytes, formatCount, formatPlural } from '../quantity.js';
 import { describeUnowned } from '../report-text.js';

@@ -1,5 +1,7 @@
 /** `pileshuf pile`: adds inputs to a store, each under the id that it is given. */
-import { appendToStore, UsageError } from '../../index.js';
+
+import { UsageError } from '../../errors.js';
+import { appendToStore } from '../../jobs/append.js';
 import type { CommandDefinition } from '../command.js';
 import { hintAtTerminal } from '../input-list.js';
 import { refuseMistypedWords } from '../other-words.js';

@@ -1,5 +1,5 @@
 /** `pileshuf shuffle-store`: writes the records of a store in their order. */
-import { shuffleStore } from '../../index.js';
+import { shuffleStore } from '../../jobs/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
 import { describeShuffle } from '../report-text.js';
 import { refuseShardsInStream } from './shuffle.js';

@@ -2,7 +2,10 @@
  * `pileshuf`, the main command: many files into one random order. The values of its options are those of the library.
  * It finds contradictions between options before anything is opened; paths, space and memory are checked by the library.
  */
-import { type ShuffleOptions, shuffle, UsageError } from '../../index.js';
+
+import { UsageError } from '../../errors.js';
+import type { ShuffleOptions } from '../../jobs/options.js';
+import { shuffle } from '../../jobs/shuffle.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
 import { commandSummaries } from '../command-table.js';
 import {

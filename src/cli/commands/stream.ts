@@ -1,5 +1,10 @@
 /** `pileshuf stream`: writes the records of a store to standard output, epoch after epoch. */
-import { type Loader, type LoaderState, type OpenedStore, openStore, UsageError, writeEpochs } from '../../index.js';
+
+import { UsageError } from '../../errors.js';
+import type { Loader } from '../../loader/loader.js';
+import type { LoaderState } from '../../loader/loader-state.js';
+import { type OpenedStore, openStore } from '../../loader/open-store.js';
+import { writeEpochs } from '../../loader/write-epochs.js';
 import type { CommandDefinition } from '../command.js';
 import { readNamedFile } from '../input-list.js';
 import { type OptionValues, optionsOf } from '../option-table.js';
