@@ -7,6 +7,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, it } from 'vitest';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { expectRefusal } from './refusal.js';
@@ -27,10 +28,12 @@ function write(name: string, content: string | Uint8Array): void {
 async function expectBadInput(
   inputs: readonly string[],
   line: RegExp | string,
-  { options = [], stdin = '' }: { readonly options?: readonly string[]; readonly stdin?: Buffer | string } = {},
+  { options = [], stdin }: { readonly options?: readonly string[]; readonly stdin?: Buffer | string } = {},
 ) {
   const argv = ['-q', 'good', ...inputs, '-T', directory.temp, '-o', 'existing', '--force', '-S', '64M', ...options];
-  await expectRefusal(directory.path(), () => runCommand(argv, { cwd: directory.path(), stdin }), 3, line);
+  const cwd = directory.path();
+  const run = () => (stdin === undefined ? commandInProcess(argv, { cwd }) : runCommand(argv, { cwd, stdin }));
+  await expectRefusal(cwd, run, 3, line);
 }
 
 describe('an input that is not there', () => {

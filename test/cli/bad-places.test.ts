@@ -4,6 +4,7 @@
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
@@ -22,7 +23,9 @@ beforeEach(() => {
 
 /** Runs in the test's directory; `argv` names the output, and the input unless that is `in`. */
 function pileshuf(argv: readonly string[], input = 'in') {
-  return runCommand(['-q', input, ...argv, '-T', directory.temp], { cwd: directory.path() });
+  const words = ['-q', input, ...argv, '-T', directory.temp];
+  const run = argv.includes('-o') ? commandInProcess : runCommand;
+  return run(words, { cwd: directory.path() });
 }
 
 function expectUsageError(argv: readonly string[], line: RegExp | string, input = 'in') {
@@ -135,7 +138,7 @@ describe('an output directory', () => {
 
 describe('a temp directory', () => {
   function expectRefused(temp: string, exitCode: number, line: RegExp | string, input = 'in') {
-    const run = () => runCommand(['-q', input, '-T', temp, '-o', 'out'], { cwd: directory.path() });
+    const run = () => commandInProcess(['-q', input, '-T', temp, '-o', 'out'], { cwd: directory.path() });
     return expectRefusal(directory.path(), run, exitCode, line);
   }
 
@@ -147,7 +150,7 @@ describe('a temp directory', () => {
 
   it('may lie in an input directory', async () => {
     const argv = ['-q', 'corpus', '-T', 'corpus', '-o', 'out'];
-    expect(seen(await runCommand(argv, { cwd: directory.path() }))).toEqual(DONE);
+    expect(seen(await commandInProcess(argv, { cwd: directory.path() }))).toEqual(DONE);
     expect(readdirSync(directory.path('corpus'))).toEqual(['1']);
   });
 

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openIndexed } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
@@ -27,7 +28,7 @@ async function recordsOf(index?: string): Promise<string[]> {
 
 describe('pileshuf index', () => {
   it('makes an index beside the file, and says how large it is', async () => {
-    const { exitCode, lines } = seen(await runCommand(['index', file()]));
+    const { exitCode, lines } = seen(await commandInProcess(['index', file()]));
     expect(exitCode).toBe(0);
     expect(lines).toEqual([
       expect.stringMatching(/^pileshuf: 3 records in [\d.]+ s, index [\d.]+ B, [\d.]+ bytes a record$/),
@@ -53,7 +54,7 @@ describe('pileshuf index', () => {
       '64M',
     ];
     // Of a delimiter that is no newline the header's lines end so, too.
-    expect(seen(await runCommand(argv))).toEqual({ exitCode: 0, lines: [] });
+    expect(seen(await commandInProcess(argv))).toEqual({ exitCode: 0, lines: [] });
     expect(await recordsOf(index)).toEqual(['two\nthree\n']);
   });
 
@@ -74,14 +75,14 @@ describe('pileshuf index', () => {
   });
 
   it('prints what it has to say as JSON', async () => {
-    const { exitCode, stderr } = await runCommand(['index', file(), '--progress', 'json']);
+    const { exitCode, stderr } = await commandInProcess(['index', file(), '--progress', 'json']);
     expect(exitCode).toBe(0);
     const last = stderr.trim().split('\n').at(-1) ?? '';
     expect(JSON.parse(last)).toMatchObject({ records: 3, index: `${file()}.pileshuf-index` });
   });
 
   it('has a help of its own', async () => {
-    const { exitCode, stdout } = await runCommand(['index', '--help']);
+    const { exitCode, stdout } = await commandInProcess(['index', '--help']);
     expect(exitCode).toBe(0);
     expect(stdout.toString()).toMatch(/^Usage: pileshuf index \[options\] <file>/);
     expect(stdout.toString()).toContain('--lines-per-record');
@@ -101,7 +102,7 @@ describe('pileshuf index', () => {
     ],
   ])('refuses %s', async (_, operands, exitCode, line) => {
     writeFileSync(directory.path('data', 'in.gz'), gzipSync('a\n'));
-    const result = seen(await runCommand(['index', ...operands()]));
+    const result = seen(await commandInProcess(['index', ...operands()]));
     expect(result).toEqual({ exitCode, lines: [expect.stringMatching(line)] });
   });
 

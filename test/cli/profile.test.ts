@@ -1,8 +1,8 @@
 /** `--profile`: the file written, and places where no file can be written. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { expectRefusal } from './refusal.js';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 
 function pileshuf(profile: string, ...more: readonly string[]) {
   const argv = ['-q', 'in', '-o', 'out', '-T', directory.temp, '--profile', profile, ...more];
-  return runCommand(argv, { cwd: directory.path() });
+  return commandInProcess(argv, { cwd: directory.path() });
 }
 
 describe('--profile', () => {
@@ -56,7 +56,7 @@ describe('--profile', () => {
   it('leaves a shard alone that has its name', async () => {
     mkdirSync(directory.path('out'));
     const shard = 'out/shard-00000-of-00001';
-    const { exitCode, stderr } = await runCommand(
+    const { exitCode, stderr } = await commandInProcess(
       [...['in', '-o', 'out', '--shards', '1', '-T', directory.temp], '--progress', 'none', '--profile', shard],
       { cwd: directory.path() },
     );
@@ -72,7 +72,7 @@ describe('--profile', () => {
   });
 
   it('fails nothing when it cannot be written after all', async () => {
-    const { exitCode, stderr } = await runCommand(
+    const { exitCode, stderr } = await commandInProcess(
       ['in', '-o', 'out', '-T', directory.temp, '--progress', 'none', '--profile', '/dev/full'],
       { cwd: directory.path() },
     );

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToStore } from '#src/index.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -27,8 +28,10 @@ beforeEach(() => {
 });
 
 /** In the test's directory, quiet but for errors. */
-const run = (argv: readonly string[], stdin: Buffer | string = '') =>
-  runCommand([...argv, '-q'], { cwd: directory.path(), stdin });
+const run = (argv: readonly string[], stdin?: Buffer | string) =>
+  stdin === undefined && argv.includes('-o')
+    ? commandInProcess([...argv, '-q'], { cwd: directory.path() })
+    : runCommand([...argv, '-q'], { cwd: directory.path(), stdin: stdin ?? '' });
 
 async function expectDone(argv: readonly string[], stdin?: Buffer): Promise<Buffer> {
   const { exitCode, stderr, stdout } = await run(argv, stdin);
@@ -75,13 +78,13 @@ describe('append, pile and shuffle-store', () => {
   });
 
   it('tell what they did, in a line or as JSON', async () => {
-    const line = await runCommand(['append', 'store', 'in/a.txt', '--generation', '2026-11-20'], {
+    const line = await commandInProcess(['append', 'store', 'in/a.txt', '--generation', '2026-11-20'], {
       cwd: directory.path(),
     });
     expect(line.stderr).toMatch(
       /^pileshuf: 300 records, 1\.69 kB in .* s, generation 2026-11-20, state 2 of the store, checksum [0-9a-f]{16}\n$/,
     );
-    const json = await runCommand(['pile', 'store', 'in/b.txt.gz', '--input-id', 'b', '--progress', 'json'], {
+    const json = await commandInProcess(['pile', 'store', 'in/b.txt.gz', '--input-id', 'b', '--progress', 'json'], {
       cwd: directory.path(),
     });
     const events = json.stderr

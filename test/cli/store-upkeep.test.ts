@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { inspectStore } from '#src/index.js';
 import { seal } from '#src/io/sealed-file.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
@@ -14,7 +15,7 @@ import { writeInputs } from '../fixtures/written-store.js';
 import { expectRefusal } from './refusal.js';
 
 const directory = useTestDirectory();
-const run = (...argv: string[]) => runCommand(argv, { cwd: directory.path() });
+const run = (...argv: string[]) => commandInProcess(argv, { cwd: directory.path() });
 
 beforeEach(async () => {
   await writeInputs(directory.path('store'), ['a', 'b'], '2026-10-01');

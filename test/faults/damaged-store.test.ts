@@ -31,9 +31,9 @@ const storeOf = (path: string) => KINDS_OF_FILES.find(([, pattern]) => pattern.t
 const totals = { flips: 0, refusals: 0 };
 
 /** Every so many-th byte of indexes, manifest, records and journal is tried. */
-const step = atScale(211, 53, 1);
+const step = atScale(419, 53, 1);
 /** Likewise of the records on disk. */
-const dataStep = atScale(509, 131, 1);
+const dataStep = atScale(1019, 131, 1);
 
 describe.each(CONTINUING_JOBS)('$name', (kind) => {
   const jobs = useTinyJobs();

@@ -27,7 +27,7 @@ function refusalsOf(fault: Fault, { name, path }: FileCall, job: TinyJob): reado
   const isFull = errno === 'ENOSPC' || errno === 'EDQUOT';
   const codes: ErrorCode[] = isFull ? ['ERR_NO_SPACE'] : ['ERR_IO'];
   // Where it is decided whether a temp directory can be used.
-  if (!isFull && (name === 'makeDirectory' || name === 'makeUniqueDirectory')) codes.push('ERR_TEMP_DIR');
+  if (!isFull && ['access', 'makeDirectory', 'makeUniqueDirectory'].includes(name)) codes.push('ERR_TEMP_DIR');
   // Former shards could not be put back: that is what the user must know.
   if (isFull && fault.kind === 'fails from then on' && job.movesSeveral) codes.push('ERR_IO');
   return codes.map((code) => ({ exitCode: 1, code }));

@@ -15,18 +15,18 @@ import {
 import { describe, expect, it } from 'vitest';
 import { indexFile } from '#src/index.js';
 import { openToUnprivileged, reasonNotToDropPrivileges, runUnprivileged } from '../cli/unprivileged.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
-import { OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
+import { OUTPUT_BYTES, SMALL_SIZES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
 const directory = useTestDirectory();
 
 function shuffleTo(output: string, ...options: string[]) {
   const argv = ['-q', ...writeInputs(directory), '-T', directory.temp, '--workers', '2', '-o', output, ...options];
-  return runCommand(argv, { env: smallSizes() });
+  return commandInProcess(argv, { tuning: SMALL_SIZES });
 }
 
 describe('an output file with --force', () => {

@@ -39,7 +39,7 @@ const step = atScale(97, 23, 1);
 const directory = useTestDirectory();
 const store = () => directory.path('store');
 
-describe.each(sampled(commands, 2))('pileshuf $argv.0', ({ argv, stdin, expected }) => {
+describe.each(sampled(commands, 4))('pileshuf $argv.0', ({ argv, stdin, expected }) => {
   it('leaves a whole store whenever it is killed', async () => {
     await writeInputs(directory.path('before'), ['gone'], '2026-09-01');
     await writeInputs(directory.path('before'), ['old'], '2026-10-01');

@@ -71,7 +71,7 @@ function expectNothingHalf(output: string, former: Content | undefined, expected
 }
 
 /** Only every so many-th place is tried. */
-const step = atScale(13, 3, 1);
+const step = atScale(23, 3, 1);
 
 const directory = useMemoryDirectory();
 

@@ -25,7 +25,7 @@ const FAULTS: readonly Fault[] = [
 const totals = { faults: 0 };
 
 /** Every so many-th call is tried. */
-const step = atScale(7, 5, 1);
+const step = atScale(13, 5, 1);
 
 describe.each(PIPED_JOBS)('a job that writes into $name', (kind) => {
   const jobs = useTinyJobs();

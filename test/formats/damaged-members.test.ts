@@ -92,7 +92,7 @@ const INLINE: Partial<Tuning> = { inline: true };
 function refuse(input: string, line: RegExp, tuning: Partial<Tuning>): Promise<void> {
   const output = directory.path('existing');
   const argv = ['-q', directory.path('good'), input, '-T', directory.temp, '-o', output, '--force', '-S', '64M'];
-  return expectRefusal(directory.path(), () => commandInProcess(argv, tuning), 3, line);
+  return expectRefusal(directory.path(), () => commandInProcess(argv, { tuning }), 3, line);
 }
 
 beforeEach(() => {

@@ -10,7 +10,6 @@ import type { Tuning } from '#src/plan/memory-plan.js';
 import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { useFedPipes } from '../fixtures/fed-pipes.js';
-import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
 import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -293,7 +292,9 @@ describe.each(MALFORMED)('%s', (what, words, bytes, problem) => {
     async ({ store, tuning = {}, words: more = [] }) => {
       const input = directory.path('in');
       writeFileSync(input, store(bytes));
-      const result = await commandInProcess([...options(), ...more, input], { inline: true, readBytes: 64, ...tuning });
+      const result = await commandInProcess([...options(), ...more, input], {
+        tuning: { inline: true, readBytes: 64, ...tuning },
+      });
       expect(seen(result)).toEqual(refusedFor(input, problem));
       expect(existsSync(directory.path('out'))).toBe(false);
     },
@@ -302,7 +303,7 @@ describe.each(MALFORMED)('%s', (what, words, bytes, problem) => {
   it.runIf(fromCi || what.length % 7 === 0)('is refused with its place: through a pipe', async () => {
     writeFileSync(directory.path('in'), bytes);
     const pipe = pipeOf(directory.path('in'));
-    const result = await commandInProcess([...options(), pipe], { inline: true, readBytes: 64 });
+    const result = await commandInProcess([...options(), pipe], { tuning: { inline: true, readBytes: 64 } });
     expect(seen(result)).toEqual(refusedFor(pipe, problem));
     expect(existsSync(directory.path('out'))).toBe(false);
   });
@@ -319,7 +320,7 @@ describe.each(MALFORMED.filter(([what]) => FOUND_IN_TURN.includes(what)))(
     it('says one line, and writes nothing, with a file', async () => {
       const [input, output] = [directory.path('in'), directory.path('out')];
       writeFileSync(input, bytes);
-      const result = await runCommand([...options(), input, '-o', output, '--shards', '3']);
+      const result = await commandInProcess([...options(), input, '-o', output, '--shards', '3']);
       expect(seen(result)).toEqual(refusedFor(input, problem));
       expect(result.stdout).toHaveLength(0);
       expect(existsSync(output)).toBe(false);
@@ -375,7 +376,7 @@ describe('a header that differs', () => {
       `pileshuf: ${input}: byte ${position} of its header differs from that of ${before}: expected ${than}, got ${is}`;
     const argv = ['-q', ...words, '-T', directory.temp, '-o', output];
     const refused = async (inputs: readonly string[], inline = true) => {
-      const { exitCode, lines } = seen(await commandInProcess([...argv, ...inputs], { inline }));
+      const { exitCode, lines } = seen(await commandInProcess([...argv, ...inputs], { tuning: { inline } }));
       expect({ exitCode, count: lines.length }).toEqual({ exitCode: 3, count: 1 });
       expect(existsSync(output)).toBe(false);
       return lines[0];

@@ -106,7 +106,7 @@ describe('unseal', () => {
       fc.property(fc.oneof(anyBytes, anyLine), (bytes) => {
         expect(() => read(bytes)).toThrow(VerificationError);
       }),
-      { numRuns: atScale(150, 2000) },
+      { numRuns: atScale(80, 2000) },
     );
   });
 
@@ -125,7 +125,7 @@ describe('unseal', () => {
         fc.pre(!bytes.equals(sealed));
         expect(() => read(bytes)).toThrow(VerificationError);
       }),
-      { numRuns: atScale(150, 2000) },
+      { numRuns: atScale(80, 2000) },
     );
   });
 

@@ -184,7 +184,7 @@ describe('a manifest', () => {
         expect(layout.sliceCount).toBeLessThanOrEqual(2 ** 20);
         expect(layout.sliceBytes).toBeGreaterThanOrEqual(1);
       }),
-      { numRuns: atScale(200, 1000) },
+      { numRuns: atScale(80, 1000) },
     );
   });
 });
@@ -221,7 +221,7 @@ describe('the note of whose outputs are staged', () => {
         const owner = readOrRefused();
         expect(owner === undefined || owner.jobDirectory.length <= bytes.byteLength).toBe(true);
       }),
-      { numRuns: atScale(200, 1000) },
+      { numRuns: atScale(80, 1000) },
     );
   });
 

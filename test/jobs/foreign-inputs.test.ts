@@ -101,7 +101,7 @@ describe('a shuffle', () => {
     ),
   )('refuses %i: %s, in one line of the words of the command', async (_, name, bytes) => {
     const input = write('in', bytes);
-    const run = () => commandInProcess([input, '-T', directory.temp, '-o', directory.path('out')], INLINE);
+    const run = () => commandInProcess([input, '-T', directory.temp, '-o', directory.path('out')], { tuning: INLINE });
     const line = `${input} holds ${name}, not lines; `.replace(/[()[\]]/g, '\\$&');
     await expectRefusal(
       directory.path(),

@@ -214,7 +214,7 @@ describe('a store', () => {
         sliceCount += slice.length;
         expect(slice.filter((path) => path.startsWith(store.path))).toEqual([]);
       }),
-      { numRuns: 2 * times },
+      { numRuns: atScale(1, 2 * times) },
     );
     expect(sliceCount).toBeGreaterThan(0);
   });

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { STORED_HEADER_BYTES } from '#src/plan/arena-sizes.js';
-import { sampled } from '../fixtures/scale.js';
+import { fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
 import type { Settings } from './any-settings.js';
@@ -97,7 +97,7 @@ describe.each<Encoding>(sampled(['plain', 'gzip'], 2))('spare memory for %s inpu
     }
   });
 
-  it.each([
+  it.runIf(fromCi).each([
     ['first', 0, [1.2, 2.5, 6], [0.1, 0.9]],
     ['last', 5, [6], [0.1, 0.9, 1.2, 2.5]],
   ])('is enough or not for a long record that comes %s', async (_, input, enough, tooLittle) => {

@@ -16,7 +16,7 @@ import { pileSetDirectoryOf } from '#src/store/store-files.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
 import { makeStore, orderOfPiles, type StoreContents, someRecords } from '../fixtures/make-store.js';
-import { atScale, fromCi } from '../fixtures/scale.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -311,10 +311,15 @@ describe('batches', () => {
 });
 
 describe('several loaders of one store', () => {
-  it.each([
-    ['on the calling thread', 0],
-    ['on threads', 9 * 2 ** 20],
-  ])('are read side by side, %s', async (_, longBytes) => {
+  it.each(
+    sampled(
+      [
+        ['on the calling thread', 0],
+        ['on threads', 9 * 2 ** 20],
+      ],
+      2,
+    ),
+  )('are read side by side, %s', async (_, longBytes) => {
     const path = directory.path('side');
     const inputs = { a: someRecords('a', 300), long: ['y'.repeat(longBytes)] };
     await makeStore(path, { ...contents, inputs });

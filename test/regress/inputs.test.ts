@@ -6,6 +6,7 @@
 import '../fixtures/tuning-under-test.js';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen, sortLines } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { sampled } from '../fixtures/scale.js';
@@ -20,7 +21,8 @@ function write(name: string, content: string): string {
 }
 
 function pileshuf(...argv: string[]) {
-  return runCommand([...argv, '-T', directory.temp, '--seed', '1'], { cwd: directory.path() });
+  const run = argv.includes('-o') ? commandInProcess : runCommand;
+  return run([...argv, '-T', directory.temp, '--seed', '1'], { cwd: directory.path() });
 }
 
 describe('names', () => {

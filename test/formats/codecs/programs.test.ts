@@ -11,6 +11,7 @@ import { AbortError, InputError, UsageError } from '#src/errors.js';
 import type { Codec, CompressedSource } from '#src/formats/codec.js';
 import { bzip2, lz4, namedProgram, xz } from '#src/formats/codecs/programs.js';
 import { closeFile, openForRead } from '#src/io/files.js';
+import { fromCi } from '../../fixtures/scale.js';
 import { useTestDirectory } from '../../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -233,7 +234,7 @@ describe('afterwards', () => {
   });
 });
 
-it('too few descriptors are told', () => {
+it.runIf(fromCi)('too few descriptors are told', () => {
   const script = fileURLToPath(new URL('decode-with-few-descriptors.mjs', import.meta.url));
   const outcomes = Array.from({ length: 9 }, (_, left) => {
     const words = ['-c', 'ulimit -n 100; exec "$@"', 'bash', process.execPath, script, String(left)];

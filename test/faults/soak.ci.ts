@@ -14,7 +14,7 @@ import { expect, it } from 'vitest';
 import { AbortError, type OutputCompression, type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
 import { WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { makePipe } from '../fixtures/make-pipe.js';
-import { atScale, isSlow } from '../fixtures/scale.js';
+import { isSlow } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { anyInputs, largeInputs, makeLargeInputs } from '../laws/any-inputs.js';
@@ -68,9 +68,9 @@ type SoakJob = typeof anyJob extends fc.Arbitrary<infer Job> ? Job : never;
 /** Memory is measured so often in the second half of the jobs, when all has been met that is kept once. */
 const MEASUREMENTS = 12;
 
-const jobCount = atScale(4, 30, 1000);
+const jobCount = isSlow ? 1000 : 30;
 /** Bytes that memory may seem to grow by with a job: the collector and the allocator keep some or not. */
-const mostGrowth = atScale(Number.POSITIVE_INFINITY, 600 * 1024, 100 * 1024);
+const mostGrowth = (isSlow ? 100 : 600) * 1024;
 
 const directory = useMemoryDirectory();
 
