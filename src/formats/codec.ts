@@ -9,8 +9,12 @@ export interface CompressedSource {
   readonly path: string;
   /** Where in the input the first byte lies, for messages. */
   readonly start: number;
-  /** The next bytes; the codec may free them, with everything in the same buffer. Empty at the end. */
-  next(): Promise<Uint8Array> | Uint8Array;
+  /**
+   * The next bytes; empty at the end.
+   * @param room at least 1 byte, for a codec that uses a buffer again and again. A source that can read to it does so.
+   *   Otherwise the codec may free the bytes, with everything in the same buffer.
+   */
+  next(room?: Uint8Array): Promise<Uint8Array> | Uint8Array;
   /** Throws when the job should stop, as `next` does; for codecs that wait for something else. */
   throwIfAborted?(): void;
   /** Called with the name of the library or program that decodes it, before its first byte; again if another one does. */

@@ -1,7 +1,8 @@
 /**
  * The pipe through which a program writes its output to this process: a pair of connected sockets. The pipes that Node
- * makes for a program hand over 64 KiB at a time, each piece in a new buffer. These hand over all that waits, up to
- * 208 KiB, in one buffer that is used again and again: a third of the turns of the event loop.
+ * makes for a program hand over 64 KiB at a time, each piece in a new buffer. These fill one buffer of 1 MiB again and
+ * again, with up to 208 KiB a read: a third of the turns of the event loop. A piece is a full buffer, because each piece
+ * passes through several generators, and because the program goes on while the buffer fills.
  *
  * Node has no call that makes such a pair, so this process listens at an abstract address, which is no file, and connects
  * to it. Everybody on the machine may connect there, so a connection must first show a secret that only this process
@@ -11,8 +12,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** No read is larger: a socket buffers 208 KiB. */
-const PIECE_BYTES = 256 * 1024;
+/** What a socket holds. */
+const MOST_READ_BYTES = 208 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
+/** After so long the reader gets what is there: the program may pause for long. */
+const MOST_WAIT_MILLISECONDS = 50;
 const SECRET_BYTES = 32;
 
 export interface ProgramPipe {
@@ -21,11 +25,15 @@ export interface ProgramPipe {
   readonly output: PipeOutput;
 }
 
-/** What the program writes; each piece is good until the next one is asked for. */
+/** What the program writes, in pieces of about 1 MiB; each is good until the next one is asked for. */
 export class PipeOutput {
   readonly #socket: Socket;
-  readonly #buffer = new Uint8Array(PIECE_BYTES);
-  #byteLength = 0;
+  readonly #buffer = new Uint8Array(BUFFER_BYTES);
+  /** What of `#buffer` is filled and not handed over. */
+  #start = 0;
+  #end = 0;
+  /** Whether there is no room for another read. */
+  #isFull = false;
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
@@ -33,11 +41,14 @@ export class PipeOutput {
     this.#socket = connect({
       path: address,
       onread: {
-        buffer: this.#buffer,
+        // Called before the first read and after each one: a full buffer is used up before the next read.
+        buffer: () => this.#buffer.subarray(this.#isFull ? 0 : this.#end),
         callback: (byteLength) => {
-          this.#byteLength = byteLength;
+          this.#end += byteLength;
+          this.#isFull = this.#end > BUFFER_BYTES - MOST_READ_BYTES;
+          if (!this.#isFull) return true;
           this.#wake?.();
-          // No more until this piece is used up.
+          // No more until the buffer is used up.
           return false;
         },
       },
@@ -60,17 +71,28 @@ export class PipeOutput {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     for (;;) {
-      while (this.#byteLength === 0 && !this.#hasEnded) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-      if (this.#byteLength === 0) return;
-      const piece = this.#buffer.subarray(0, this.#byteLength);
-      yield piece;
-      this.#byteLength = 0;
+      if (!this.#isFull && !this.#hasEnded) await this.#wait();
+      const piece = this.#buffer.subarray(this.#start, this.#end);
+      this.#start = this.#end;
+      if (piece.byteLength > 0) yield piece;
+      else if (this.#hasEnded) return;
+      if (!this.#isFull || this.#start < this.#end) continue;
+      this.#start = 0;
+      this.#end = 0;
+      this.#isFull = false;
       this.#socket.resume();
     }
+  }
+
+  /** Until the buffer is full, the output ends, or some time has passed. */
+  #wait(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, MOST_WAIT_MILLISECONDS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   close(): void {

@@ -158,9 +158,9 @@ function compressedBytes(
     path: input.path,
     start,
     throwIfAborted: () => control.throwIfAborted(),
-    next: () => {
+    next: (room = new Uint8Array(Math.min(PIECE_BYTES, end - position))) => {
       control.throwIfAborted();
-      const bytes = new Uint8Array(Math.min(PIECE_BYTES, end - position));
+      const bytes = room.subarray(0, end - position);
       const count = input.readAt(bytes, 0, bytes.byteLength, position);
       position += count;
       onRead(count);

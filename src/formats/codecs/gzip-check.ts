@@ -10,6 +10,7 @@
  * an empty block. `node:zlib` decides about every file that is refused here.
  */
 import { crc32 } from 'node:zlib';
+import { RecentBytes } from './recent-bytes.js';
 
 const TRAILER_BYTES = 8;
 const MAGIC = Buffer.from([0x1f, 0x8b, 8]);
@@ -35,6 +36,8 @@ const FIRST_PLACES = 3;
 const STORED_BYTES_PER_PLACE = 2 ** 21;
 /** More than a program and the pipe to it hold: of more bytes behind the last member, the program leaves some unread. */
 const RECENT_BYTES = 4 * 2 ** 20;
+/** Stored bytes read at a time. */
+const PIECE_BYTES = 256 * 1024;
 
 /** The trailer of a member, or 8 bytes that may be one. */
 interface Trailer {
@@ -59,11 +62,9 @@ export interface Unconfirmed {
 
 export class GzipCheck {
   #storedBytes = 0;
+  readonly #recent = new RecentBytes(RECENT_BYTES, PIECE_BYTES, MOST_HEADER_BYTES + TRAILER_BYTES);
   /** The last stored bytes, at least the length of a trailer; zeros stand before the first byte. */
   #rest: Buffer = Buffer.alloc(TRAILER_BYTES);
-  /** The last pieces of stored bytes, `RECENT_BYTES` or a little more. */
-  readonly #recent: Buffer[] = [];
-  #recentBytes = 0;
   /** Headers behind that of the current member, in order. */
   #places: Place[] = [];
   #member: Place | undefined;
@@ -71,17 +72,35 @@ export class GzipCheck {
   #memberBytes = 0;
   #crc = 0;
 
+  /** Where the next stored bytes may be read to. They stay there until 4 MiB more are noted. */
+  room(): Uint8Array {
+    return this.#recent.room();
+  }
+
   /**
    * Notes the next stored bytes; none at their end. Those with the trailer of a member and with the next header must come
    * here before its last decoded byte comes to `decoded`.
+   * @param piece lies at the start of `room()`, or anywhere else.
    */
   stored(piece: Uint8Array): void {
-    this.#storedBytes += piece.byteLength;
-    const bytes = Buffer.concat([this.#rest, piece]);
+    let at = 0;
+    do {
+      const room = this.#recent.room();
+      const part = piece.subarray(at, at + room.byteLength);
+      if (part.buffer !== room.buffer) room.set(part);
+      this.#scan(part.byteLength);
+      at += part.byteLength;
+    } while (at < piece.byteLength);
+  }
+
+  /** @param byteLength of the bytes at the start of `room`; 0 at the end. */
+  #scan(byteLength: number): void {
+    this.#storedBytes += byteLength;
+    const bytes = this.#recent.add(byteLength, this.#rest.byteLength);
     const start = this.#storedBytes - bytes.byteLength;
-    const isEnd = piece.byteLength === 0;
+    const isEnd = byteLength === 0;
     // The last bytes may be the beginning of a header.
-    let restAt = bytes.byteLength - TRAILER_BYTES - (isEnd ? 0 : Math.min(MAGIC.byteLength - 1, piece.byteLength));
+    let restAt = bytes.byteLength - TRAILER_BYTES - (isEnd ? 0 : Math.min(MAGIC.byteLength - 1, byteLength));
     for (let at = bytes.indexOf(MAGIC, TRAILER_BYTES); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
       const contentAt = headerEnd(bytes, at);
       if (contentAt === 'unknown' && !isEnd) {
@@ -90,18 +109,7 @@ export class GzipCheck {
       }
       if (typeof contentAt === 'number') this.#addPlace(bytes, start, at, contentAt);
     }
-    this.#keep(bytes.subarray(this.#rest.byteLength));
     this.#rest = bytes.subarray(Math.max(0, restAt));
-  }
-
-  #keep(piece: Buffer): void {
-    this.#recent.push(piece);
-    this.#recentBytes += piece.byteLength;
-    for (let [first] = this.#recent; first !== undefined; [first] = this.#recent) {
-      if (this.#recentBytes - first.byteLength < RECENT_BYTES) return;
-      this.#recentBytes -= first.byteLength;
-      this.#recent.shift();
-    }
   }
 
   #addPlace(bytes: Buffer, start: number, at: number, contentAt: number): void {
@@ -135,10 +143,15 @@ export class GzipCheck {
   /** Whether the last trailer occurs earlier too: then the member may end there, and its own end be repeated behind it. */
   #mayEndEarlier({ storedEnd: memberAt, emptyEnd }: Place): boolean {
     if (emptyEnd !== undefined) return false;
-    const bytes = Buffer.concat(this.#recent);
+    const bytes = this.#recent.all();
     const start = this.#storedBytes - bytes.byteLength;
     const trailer = bytes.subarray(-TRAILER_BYTES);
     return bytes.indexOf(trailer, Math.max(0, memberAt - start)) < bytes.byteLength - TRAILER_BYTES;
+  }
+
+  /** Frees the memory; no other call follows. */
+  free(): void {
+    this.#recent.free();
   }
 
   get unconfirmed(): Unconfirmed {

@@ -69,7 +69,7 @@ async function* decode(source: CompressedSource): AsyncGenerator<Uint8Array, voi
   const held = [await source.next()];
   const [first] = held;
   if (first !== undefined) refuseSwallowedMember(first, source.start, source.path);
-  const whole = { ...source, next: () => held.shift() ?? source.next() };
+  const whole = { ...source, next: (room?: Uint8Array) => held.shift() ?? source.next(room) };
   const { again } = source;
   if (again !== undefined && suitsIgzip(again)) {
     yield* decodeByIgzip(whole, again, decodeByNode);

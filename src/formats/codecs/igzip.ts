@@ -37,8 +37,15 @@ export async function* decodeByIgzip(
   source.onDecoder?.(IGZIP);
   const check = new GzipCheck();
   try {
-    const { end, hasReadAll } = yield* runThrough(child, scannedAhead(source, check), (piece) => check.decoded(piece));
-    if (end.exitCode === 0 && (await hasReadAll()) && check.isWhole()) return;
+    const { end, hasReadAll } = yield* runThrough(child, scannedAhead(source, check), {
+      // The check uses their buffer again.
+      onFed: () => {},
+      onMade: (piece) => check.decoded(piece),
+    });
+    if (end.exitCode === 0 && (await hasReadAll()) && check.isWhole()) {
+      check.free();
+      return;
+    }
   } finally {
     await child.stop();
   }
@@ -58,7 +65,7 @@ async function startIgzip(): Promise<ChildProgram | undefined> {
 /** Shows `check` each piece, and the one behind it, before igzip gets the piece. */
 function scannedAhead(source: CompressedSource, check: GzipCheck): CompressedSource {
   const scanNext = async () => {
-    const bytes = await source.next();
+    const bytes = await source.next(check.room());
     check.stored(bytes);
     return bytes;
   };

@@ -18,16 +18,22 @@ export interface ProgramRun {
   hasReadAll(): Promise<boolean>;
 }
 
+interface OnPieces {
+  /** Gets each piece of the input when the program has it. */
+  readonly onFed?: (bytes: Uint8Array) => void;
+  /** Gets each piece that the program makes before the caller does. */
+  readonly onMade?: (piece: Uint8Array) => void;
+}
+
 /**
  * What the program makes of the input; a piece is good until the next one.
  * @param child that the caller stops, whatever happens.
- * @param onPiece gets each piece before the caller does.
  * @throws what the source throws.
  */
 export async function* runThrough(
   child: ChildProgram,
   source: CompressedSource,
-  onPiece: (piece: Uint8Array) => void = () => {},
+  { onFed = freeBytes, onMade }: OnPieces = {},
 ): AsyncGenerator<Uint8Array, ProgramRun, void> {
   let stopped: { readonly reason: unknown } | undefined;
   const throwIfStopped = () => {
@@ -38,7 +44,7 @@ export async function* runThrough(
     await child.stop();
     return false;
   };
-  const feeding = feed(child, source).catch(stop);
+  const feeding = feed(child, source, onFed).catch(stop);
   const watch = setInterval(() => {
     try {
       source.throwIfAborted?.();
@@ -48,7 +54,7 @@ export async function* runThrough(
   }, WATCH_MILLISECONDS);
   try {
     for await (const piece of child.output) {
-      onPiece(piece);
+      onMade?.(piece);
       yield piece;
     }
     const end = await child.ended;
@@ -69,10 +75,14 @@ export async function* runThrough(
 }
 
 /** @returns false when the program did not read everything. */
-async function feed(child: ChildProgram, source: CompressedSource): Promise<boolean> {
+async function feed(
+  child: ChildProgram,
+  source: CompressedSource,
+  onFed: (bytes: Uint8Array) => void,
+): Promise<boolean> {
   for (let bytes = await source.next(); bytes.byteLength > 0; bytes = await source.next()) {
     if (!(await child.write(bytes))) return false;
-    freeBytes(bytes);
+    onFed(bytes);
   }
   child.endInput();
   return true;
