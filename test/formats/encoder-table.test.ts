@@ -19,6 +19,7 @@ import {
 } from '#src/formats/encoder-table.js';
 import { canWriteZstd, WRITABLE_CODECS } from '../fixtures/can-write-zstd.js';
 import { noiseOf } from '../fixtures/draws.js';
+import { atScale } from '../fixtures/scale.js';
 import { decodeWithTool } from './decode-with-tool.js';
 
 it.skipIf(canWriteZstd)('zstd, which nothing on this machine writes', () => {});
@@ -38,7 +39,7 @@ describe.each(WRITABLE_CODECS)('%s', (codec) => {
         const stored = Buffer.concat(contents.map(([bytes, how]) => encoder[how](bytes)));
         expect(decodeWithTool(codec, stored).equals(Buffer.concat(contents.map(([bytes]) => bytes)))).toBe(true);
       }),
-      { numRuns: 40 },
+      { numRuns: atScale(12, 40) },
     );
   });
 

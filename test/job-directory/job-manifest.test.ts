@@ -100,11 +100,17 @@ describe('a manifest', () => {
     const bytes = readFileSync(path('manifest'));
     const expectDamage = (damaged: Uint8Array) => {
       writeFileSync(path('manifest'), damaged);
-      expect(read).toThrow(VerificationError);
-      expect(read).toThrow(/^verification failed: .*\/manifest is damaged: .*; give `force` to discard the job$/);
+      expect(read).toThrow(
+        expect.objectContaining({
+          constructor: VerificationError,
+          message: expect.stringMatching(
+            /^verification failed: .*\/manifest is damaged: .*; give `force` to discard the job$/,
+          ),
+        }),
+      );
     };
     for (let index = 0; index < bytes.byteLength; index++) {
-      for (let bit = 0; bit < 8; bit += 3) {
+      for (let bit = index % 3; bit < 8; bit += atScale(5, 3)) {
         const damaged = Buffer.from(bytes);
         damaged[index] = (damaged[index] ?? 0) ^ (1 << bit);
         expectDamage(damaged);

@@ -36,8 +36,8 @@ function expectTiled(slices: readonly Slice[], inputs: readonly PlannedInput[]):
     expect(own.length).toBeGreaterThanOrEqual(1);
     expect(own[0]?.start).toBe(start);
     expect(own.at(-1)?.end).toBe(byteLength);
-    for (const [i, part] of own.slice(1).entries()) expect(part.start).toBe(own[i]?.end);
-    if (own.length > 1) for (const part of own) expect(part.start).toBeLessThan(part.end ?? 0);
+    expect(own.slice(1).filter((part, i) => part.start !== own[i]?.end)).toEqual([]);
+    if (own.length > 1) expect(own.filter((part) => part.start >= (part.end ?? 0))).toEqual([]);
   }
 }
 
@@ -196,7 +196,7 @@ describe('planSliceBytes', () => {
           const inputs = [{ ...withHeader(headerBytes, records * cutBytes), cutBytes }];
           const slices = [...planSlices(inputs, sliceBytes)];
           expectTiled(slices, inputs);
-          for (const { start } of slices.flat()) expect((start - headerBytes) % cutBytes).toBe(0);
+          expect(slices.flat().filter(({ start }) => (start - headerBytes) % cutBytes !== 0)).toEqual([]);
           expect(slices.length).toBeLessThanOrEqual(Math.max(1, records));
         },
       ),
