@@ -98,9 +98,9 @@ export async function prepareShuffle(
   const { tempDirs, outputDirectory } = site;
   const spaceWatch = new SpaceWatch({
     control,
-    // What an earlier attempt read is not counted.
-    inputBytes: earlier === undefined ? plan.inputBytes : undefined,
-    needOf: plan.needOf,
+    inputBytes: plan.inputBytes,
+    // Nobody knows how much of it an earlier attempt has written.
+    needOf: earlier === undefined ? plan.needOf : () => ({ tempBytes: 0, outputBytes: 0 }),
     shortagesOf: (need) =>
       findShortages(needsAtSite(need, { tempDirs, outputDirectory }), plan.memory.stripeCount, deviceGates),
     onWarning,

@@ -12,7 +12,7 @@ const LEAST_PART = 0.05;
 
 export interface WatchedJob {
   readonly control: JobControl;
-  /** Stored bytes of all inputs; undefined: unknown. */
+  /** Stored bytes of all inputs; undefined: one of them is a stream. */
   readonly inputBytes: number | undefined;
   /** What the job needs for so many bytes of records. */
   needOf(recordBytes: number): DiskNeed;
@@ -41,19 +41,31 @@ export class SpaceWatch {
 
   /** Warns once. */
   look(): void {
-    const { control, inputBytes, needOf, shortagesOf, onWarning } = this.#job;
-    const storedBytes = control.counted('scatteredBytes');
-    if (this.#hasWarned || inputBytes === undefined || storedBytes < LEAST_PART * inputBytes) return;
-    const decodedBytes = control.counted('decodedBytes');
-    const recordBytes = (decodedBytes / storedBytes) * inputBytes;
+    const { control, needOf, shortagesOf, onWarning } = this.#job;
+    const seen = this.#hasWarned ? undefined : this.#seen();
+    if (seen === undefined) return;
+    const { recordBytes, what } = seen;
     const need = needOf(recordBytes);
-    const tempBytes = Math.max(0, need.tempBytes - needOf(decodedBytes).tempBytes);
+    const tempBytes = Math.max(0, need.tempBytes - needOf(control.counted('decodedBytes')).tempBytes);
     const [shortage] = shortagesOf({ ...need, tempBytes });
     if (shortage === undefined) return;
     this.#hasWarned = true;
+    const size = `${Math.ceil(recordBytes / 2 ** 20)} MiB`;
+    onWarning(`${what} ${size}, and there will not be enough space ${shortage.description}; ${shortage.advice}`);
+  }
+
+  /** What the inputs hold as far as is known; undefined: too little was read. */
+  #seen(): { readonly recordBytes: number; readonly what: string } | undefined {
+    const { control, inputBytes } = this.#job;
+    const decodedBytes = control.counted('decodedBytes');
+    // A stream may end at once: it holds at least what was read.
+    if (inputBytes === undefined) return { recordBytes: decodedBytes, what: 'the inputs read so far hold' };
+    const storedBytes = control.counted('scatteredBytes');
+    if (storedBytes < LEAST_PART * inputBytes) return undefined;
     const percent = Math.floor((100 * storedBytes) / inputBytes);
-    onWarning(
-      `by the ${percent} % of the inputs read so far, all of them hold about ${Math.ceil(recordBytes / 2 ** 20)} MiB, and there will not be enough space ${shortage.description}; ${shortage.advice}`,
-    );
+    return {
+      recordBytes: (decodedBytes / storedBytes) * inputBytes,
+      what: `by the ${percent} % of the inputs read so far, all of them hold about`,
+    };
   }
 }

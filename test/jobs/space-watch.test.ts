@@ -1,27 +1,32 @@
 /** What pass 1 says about disks that will be full, from what the inputs have decoded to so far. */
-import { describe, expect, it } from 'vitest';
+import { open } from 'node:fs/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { shuffle } from '#src/index.js';
 import { JobControl } from '#src/job-control.js';
 import { findShortages } from '#src/jobs/disk-space.js';
 import { SpaceWatch } from '#src/jobs/space-watch.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
+import { makePipe } from '../fixtures/make-pipe.js';
+import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
 const PIB = 2 ** 50;
 
-function watchOf(inputBytes: number | undefined): { watch: SpaceWatch; control: JobControl; warnings: string[] } {
+function watchOf(
+  inputBytes: number | undefined,
+  what: 'temp data' | 'output' = 'temp data',
+): { watch: SpaceWatch; control: JobControl; warnings: string[] } {
   const control = JobControl.create([], 0);
   const warnings: string[] = [];
   const watch = new SpaceWatch({
     control,
     inputBytes,
     needOf: (recordBytes) => ({ tempBytes: recordBytes, outputBytes: recordBytes }),
-    shortagesOf: ({ tempBytes }) =>
-      findShortages(
-        [{ directory: directory.path(), byteLength: tempBytes, what: 'temp data' }],
-        1,
-        new DeviceGates({}),
-      ),
+    shortagesOf: ({ tempBytes, outputBytes }) => {
+      const byteLength = what === 'output' ? outputBytes : tempBytes;
+      return findShortages([{ directory: directory.path(), byteLength, what }], 1, new DeviceGates({}));
+    },
     onWarning: (line) => warnings.push(line),
   });
   return { watch, control, warnings };
@@ -42,11 +47,22 @@ describe('SpaceWatch', () => {
     ]);
   });
 
-  it('says nothing while there is room, too little was read, or the total is unknown', () => {
+  it('warns of what a stream already holds', () => {
+    const { watch, control, warnings } = watchOf(undefined, 'output');
+    control.count('decodedBytes', PIB);
+    watch.look();
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^the inputs read so far hold 1073741824 MiB, and there will not be enough space for output /,
+      ),
+    ]);
+  });
+
+  it('says nothing while there is room, or too little was read', () => {
     for (const [inputBytes, storedBytes] of [
       [1000, 500],
       [PIB, PIB / 128],
-      [undefined, PIB / 2],
+      [undefined, 500],
     ] as const) {
       const { watch, control, warnings } = watchOf(inputBytes);
       control.count('scatteredBytes', storedBytes);
@@ -54,5 +70,28 @@ describe('SpaceWatch', () => {
       watch.look();
       expect(warnings).toEqual([]);
     }
+  });
+});
+
+describe.skipIf(reasonNotToMount !== undefined)(`a job with a small output disk ${reasonNotToMount ?? ''}`, () => {
+  const mountTmpfs = useMounts();
+
+  it('says while it reads a stream that the disk will not hold the output', async () => {
+    const output = `${mountTmpfs(directory.path('disk'), 'size=1m')}/out`;
+    const pipe = makePipe(directory.path('pipe'));
+    const warnings: string[] = [];
+    const feeder = open(pipe, 'w').then(async (file) => {
+      await file.write('a line of nineteen\n'.repeat(200_000));
+      // The job looks once a second.
+      const isTold = () => warnings.some((line) => line.includes('there will not be'));
+      await vi.waitUntil(isTold, { timeout: 20_000 }).finally(() => file.close());
+    });
+    const onWarning = (line: string) => warnings.push(line);
+    const job = shuffle({ inputs: [pipe], output, tempDirs: [directory.temp], onWarning });
+    await expect(job).rejects.toMatchObject({ code: 'ERR_NO_SPACE' });
+    await feeder;
+    expect(warnings).toContainEqual(
+      expect.stringMatching(/^the inputs read so far hold \d MiB, and there will not be enough space for output on /),
+    );
   });
 });

@@ -77,8 +77,12 @@ export async function readStream(
       if (ofRecords === undefined) throw new RangeError('the framing of the stream is unknown');
       const reader = openReader(ofRecords);
       reader.begin(header?.byteLength ?? 0, false);
-      reader.takeCopy(rest, control);
-      for await (const piece of { [Symbol.asyncIterator]: () => pieces }) reader.takeCopy(piece, control);
+      const take = (bytes: Uint8Array) => {
+        control.count('decodedBytes', bytes.byteLength);
+        reader.takeCopy(bytes, control);
+      };
+      take(rest);
+      for await (const piece of { [Symbol.asyncIterator]: () => pieces }) take(piece);
       return { coverage: reader.endOfInput(), header, decoder };
     };
     return thenAlwaysAsync(readPieces, async () => {
