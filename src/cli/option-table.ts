@@ -480,10 +480,13 @@ export function optionsNamedIn(message: string, name: CommandName): readonly Opt
 
 /**
  * A message of the library in the words of the command: each library option in backquotes becomes the flags that set it,
- * and each kind of records the flag that stands for it. `give \`force\`` becomes `give --force`.
+ * each kind of records the flag that stands for it, and each function the command. `give \`force\`` becomes `give --force`.
  */
 export function nameFlags(message: string): string {
   return message
+    .replace(/`(collectStore|inspectStore)`/g, (name) =>
+      name === '`collectStore`' ? 'pileshuf gc' : 'pileshuf inspect',
+    )
     .replace(/`records: \{ by: '([a-z-]+)' \}`/g, (quoted, by: string) => {
       const entry = optionTable.find(
         (each) => 'constant' in each && each.constant !== false && each.constant.by === by,

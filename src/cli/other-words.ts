@@ -73,6 +73,8 @@ export function refuseMistypedWords(inputs: readonly string[], command: CommandN
 }
 
 function suggestFor(word: string, command: CommandName): string | undefined {
+  // The parser takes a negative number for an operand.
+  if (word === '-0') return adviseOption(word, command);
   if (word === 'shuffle' || word === 'shuf') return 'the main command has no name: leave the word out';
   if (word === 'version') return 'did you mean pileshuf --version?';
   const name = EVERY.filter((each) => each !== 'shuffle').find((each) => isNearly(word, each));

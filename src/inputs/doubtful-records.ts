@@ -79,17 +79,23 @@ export function warnOfMates(
   { framing, linesAssumed }: RecordFormat,
   onWarning: (line: string) => void,
 ): void {
+  const names = new Set(inputs.map(({ path }) => withoutCodecSuffix(basename(path))));
   const hasFourLines = framing?.kind === 'lines' && framing.value === LINES_OF_FASTQ;
   const named = namesOf(
     inputs.filter(({ path }) => {
       const name = withoutCodecSuffix(basename(path));
-      return (hasFourLines || (linesAssumed && FASTQ.test(name))) && MATE.test(name);
+      if (!MATE.test(name)) return false;
+      return FASTQ.test(name) ? hasFourLines || linesAssumed : hasFourLines && names.has(mateOf(name));
     }),
   );
   if (named === undefined) return;
   onWarning(
     `mates in two files do not stay aligned when they are shuffled, not even with the same seed: ${named}; interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_FASTQ} (docs/FORMATS.md)`,
   );
+}
+
+function mateOf(name: string): string {
+  return name.replace(MATE, (mark) => mark.replace(/[12]$/, (digit) => (digit === '1' ? '2' : '1')));
 }
 
 function namesOf([first, ...others]: readonly Input[]): string | undefined {

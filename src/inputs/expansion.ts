@@ -21,8 +21,8 @@ const SHORT_HEAD_BYTES = 4096;
 const MOST_WALK_BYTES = 4 * SAMPLE_BYTES;
 const MOST_CLAIMS = 256;
 const CLAIM_BYTES = 18;
-/** A claim below this part of what the samples say is that of one member among several. */
-const LEAST_CLAIM = 0.5;
+/** A claim below this part of what the samples say may be that of one member among several. */
+const LEAST_CLAIM = 0.8;
 /** No deflated byte decodes to more bytes; a larger claim is damaged. */
 const MOST_EXPANSION = 1032;
 /** Twice the standard error of a mean of samples; never less than this, and this much with few samples. */
@@ -77,9 +77,11 @@ export function sampleExpansion(inputs: readonly CompressedInput[], draw: () => 
     const guess = Math.ceil(byteLength * (ratio ?? input.codec.usualExpansion));
     const asksClaim = ratio !== undefined && (inputs.length <= MOST_CLAIMS || ratios.has(input) || i < MOST_CLAIMS);
     const claim = asksClaim ? claimOf(input, guess) : undefined;
-    least += claim ?? guess * (1 - error);
-    most += claim ?? guess * (1 + error);
-    return claim ?? guess;
+    const isTaken = claim !== undefined && claim >= LEAST_CLAIM * guess;
+    // No file holds less than one of its members.
+    least += Math.max(claim ?? 0, isTaken ? 0 : guess * (1 - error));
+    most += isTaken ? Math.max(claim, guess) : guess * (1 + error);
+    return isTaken ? claim : guess;
   });
   return { decodedBytes, least: Math.floor(least), most: Math.ceil(most), heads };
 }
@@ -163,9 +165,7 @@ function claimOf({ path, codec, version }: CompressedInput, guess: number): numb
     };
     return claimedBytes(part(0), part(Math.max(0, version.byteLength - CLAIM_BYTES)), guess);
   });
-  if (claim === undefined || claim < LEAST_CLAIM * guess || claim > MOST_EXPANSION * version.byteLength)
-    return undefined;
-  return claim;
+  return claim === undefined || claim > MOST_EXPANSION * version.byteLength ? undefined : claim;
 }
 
 function ratioOf(expanded: readonly Expanded[]): number | undefined {

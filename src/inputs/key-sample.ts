@@ -63,7 +63,7 @@ export class KeySample {
     if (first === undefined) return;
     const [one = 0, other = 0] = first.inputOrdinals;
     const placeIn = (inputOrdinal: number): SamplePlace => ({ inputOrdinal, path: pathOf(inputOrdinal) });
-    const share = ` (${twice.length} of the ${all.length} keys that were compared come twice)`;
+    const share = ` (${twice.length} of the ${all.length} keys that were compared come more than once)`;
     throw repeatedKey(first.key, [placeIn(one), placeIn(other)], share);
   }
 }

@@ -13,6 +13,7 @@ import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { type Entry, isPattern, listDirectory, listMatches } from '../io/list-files.js';
 import { statPath } from '../io/paths.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
+import { isNameOfJobDirectory } from '../job-directory/job-paths.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
 import { OWN_HEAD_BYTES, ownDirectoryAt, ownFileAt } from './own-files.js';
@@ -110,7 +111,7 @@ export async function listInputs(
     };
     const before = inputs.length + own.length + outputs.length;
     const firstOrdinal = inputs.length;
-    for (const file of await listDirectory(directory, signal, isLeftOut)) {
+    for (const file of await listDirectory(directory, signal, isLeftOut, isNameOfJobDirectory)) {
       const opened = await open(file);
       if (isOutput(file, identityOf(opened.input))) outputs.push(file);
       else if (opened.ownKind !== undefined) own.push(file);

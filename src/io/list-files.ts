@@ -22,11 +22,13 @@ export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolic
 /**
  * All regular files below a directory, hidden ones too, and symbolic links to regular files. Links to directories are
  * not followed, so no file is met twice through a cycle.
+ * @param mayVanish whether a directory of that name may be gone when it is its turn.
  */
 export async function listDirectory(
   directory: string,
   signal?: AbortSignal,
   isLeftOut: IsLeftOut = () => false,
+  mayVanish: (name: string) => boolean = () => false,
 ): Promise<string[]> {
   const paths: string[] = [];
   const names = new NamesOfFiles();
@@ -38,8 +40,7 @@ export async function listDirectory(
     for (const entry of entries) {
       const path = names.pathOf(folder, entry);
       if (path === undefined) continue;
-      // A job that ends removes its directories while others list what is beside them.
-      if (entry.isDirectory()) await visit(path, existing(path));
+      if (entry.isDirectory()) await visit(path, mayVanish(entry.name) ? existing(path) : entriesOf(path));
       else if (entry.isFile() || (entry.isSymbolicLink() && leadsToFile(path))) paths.push(path);
     }
   };

@@ -92,10 +92,15 @@ const DIRECTORY_NAME = /^\.pileshuf-([0-9a-f]{16}\.(job|out|disk-\d+)|[A-Za-z0-9
 /** What a job puts into its staging directory, beside locks. */
 const STAGED_NAME = /^(owner|marker|shards|replaced|\d+\.part)$/;
 
+/** Whether a job may call a directory so; it removes the directory when it ends. */
+export function isNameOfJobDirectory(name: string): boolean {
+  return DIRECTORY_NAME.test(name);
+}
+
 /** Whether a directory is one that a job made for itself: by its name, and by all names in it. */
 export function isDirectoryOfJob(name: string, namesInside: readonly string[]): boolean {
   const isOwn = (inside: string) => isOwnName(inside) || DATA_FILE_NAME.test(inside) || STAGED_NAME.test(inside);
-  return DIRECTORY_NAME.test(name) && namesInside.length > 0 && namesInside.every(isOwn);
+  return isNameOfJobDirectory(name) && namesInside.length > 0 && namesInside.every(isOwn);
 }
 
 export function isNameOfDataDirectory(name: string): boolean {

@@ -131,6 +131,6 @@ export async function inspectStore(
 function requireNoneUnowned(unowned: UnownedPileSets, { directory, manifest }: StoreSnapshot): void {
   if (unowned.pileSets === 0) return;
   throw new VerificationError(
-    `the pile store ${directory} has ${describeUnowned(unowned)}, that belong to no state and to no writer: a manifest newer than that of state ${manifest.number} may be lost; restore it from a copy, or give \`giveUpLost\` to pileshuf gc to delete them`,
+    `the pile store ${directory} has ${describeUnowned(unowned)} of no state and no writer: a manifest newer than that of state ${manifest.number} may be lost; restore it from a copy, or give \`giveUpLost\` to \`collectStore\` to delete them`,
   );
 }

@@ -35,7 +35,8 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
   readonly control: JobControl;
-  readonly spaceWatch: SpaceWatch;
+  /** Undefined for a resumed job: nobody knows how much an earlier attempt has written. */
+  readonly spaceWatch: SpaceWatch | undefined;
 }
 
 /** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
@@ -96,15 +97,15 @@ export async function prepareShuffle(
   if (isLarge(plan) && !plan.isResumable) warnOfStream(site, inputs, onWarning);
   const control = createControl(plan, deviceGates);
   const { tempDirs, outputDirectory } = site;
-  const spaceWatch = new SpaceWatch({
+  const watch = new SpaceWatch({
     control,
     inputBytes: plan.inputBytes,
-    // Nobody knows how much of it an earlier attempt has written.
-    needOf: earlier === undefined ? plan.needOf : () => ({ tempBytes: 0, outputBytes: 0 }),
+    needOf: plan.needOf,
     shortagesOf: (need) =>
       findShortages(needsAtSite(need, { tempDirs, outputDirectory }), plan.memory.stripeCount, deviceGates),
     onWarning,
   });
+  const spaceWatch = earlier === undefined ? watch : undefined;
   return { request, inputs, inputIds, firstHeader, gates, site, earlier, disks, outputGate, plan, control, spaceWatch };
 }
 

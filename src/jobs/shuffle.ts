@@ -56,7 +56,7 @@ export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> =
       return workAt(site, scope, () => finishMoves(prepared, site, journal, progress));
     const work = (threadScope: JobScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope);
     return workAt(site, scope, work).catch((error: unknown) => {
-      throw tellOfDiscarded(error, prepared);
+      throw tellOfDiscarded(stop.reason ?? error, prepared);
     });
   });
   const report = { ...value, seconds: { total: seconds, ...value.seconds } };
@@ -107,9 +107,9 @@ async function shuffleAt(
     onWarning: request.onWarning,
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
-  const pass1 = await progress.during('scatter', plan.inputBytes, () =>
-    prepared.spaceWatch.during(() => scatterInputs(scatterWork, threads, keptPileSets)),
-  );
+  const scatter = () => scatterInputs(scatterWork, threads, keptPileSets);
+  const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
+  const pass1 = await progress.during('scatter', plan.inputBytes, watched);
   const piles = pass1.value;
 
   const { records, bytes, decoders } = piles;

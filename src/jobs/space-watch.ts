@@ -2,7 +2,9 @@
  * Looks during pass 1 whether the disks will hold what is still to come, now that a part of the inputs has shown what they
  * decode to. A job that will fill a disk says so before it does.
  */
+import { PileshufError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
+import type { JobStop } from '../passes/threads.js';
 import type { Shortage } from './disk-space.js';
 import type { DiskNeed } from './work-plan.js';
 
@@ -29,9 +31,17 @@ export class SpaceWatch {
     this.#job = job;
   }
 
-  /** Looks every second while pass 1 runs. */
-  async during<T>(pass1: () => Promise<T>): Promise<T> {
-    const timer = setInterval(() => this.look(), LOOK_MILLISECONDS);
+  /** Looks every second while pass 1 runs. What `onWarning` throws ends the job. */
+  async during<T>(pass1: () => Promise<T>, stop: Pick<JobStop, 'fail'>): Promise<T> {
+    const look = () => {
+      try {
+        this.look();
+      } catch (thrown) {
+        clearInterval(timer);
+        stop.fail(thrown);
+      }
+    };
+    const timer = setInterval(look, LOOK_MILLISECONDS);
     try {
       return await pass1();
     } finally {
@@ -47,7 +57,7 @@ export class SpaceWatch {
     const { recordBytes, what } = seen;
     const need = needOf(recordBytes);
     const tempBytes = Math.max(0, need.tempBytes - needOf(control.counted('decodedBytes')).tempBytes);
-    const [shortage] = shortagesOf({ ...need, tempBytes });
+    const [shortage] = ifExamined(() => shortagesOf({ ...need, tempBytes })) ?? [];
     if (shortage === undefined) return;
     this.#hasWarned = true;
     const size = `${Math.ceil(recordBytes / 2 ** 20)} MiB`;
@@ -61,11 +71,21 @@ export class SpaceWatch {
     // A stream may end at once: it holds at least what was read.
     if (inputBytes === undefined) return { recordBytes: decodedBytes, what: 'the inputs read so far hold' };
     const storedBytes = control.counted('scatteredBytes');
-    if (storedBytes < LEAST_PART * inputBytes) return undefined;
+    if (storedBytes === 0 || storedBytes < LEAST_PART * inputBytes) return undefined;
     const percent = Math.floor((100 * storedBytes) / inputBytes);
     return {
       recordBytes: (decodedBytes / storedBytes) * inputBytes,
       what: `by the ${percent} % of the inputs read so far, all of them hold about`,
     };
+  }
+}
+
+/** Undefined where a directory cannot be examined, for instance because it is gone: who writes there says so. */
+function ifExamined<T>(examine: () => T): T | undefined {
+  try {
+    return examine();
+  } catch (error) {
+    if (error instanceof PileshufError) return undefined;
+    throw error;
   }
 }

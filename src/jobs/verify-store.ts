@@ -3,6 +3,7 @@
  */
 import { type VerifyTask, verifyWindowBytes } from '../../workers/tasks/verify-piles.js';
 import { releasingAll } from '../cleanup.js';
+import { setAbortReason } from '../errors.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
@@ -75,7 +76,10 @@ export async function verifyStore(
       await hearSignals(signal);
     },
     () => {},
-  );
+  ).catch((error: unknown) => {
+    setAbortReason(error, signal);
+    throw error;
+  });
 }
 
 function threadsFor(longestRecordBytes: number): number {

@@ -29,7 +29,7 @@ export class LoaderThreads {
   /** Piles that are loaded at the same time. */
   readonly count: number;
   readonly #isInline: boolean;
-  readonly #share: LoadSettings;
+  readonly #settings: LoadSettings;
   readonly #control: JobControl;
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #onAbort = () => this.#control.abort();
@@ -47,7 +47,7 @@ export class LoaderThreads {
     // A single thread makes one call at a time, without a gate.
     this.layout = layoutOf(snapshot, isInline ? UNGATED : gate, rotates);
     this.#control = JobControl.create(gates.permits, 0);
-    this.#share = {
+    this.#settings = {
       jobName: randomUUID(),
       control: this.#control.buffer,
       layout: this.layout,
@@ -68,7 +68,7 @@ export class LoaderThreads {
   async load(task: Omit<LoadTask, 'job'>): Promise<LoadResult> {
     const loading = this.#open().then((pool) => {
       if (this.#control.isAborted) throw new AbortError(this.limits.signal?.reason, 'incomplete');
-      return onceMore(() => pool.run('load', { ...task, job: this.#share }), this.limits.onWarning);
+      return onceMore(() => pool.run('load', { ...task, job: this.#settings }), this.limits.onWarning);
     });
     this.#underWay.add(loading);
     try {
@@ -91,7 +91,7 @@ export class LoaderThreads {
 
   #open(): Promise<TaskPool> {
     const threadCount = this.#isInline ? 0 : this.count;
-    this.#pool ??= openTaskPool({ threadCount, startCount: threadCount }, this.#share.jobName, () => {});
+    this.#pool ??= openTaskPool({ threadCount, startCount: threadCount }, this.#settings.jobName, () => {});
     return this.#pool;
   }
 }

@@ -11,7 +11,7 @@ import { systemCall } from '../io/io-error.js';
 import { findObstacle, isSameFile, nameExists, realPathOf, statPath } from '../io/paths.js';
 import { stagingDirectoryIn } from '../job-directory/job-paths.js';
 import { STANDARD_OUTPUT, STANDARD_OUTPUT_FD } from './output-target.js';
-import { findFormerFiles, isReplacedBy, requireShortNames, type ShardNaming } from './shard-names.js';
+import { findFormerFiles, isReplaced, requireShortNames, type ShardNaming } from './shard-names.js';
 
 export type OutputPlace = { readonly kind: 'stream'; readonly path: string } | FilesPlace;
 
@@ -169,7 +169,8 @@ export function placeOfOutput(
     return (_, identity) => identity === own;
   }
   const naming = { prefix: shardPrefix };
-  return (path) => isReplacedBy(naming, basename(path)) && isSameFile(dirname(path), output, 'output');
+  return (path) =>
+    isReplaced({ path: dirname(path), naming }, basename(path)) && isSameFile(dirname(path), output, 'output');
 }
 
 /**

@@ -1,11 +1,12 @@
 /**
  * Names of shards: PREFIX-00007-of-00128.EXT, the form that loaders of data sets recognise.
  */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { UsageError } from '../errors.js';
 import { withoutCodecSuffix } from '../formats/codec-table.js';
-import { MARKER_ENDING } from '../io/own-files.js';
-import { listNames } from '../io/paths.js';
+import { LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
+import { listNames, lstatPath } from '../io/paths.js';
+import { readHead } from '../io/small-file.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 
 export interface ShardNaming {
@@ -58,16 +59,26 @@ export function formerMarkerName({ prefix }: Pick<ShardNaming, 'prefix'>): strin
 
 /** Names of all files that new shards of this prefix replace: shards, whatever their count and extension, and markers. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
-  const names = listNames(path, 'output').filter((name) => isReplacedBy(naming, name));
-  const isMarker = (name: string) => name.endsWith(MARKER_ENDING);
-  return [...names.filter((name) => !isMarker(name)).sort(), ...names.filter(isMarker).sort()];
+  const names = listNames(path, 'output').filter((name) => isReplaced({ path, naming }, name));
+  const isLast = (name: string) => name.endsWith(MARKER_ENDING);
+  return [...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast).sort()];
 }
 
-/** Whether new shards of this prefix replace a file of this name. */
-export function isReplacedBy(naming: Pick<ShardNaming, 'prefix'>, name: string): boolean {
+/** Whether new shards of this prefix replace the file of this name in the directory `path`. */
+export function isReplaced(
+  { path, naming }: { readonly path: string; readonly naming: Pick<ShardNaming, 'prefix'> },
+  name: string,
+): boolean {
   const { prefix } = naming;
-  if (name === completionMarkerName(naming) || name === formerMarkerName(naming)) return true;
+  if (name === completionMarkerName(naming)) return true;
+  // A file of the user's may be called like a former marker.
+  if (name === formerMarkerName(naming)) return isMarker(join(path, name));
   return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
+}
+
+function isMarker(path: string): boolean {
+  if (lstatPath(path, 'output')?.isFile() !== true) return false;
+  return MARKER_TEXT.test(readHead(path, 'output', LONGEST_MARKER_BYTES).toString('latin1'));
 }
 
 /** The extension that all inputs share, without the ending of their codec; empty when their extensions differ. */

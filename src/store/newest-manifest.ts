@@ -58,7 +58,7 @@ export function requirePresent(
   if (lostState === undefined) return manifest;
   const path = join(manifestDirectoryOf(storeDirectory), nameOfManifest(lostState));
   throw new VerificationError(
-    `the pile store ${storeDirectory} was at state ${lostState}, but ${path} is gone and the newest manifest is that of state ${manifest.number}${what}; restore the manifest from a copy, or give \`giveUpLost\` to pileshuf gc to continue from state ${manifest.number}`,
+    `the pile store ${storeDirectory} was at state ${lostState}, but ${path} is gone and the newest manifest is that of state ${manifest.number}${what}; restore the manifest from a copy, or give \`giveUpLost\` to \`collectStore\` to continue from state ${manifest.number}`,
   );
 }
 

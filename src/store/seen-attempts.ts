@@ -88,7 +88,7 @@ export async function findUnowned(
   return summarizeUnowned(unownedAmong(attempts, pileSetsNamedBy(manifest)));
 }
 
-/** `3 pile sets of 1200 bytes, the newest of 2026-01-31T12:00:00.000Z` */
+/** `3 pile sets of 1200 bytes (the newest of 2026-01-31T12:00:00.000Z)` */
 export function describeUnowned({ pileSets, bytes, newest }: UnownedPileSets): string {
-  return `${pileSets} pile ${pileSets === 1 ? 'set' : 'sets'} of ${bytes} bytes, the newest of ${newest}`;
+  return `${pileSets} pile ${pileSets === 1 ? 'set' : 'sets'} of ${bytes} bytes (the newest of ${newest})`;
 }

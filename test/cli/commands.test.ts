@@ -68,6 +68,8 @@ describe('nameFlags', () => {
     ['`records.linesPerRecord` is 0; expected', '--lines-per-record is 0; expected'],
     ['leave out `header`', 'leave out --header or --skip-bytes'],
     ['expected a file, or `shards`', 'expected a file, or --shards, --shard-records or --shard-bytes'],
+    ['give `giveUpLost` to `collectStore`', 'give --give-up-lost to pileshuf gc'],
+    ['decode it without igzip (`igzip`)', 'decode it without igzip (--without-igzip)'],
     ['`inputIds`', '--input-ids or --input-id'],
     ["give `records: { by: 'npy' }` or `records: { by: 'lines' }`", 'give --npy or --lines'],
     ["no flag alone: `records: { by: 'size' }`", "no flag alone: `records: { by: 'size' }`"],

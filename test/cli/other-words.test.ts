@@ -59,6 +59,10 @@ describe('an option of another program', () => {
 });
 
 describe('an input that does not exist', () => {
+  it('may be -0, which the parser takes for a number', () => {
+    expect(refusal('-0')).toEqual(['ERR_INPUT_MISSING', 'the input -0 does not exist; give --zero-terminated']);
+  });
+
   const refusal = (word: string) => {
     try {
       refuseMistypedWords([word], 'shuffle');

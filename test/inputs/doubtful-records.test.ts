@@ -76,8 +76,6 @@ describe('names of mates', () => {
     'reads-r2.trimmed.fq.zst',
     'SRR000001_1.fastq.gz',
     'SRR000001_2.fq',
-    'reads_R1',
-    'reads_1.txt',
   ])('%s', (name) => {
     expect(mateWarningsOf([name, 'other'])).toEqual([
       `mates in two files do not stay aligned when they are shuffled, not even with the same seed: ${name}; interleave R1 and R2 first and give \`records.linesPerRecord\` 8 (docs/FORMATS.md)`,
@@ -95,6 +93,16 @@ describe('names of mates', () => {
     'a_R10.fq',
     '-',
   ])('are no such names: %s', (name) => expect(mateWarningsOf([name])).toEqual([]));
+
+  it('without the ending of FASTQ need their mate among the inputs', () => {
+    for (const pair of [
+      ['reads_R1', 'reads_R2'],
+      ['reads_2.txt.gz', 'reads_1.txt'],
+    ]) {
+      expect(mateWarningsOf(pair)).toEqual([expect.stringContaining(`same seed: ${pair[0]} and 1 other input;`)]);
+    }
+    expect(mateWarningsOf(['train_1.txt', 'test_2.txt'])).toEqual([]);
+  });
 
   it('make one line for all inputs', () => {
     expect(mateWarningsOf(['a_R1.fastq', 'a_R2.fastq', 'b_R1.fastq'])).toEqual([

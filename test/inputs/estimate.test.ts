@@ -97,6 +97,14 @@ describe('estimateInputs', () => {
       await expectNear([Buffer.concat([...members, gzipSync('the end\n')])], 20 * dense.length, 1.1);
     });
 
+    it.each([
+      ['two alike', [dense, dense]],
+      ['a small and a large one', [dense.slice(0, dense.length / 3), dense]],
+    ])('does not take the length of the last of few members for that of the file: %s', async (_, contents) => {
+      const file = Buffer.concat(contents.map((content) => gzipSync(content)));
+      await expectNear([file], totalOf(contents), 1.35);
+    });
+
     it('looks at members of BGZF all over a file whose beginning is not like the rest', async () => {
       const content = Buffer.concat([...Array.from({ length: 3 }, () => random), Buffer.from(sparse)]);
       await expectNear([bgzfOf(content, [60_000])], content.byteLength, 2);

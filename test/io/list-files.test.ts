@@ -2,7 +2,7 @@
  * Finding input files: everything below a directory or matching a pattern, in the byte order of the paths, the same
  * from every current directory; and no file is left out silently.
  */
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AbortError, InputError, SystemError } from '#src/errors.js';
@@ -52,6 +52,27 @@ describe('finding files', () => {
         'd/～',
         'd/\u{1f600}',
       ]);
+    });
+
+    it('refuses a directory that goes while it is listed, unless its name may vanish', async () => {
+      makeFiles('d/a', 'd/part1/x', 'd/z');
+      const list = () =>
+        listDirectory(directory.path('d'), undefined, (folder) => {
+          if (folder.endsWith('/d')) renameSync(directory.path('d/part1'), directory.path('d/part1.done'));
+          return false;
+        });
+      await expect(list()).rejects.toThrow(/cannot list the directory .*part1: no such file or directory/);
+      renameSync(directory.path('d/part1.done'), directory.path('d/part1'));
+      const leaving = listDirectory(
+        directory.path('d'),
+        undefined,
+        (folder) => {
+          if (folder.endsWith('/d')) rmSync(directory.path('d/part1'), { recursive: true });
+          return false;
+        },
+        (name) => name === 'part1',
+      );
+      expect(namesOf(await leaving)).toEqual(['d/a', 'd/z']);
     });
 
     it('follows links to files, and not links to directories, so that a cycle ends', async () => {

@@ -118,13 +118,14 @@ describe('inspectStore', () => {
     expect(seen.at(-1)).toMatchObject({ phase: 'verify', bytesDone: diskBytes, bytesTotal: diskBytes });
 
     const controller = new AbortController();
-    const stop = () => controller.abort();
+    const reason = new Error('enough');
+    const stop = () => controller.abort(reason);
     const stopped = inspectStore(
       store(),
       { verify: true, signal: controller.signal, onProgress: stop },
       { inline: false },
     );
-    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR' });
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORT_ERR', cause: reason });
 
     const path = join(
       store(),

@@ -1,10 +1,11 @@
 /** What pass 1 says about disks that will be full, from what the inputs have decoded to so far. */
 import { open } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { SystemError } from '#src/errors.js';
 import { shuffle } from '#src/index.js';
 import { JobControl } from '#src/job-control.js';
 import { findShortages } from '#src/jobs/disk-space.js';
-import { SpaceWatch } from '#src/jobs/space-watch.js';
+import { SpaceWatch, type WatchedJob } from '#src/jobs/space-watch.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { reasonNotToMount, useMounts } from '../fixtures/mounts.js';
@@ -58,11 +59,48 @@ describe('SpaceWatch', () => {
     ]);
   });
 
+  it('ends the job with what the caller throws, and takes a directory that is gone for none', async () => {
+    vi.useFakeTimers();
+    try {
+      const reasons: unknown[] = [];
+      const stop = { fail: (reason: unknown) => reasons.push(reason) };
+      const during = async (job: Partial<WatchedJob>) => {
+        const { control } = watchOf(PIB);
+        control.count('scatteredBytes', PIB / 2);
+        control.count('decodedBytes', PIB);
+        const shortage = { device: '1', description: 'for output', advice: 'free some space' };
+        const watch = new SpaceWatch({
+          control,
+          inputBytes: PIB,
+          needOf: (bytes) => ({ tempBytes: 0, outputBytes: bytes }),
+          shortagesOf: () => [shortage],
+          onWarning: () => {
+            throw thrown;
+          },
+          ...job,
+        });
+        await watch.during(async () => vi.advanceTimersByTime(3500), stop);
+      };
+      const thrown = new RangeError('of the caller');
+      await during({});
+      expect(reasons).toEqual([thrown]);
+      await during({
+        shortagesOf: () => {
+          throw new SystemError('ERR_IO', 'gone');
+        },
+      });
+      expect(reasons).toEqual([thrown]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('says nothing while there is room, or too little was read', () => {
     for (const [inputBytes, storedBytes] of [
       [1000, 500],
       [PIB, PIB / 128],
       [undefined, 500],
+      [0, 0],
     ] as const) {
       const { watch, control, warnings } = watchOf(inputBytes);
       control.count('scatteredBytes', storedBytes);

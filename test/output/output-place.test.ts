@@ -3,7 +3,7 @@
  * written.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -185,7 +185,7 @@ describe('requireReplaceable for shards', () => {
     'takes one that holds %s by force alone',
     (name) => {
       mkdirSync(directory.path('old'));
-      writeFileSync(directory.path('old', name), '');
+      writeFileSync(directory.path('old', name), '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n');
       expect(check()).toThrow(
         refusal(
           'ERR_OUTPUT_EXISTS',
@@ -198,17 +198,22 @@ describe('requireReplaceable for shards', () => {
     },
   );
 
-  it.each(['shard-00003-of-00009', '.shard.complete.json', 'shard.complete.json'])(
-    'refuses a directory of the name %s',
-    (name) => {
-      mkdirSync(directory.path('old', name), { recursive: true });
-      for (const force of [false, true]) {
-        expect(check(force)).toThrow(
-          refusal('ERR_OUTPUT_PLACE', new RegExp(`^NAMED/${name} is a directory with the name of a shard; remove it`)),
-        );
-      }
-    },
-  );
+  it('leaves a file alone that is only called like a former marker', () => {
+    mkdirSync(directory.path('old', 'shard.complete.json'), { recursive: true });
+    expect(check()).not.toThrow();
+    rmdirSync(directory.path('old', 'shard.complete.json'));
+    writeFileSync(directory.path('old', 'shard.complete.json'), '{"a":"user data"}\n');
+    expect(check()).not.toThrow();
+  });
+
+  it.each(['shard-00003-of-00009', '.shard.complete.json'])('refuses a directory of the name %s', (name) => {
+    mkdirSync(directory.path('old', name), { recursive: true });
+    for (const force of [false, true]) {
+      expect(check(force)).toThrow(
+        refusal('ERR_OUTPUT_PLACE', new RegExp(`^NAMED/${name} is a directory with the name of a shard; remove it`)),
+      );
+    }
+  });
 });
 
 describe('stagingParentOf', () => {

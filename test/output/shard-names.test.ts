@@ -68,7 +68,12 @@ describe('findFormerFiles', () => {
     expect(find()).toEqual(['.shard.complete.json']);
     writeFileSync(directory.path('out', 'shard-00000-of-00001.csv'), '');
     expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json']);
-    writeFileSync(directory.path('out', 'shard.complete.json'), 'of an older version');
+    writeFileSync(directory.path('out', 'shard.complete.json'), 'data');
+    expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json']);
+    writeFileSync(
+      directory.path('out', 'shard.complete.json'),
+      '{"shards":1,"records":2,"bytes":3,"checksum":"0123456789abcdef"}\n',
+    );
     expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json', 'shard.complete.json']);
     // A prefix that begins with a dot takes no marker of another prefix for its own.
     const hidden = { path: directory.path('out'), naming: { ...naming, prefix: '.shard' } };

@@ -33,7 +33,7 @@ function loseManifest(number = 4): Buffer {
 }
 
 const LOST =
-  /^verification failed: the pile store \S+ was at state 4, but \S+\/000000000004 is gone and the newest manifest is that of state 3.*; restore the manifest from a copy, or give `giveUpLost` to pileshuf gc to continue from state 3$/;
+  /^verification failed: the pile store \S+ was at state 4, but \S+\/000000000004 is gone and the newest manifest is that of state 3.*; restore the manifest from a copy, or give `giveUpLost` to `collectStore` to continue from state 3$/;
 
 describe('a store whose newest manifest is lost', () => {
   it.each<[string, () => unknown]>([
@@ -59,7 +59,7 @@ describe('a store whose newest manifest is lost', () => {
     await writeStore();
     loseManifest();
     await expect(inspectStore(store())).rejects.toThrow(
-      /state 3, which does not name 1 pile set of \d+ bytes, the newest of 20\S+Z; restore/,
+      /state 3, which does not name 1 pile set of \d+ bytes \(the newest of 20\S+Z\); restore/,
     );
   });
 
@@ -109,13 +109,13 @@ describe('pile sets that no state names, in a store that does not know which sta
     const unowned = { pileSets: 1, bytes: expect.any(Number), newest: expect.stringMatching(/^20\S+Z$/) };
     expect(await inspectStore(store())).toMatchObject({ state: 3, verified: false, unowned });
     await expect(inspectStore(store(), { verify: true })).rejects.toThrow(
-      /1 pile set of \d+ bytes, .*, that belong to no state and to no writer: a manifest newer than that of state 3 may be lost/,
+      /1 pile set of \d+ bytes \(the newest of .*\) of no state and no writer: a manifest newer than that of state 3 may be lost/,
     );
     expect(await collectStore(store(), { graceMilliseconds: 0 })).toMatchObject({ pileSets: 0, unowned });
     expect(pileSetFiles()).toEqual(files);
     const warnings: string[] = [];
     await shuffleStore(store(), { output: directory.path('out'), onWarning: (line) => warnings.push(line) });
-    expect(warnings).toEqual([expect.stringMatching(/1 pile set of .*: a manifest may be lost; pileshuf inspect/)]);
+    expect(warnings).toEqual([expect.stringMatching(/1 pile set of .*: a manifest may be lost; `inspectStore` tells/)]);
     const told = await runCommand(['inspect', store()]);
     expect(told.stdout.toString()).toMatch(
       /^unowned {5}1 pile set, .*, which a lost manifest has named; pileshuf gc --give-up-lost/m,

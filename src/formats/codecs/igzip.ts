@@ -102,6 +102,6 @@ async function* behindHandedOver(
   if (position >= end && ownCrc === crc) return;
   throw new SystemError(
     'ERR_IO',
-    `${path}: igzip and node:zlib decoded it to different bytes; turn \`igzip\` off, and check the memory of this machine`,
+    `${path}: igzip and node:zlib decoded it to different bytes; decode it without igzip (\`igzip\`), and check the memory of this machine`,
   );
 }
