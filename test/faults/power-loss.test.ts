@@ -63,7 +63,7 @@ const jobs = useTinyJobs();
 it.each(
   sampled(
     LOSSES.map((loss, number) => ({ ...loss, number })),
-    3,
+    5,
   ),
 )('$name', async (loss) => {
   const { name: lossName, kind, beginsAlike = false, fails, number } = loss;

@@ -75,7 +75,7 @@ const step = atScale(23, 3, 1);
 
 const directory = useMemoryDirectory();
 
-describe.each(sampled(KINDS, 4))('$name', (kind) => {
+describe.each(sampled(KINDS, 5, 4))('$name', (kind) => {
   async function expectedOf(inputs: readonly string[]): Promise<Content> {
     kind.prepare(directory.path('undisturbed'));
     return await undisturbed(directory, { inputs, ...kind.options });

@@ -381,7 +381,7 @@ describe('a header that differs', () => {
       expect(existsSync(output)).toBe(false);
       return lines[0];
     };
-    for (const store of [asItIs, gzipSync]) {
+    for (const store of sampled([asItIs, gzipSync], 2, position)) {
       writeFileSync(one, first);
       writeFileSync(two, store(other));
       expect(await refused([one, two])).toBe(line(two, one, expected, got));

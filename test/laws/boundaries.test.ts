@@ -67,7 +67,7 @@ describe('boundaries', () => {
     ['one-byte buffers', { ...SMALL, bufferBytes: 1, outputBytes: 1, sliceBytes: 1 }],
   ];
 
-  describe.each(sampled(tunings, 5))('with %s', (_, tuning) => {
+  describe.each(sampled(tunings, 8))('with %s', (_, tuning) => {
     it.each<[string, string[]]>([
       ['no byte', ['']],
       ['no byte in any of three inputs', ['', '', '']],

@@ -234,7 +234,7 @@ describe('a program of this name', () => {
     standIn('gzip -dc | tr x y');
     const { error } = await byIgzip(one);
     expect(error).toBe(
-      'in.gz: igzip and node:zlib decoded it to different bytes; turn `igzip` off, and check the memory of this machine',
+      'in.gz: igzip and node:zlib decoded it to different bytes; decode it without igzip (`igzip`), and check the memory of this machine',
     );
   });
 
