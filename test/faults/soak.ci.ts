@@ -205,12 +205,13 @@ async function interruptAfter(
   }
 }
 
-/** Of the line that lies nearest to the points. */
+/**
+ * Three quarters of all pairs of points rise faster. What a leak adds with each job, every pair shows; a step, such as one
+ * more arena of the allocator, only the pairs across it do: half of them at most.
+ */
 function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
-  const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [meanX, meanY] = [meanOf(points.map(([x]) => x)), meanOf(points.map(([, y]) => y))];
-  const covariance = meanOf(points.map(([x, y]) => (x - meanX) * (y - meanY)));
-  return covariance / meanOf(points.map(([x]) => (x - meanX) ** 2));
+  const slopes = points.flatMap(([x, y], i) => points.slice(i + 1).map(([nextX, nextY]) => (nextY - y) / (nextX - x)));
+  return slopes.toSorted((one, other) => one - other)[Math.floor(slopes.length / 4)] ?? Number.NaN;
 }
 
 function countOpenFiles(): number {
