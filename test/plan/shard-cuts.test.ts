@@ -50,6 +50,13 @@ const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ m
 });
 
 describe('planShardCuts', () => {
+  it('by bytes: no byte over the limit when a record begins one byte before its cut', () => {
+    // Even cuts at 152 would let a shard run to 152 + 9 bytes.
+    const totals = { records: 152, bytes: 1520, longestRecordBytes: 10, bytesAround: 0 };
+    expect(arithmeticCuts({ by: 'bytes', maxShardBytes: 160 }, totals).shardCount).toBe(11);
+    expect(arithmeticCuts({ by: 'bytes', maxShardBytes: 161 }, totals).shardCount).toBe(10);
+  });
+
   it('by count: as many shards as asked for, record counts that differ by at most one', () => {
     fc.assert(
       fc.property(lengths, fc.integer({ min: 1, max: 300 }), (records, shardCount) => {
