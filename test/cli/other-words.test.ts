@@ -59,10 +59,6 @@ describe('an option of another program', () => {
 });
 
 describe('an input that does not exist', () => {
-  it('may be -0, which the parser takes for a number', () => {
-    expect(refusal('-0')).toEqual(['ERR_INPUT_MISSING', 'the input -0 does not exist; give --zero-terminated']);
-  });
-
   const refusal = (word: string) => {
     try {
       refuseMistypedWords([word], 'shuffle');
@@ -72,6 +68,10 @@ describe('an input that does not exist', () => {
     }
     return undefined;
   };
+
+  it('may be -0, which the parser takes for a number', () => {
+    expect(refusal('-0')).toEqual(['ERR_INPUT_MISSING', 'the input -0 does not exist; give --zero-terminated']);
+  });
 
   it.each<[string, string]>([
     ['shuffle', 'the main command has no name: leave the word out'],
