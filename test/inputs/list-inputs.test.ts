@@ -1,16 +1,19 @@
 /** From names to inputs: which files, in which order, with which codec, and every refused name. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AbortError, InputError, UsageError } from '#src/errors.js';
 import { listInputs } from '#src/inputs/list-inputs.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { BGZF_END, bgzfMember } from '../formats/codecs/bgzf-file.js';
 
 describe('listInputs', () => {
   const directory = useTestDirectory();
+  const fileCalls = useFileCalls();
   const home = process.cwd();
   afterEach(() => process.chdir(home));
 
@@ -128,6 +131,21 @@ describe('listInputs', () => {
     };
     expect(listed('-', a)).toEqual([['-', a], [`${a} is the same file as -: its records come twice`]]);
     expect(listed(a, '-')).toEqual([[a, '-'], [`- is the same file as ${a}: its records come twice`]]);
+  });
+
+  it.each([
+    ['.pileshuf-0123456789abcdef.job', true],
+    ['part1.pileshuf-0123456789abcdef.job', false],
+  ])('passes over a directory that is gone when it is its turn if a job may call it %s', async (name, mayVanish) => {
+    makeFiles('d/a', `d/${name}/x`);
+    const list = (path: string) => {
+      if (path.endsWith(name)) rmSync(path, { recursive: true });
+      return systemFileCalls.list(path);
+    };
+    fileCalls.replace({ list });
+    const listed = namesOf(directory.path('d'));
+    if (mayVanish) expect(await listed).toEqual(['d/a']);
+    else await expect(listed).rejects.toThrow(/^cannot list the directory .*: no such file or directory$/);
   });
 
   it('takes all files below a directory, sorted by the bytes of their paths', async () => {
