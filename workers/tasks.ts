@@ -7,10 +7,12 @@ import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
 import { countByte } from './tasks/count-byte.js';
+import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
+import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import { verifyPiles } from './tasks/verify-piles.js';
 import { writeRange } from './tasks/write-range.js';
@@ -19,11 +21,13 @@ export { forgetJob } from './thread-state.js';
 
 const TASKS = {
   count: countByte,
+  hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
   note: noteRecords,
   'read-back': readBack,
   scatter: scatterSlice,
+  'scatter-held': scatterHeldSlice,
   verify: verifyPiles,
   write: writeRange,
 };

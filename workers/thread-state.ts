@@ -6,19 +6,30 @@ import type { DecoderMemory } from '../src/formats/codec.js';
 import { openZstdPacker } from '../src/formats/codecs/zstd-writer.js';
 import { JobControl } from '../src/job-control.js';
 import { RamPool } from '../src/pile-sets/ram-pool.js';
+import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { memoryForDecoder } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
+import { RecordMemory } from './held/record-memory.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
-export interface ThreadState {
+/** The state for tasks that write the output. */
+export interface OutputState {
   readonly control: JobControl;
-  readonly arena: Arena;
-  readonly hasher: KernelHasher;
   /** For the output, which is written while segments are read. */
   readonly outputHasher: KernelHasher;
+}
+
+export interface ThreadState extends OutputState {
+  readonly arena: Arena;
+  readonly hasher: KernelHasher;
+}
+
+/** The state for tasks on records that stay where they were read. */
+export interface HeldState extends OutputState {
+  readonly memory: RecordMemory;
 }
 
 /** The state for tasks that read inputs. */
@@ -36,6 +47,7 @@ export interface PileState extends ThreadState {
 const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
+const heldStatesOfJobs = new Map<string, Promise<HeldState>>();
 
 export function threadStateOf(job: TaskSettings): ThreadState {
   const state = keptState(statesOfJobs, job, () => {
@@ -44,8 +56,8 @@ export function threadStateOf(job: TaskSettings): ThreadState {
     return {
       control,
       arena,
-      hasher: new KernelHasher(arena.kernel, 'segments'),
-      outputHasher: new KernelHasher(arena.kernel, 'output'),
+      hasher: new KernelHasher(arena, 'segments'),
+      outputHasher: new KernelHasher(arena, 'output'),
     };
   });
   state.arena.allow(job.arenaBytes);
@@ -69,6 +81,14 @@ export function pileStateOf(job: PileSettings): PileState {
   }));
 }
 
+export function heldStateOf(job: TaskSettings, handle: RecordMemoryHandle): Promise<HeldState> {
+  const { control } = threadStateOf(job);
+  return keptState(heldStatesOfJobs, job, async () => {
+    const memory = await RecordMemory.open(handle, control);
+    return { control, memory, outputHasher: new KernelHasher(memory, 'output') };
+  });
+}
+
 /** The state of each job, by its name: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
@@ -80,7 +100,7 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs]) states.delete(jobName);
+  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs]) states.delete(jobName);
 }
 
 /**

@@ -179,6 +179,8 @@ function memoryNeedOf({ memoryBytes, workers }: MachineRequest, byteLength: numb
     recordBytes: Math.max(1, byteLength),
     meanRecordBytes: USUAL_RECORD_BYTES,
     exact: false,
+    hasStreams: false,
+    mayHold: false,
     tempDiskCount: 1,
     tempDisksRotate: false,
     openFileLimit: readOpenFileLimit(),

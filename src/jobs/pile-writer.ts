@@ -223,7 +223,7 @@ function openPileSet({ snapshot, inputId, memory, control }: WriterParts, attemp
     layout: layoutOf(snapshot, UNGATED, device.deviceClass === 'rotating'),
     ramPool: undefined,
     indexInFile: true,
-    hasher: new KernelHasher(arena.kernel, 'segments'),
+    hasher: new KernelHasher(arena, 'segments'),
     compressor: undefined,
     control,
   });

@@ -17,9 +17,11 @@ import { randomBytes } from 'node:crypto';
 import { inputKeyOf } from '../inputs/ids.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
+import { holdInputs } from '../passes/hold-pass.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { diskBytesOf } from '../passes/scattered-piles.js';
-import { JobStop, openRamPool, startThreads } from '../passes/threads.js';
+import { openJobMemory } from '../passes/job-memory.js';
+import { JobStop, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tellOfDiscarded } from './discarded-work.js';
@@ -88,13 +90,13 @@ async function shuffleAt(
   const outlivesJob = site.kind === 'files' && site.outlivesJob;
   const attempt = randomBytes(4).toString('hex');
 
-  // The thread of the memory pool starts beside those of the task pool, and ends after them.
-  const openingRamPool = openRamPool(memory.ramPoolBytes, inline, stop, releases);
-  openingRamPool.catch(() => {});
+  // The threads that keep memory start beside those of the task pool, and end after them.
+  const openingMemory = openJobMemory(memory, inline, stop, releases);
+  openingMemory.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: plan.slices.length };
   const threads = await startThreads(size, { control, stop }, profile.add, releases);
-  const ramPool = await openingRamPool;
+  const { ramPool, recordMemory } = await openingMemory;
   const piling = { layout: { pileCount, stripeCount, ...site.piles }, ramPool, tempZstdLevel: request.tempZstdLevel };
 
   profile.pass1Begins();
@@ -107,7 +109,10 @@ async function shuffleAt(
     onWarning: request.onWarning,
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
-  const scatter = () => scatterInputs(scatterWork, threads, keptPileSets);
+  const scatter = () =>
+    recordMemory === undefined
+      ? scatterInputs(scatterWork, threads, keptPileSets)
+      : holdInputs({ ...scatterWork, ...recordMemory }, threads);
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
   const pass1 = await progress.during('scatter', plan.inputBytes, watched);
   const piles = pass1.value;
@@ -115,9 +120,9 @@ async function shuffleAt(
   const { records, bytes, decoders } = piles;
   progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), bytes));
   const outputPlan = planOutput(request, piles, foundHeaders(request, piles));
-  const second = await threadsOfPass2(threads, plan, ramPool, piles, profile.add, releases);
+  const second = await threadsOfPass2(threads, plan, { ramPool, recordMemory }, piles, profile.add, releases);
 
-  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, {
+  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, piles.held, {
     framing: request.framing,
     tiesByBytes: inputIds !== undefined,
     hashesOutput: outlivesJob,

@@ -1,7 +1,7 @@
 /**
  * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
  */
-import type { PileSettings, ReadSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
+import type { HeldPiles, PileSettings, ReadSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../pile-sets/ram-pool.js';
@@ -47,19 +47,26 @@ export function shuffleSettings(
   { memory }: WorkPlan,
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
+  held: HeldPiles | undefined,
   rest: Pick<ShuffleSettings, 'framing' | 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {
-  const { bufferBytes, readBytes, outputBytes } = memory;
+  const { bufferBytes, readBytes } = memory;
+  const outputBytes = held === undefined ? memory.outputBytes : (memory.hold ?? memory).outputBytes;
   const piles: PileSettings = {
     jobName,
     control: control.buffer,
     arenaBytes,
-    layout,
+    layout: held === undefined ? layout : layoutOfHeld(held),
     ramPool,
     tempZstdLevel,
     bufferBytes,
   };
   return { ...piles, ...rest, readBytes, outputBytes };
+}
+
+/** Piles of entries in memory: no stripe of them is deleted early. */
+function layoutOfHeld({ pileCount }: HeldPiles): PileSetLayout {
+  return { pileCount, stripeCount: 1, disks: [], indexDirectory: '' };
 }

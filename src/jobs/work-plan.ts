@@ -113,7 +113,7 @@ export async function planShuffle(
   const slices = takeSlices(await slicesOf(work, request, inputs), layout);
   const { memory, sliceBytes } = work;
   const isResumable = work.memoryNeed.isResumable;
-  const needsLayout = isResumable && memory.ramPoolBytes === 0;
+  const needsLayout = isResumable && memory.ramPoolBytes === 0 && memory.hold === undefined;
   return {
     ...scatterPlan(work, slices),
     isResumable,
@@ -150,6 +150,8 @@ export function planStoreShuffle(
     recordBytes: Math.max(1, bytes),
     meanRecordBytes: Math.max(1, bytes / Math.max(1, records)),
     exact: true,
+    hasStreams: false,
+    mayHold: false,
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -243,6 +245,8 @@ function planWork(
     recordBytes: Math.max(1, estimate.recordBytes),
     meanRecordBytes: estimate.meanRecordBytes,
     exact: estimate.exact,
+    hasStreams,
+    mayHold: layout === undefined && (estimate.exact || !isResumable),
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -251,13 +255,16 @@ function planWork(
     layout,
   };
   const memory = planMemory(memoryNeed, tuning);
-  const { workers, pileCount, bufferBytes } = memory;
+  const { workers, pileCount, bufferBytes, hold } = memory;
   const sliceBytes =
-    layout?.sliceBytes ?? tuning.sliceBytes ?? planSliceBytes(estimate.recordBytes, workers, pileCount, bufferBytes);
+    layout?.sliceBytes ??
+    tuning.sliceBytes ??
+    hold?.sliceBytes ??
+    planSliceBytes(estimate.recordBytes, workers, pileCount, bufferBytes);
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => ({
-    tempBytes: Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
+    tempBytes: hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
     outputBytes: isCompressed ? compressedBytes : recordBytes,
   });
   const compressedBytes = expectCompressedBytes(inputs);

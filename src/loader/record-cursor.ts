@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:buffer';
 import { SystemError, UsageError } from '../errors.js';
-import { copySharedBytes } from '../pile-sets/pool-memory.js';
+import { copySharedBytes } from '../io/shared-bytes.js';
 import type { LoadedPortion, PortionReader } from './portion-reader.js';
 
 /**

@@ -13,6 +13,7 @@ import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryForRecord, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
 import { type CutsToFit, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import type { JobMemory } from './job-memory.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
 import { startThreads, type Threads } from './threads.js';
@@ -107,22 +108,25 @@ export function fitPass2(
 }
 
 /**
- * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so.
+ * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so, or if the records did not stay in the
+ * memory for records, which is freed with its threads.
  * @param releases ends the threads when the job ends.
  * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
 export async function threadsOfPass2(
   threads: Threads,
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
-  ramPool: RamPoolHandle | undefined,
+  { ramPool, recordMemory }: JobMemory,
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],
 ): Promise<{ readonly threads: Threads; readonly arenaBytes: number }> {
   const { control } = threads;
+  if (piles.held !== undefined) return { threads, arenaBytes: memory.pass2ArenaBytes };
   const { workers, arenaBytes, needsNewThreads } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
-  if (!needsNewThreads) return { threads, arenaBytes };
+  if (!needsNewThreads && recordMemory === undefined) return { threads, arenaBytes };
   await threads.pool.destroy();
+  await recordMemory?.release();
   const threadCount = inline ? 0 : workers;
   return {
     threads: await startThreads({ threadCount, startCount: threadCount }, threads, onProfile, releases),

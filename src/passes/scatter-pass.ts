@@ -4,15 +4,12 @@
  * every byte of every input once, and the piles must hold as many bytes.
  */
 import type { ScatterSettings } from '../../workers/settings.js';
-import type { ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
+import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
 import { afterFailure } from '../cleanup.js';
 import { VerificationError } from '../errors.js';
-import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
-import { headerRuleOf } from '../formats/record-format.js';
+import type { Header } from '../formats/header.js';
 import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
-import { KeySample } from '../inputs/key-sample.js';
 import { removeFile } from '../io/files.js';
-import { inputName } from '../io/input-source.js';
 import {
   commitPileSets,
   committedIndexPath,
@@ -20,15 +17,16 @@ import {
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
 import { pileSetFiles, roleOf } from '../pile-sets/pile-layout.js';
-import { addTotals, emptyTotals, type PileTotals, sumTotals } from '../pile-sets/pile-totals.js';
+import { sumTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
-import { bytesMissing, CoverageCheck } from './coverage-check.js';
+import { bytesMissing } from './coverage-check.js';
+import { GatheredSlices } from './gathered-slices.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+import type { ScatteredPiles } from './scattered-piles.js';
 import type { Threads } from './threads.js';
 
 /** The work of a scatter pass. */
@@ -65,7 +63,7 @@ export async function scatterInputs(
   kept: KeptPileSets | undefined,
 ): Promise<ScatterOutcome> {
   const { pool, stop, control } = threads;
-  const gathered = new GatheredSlices(work);
+  const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
   const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
   const countBefore = await countBeforeRanges(work, threads, (slice) => gathered.has(slice));
   const left = [...work.slices.keys()].filter((slice) => !gathered.has(slice));
@@ -96,8 +94,8 @@ export function scatterTask(work: ScatterWork, slice: number, countBefore: Count
   return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
 }
 
-/** @throws VerificationError if the pile set does not hold as many bytes as were read. */
-function requireScattered(result: ScatterResult): ScatterResult {
+/** @throws VerificationError if the piles do not hold as many bytes as were read. */
+export function requireScattered<Result extends ReadResult>(result: Result): Result {
   const readBytes = result.coverage.reduce((sum, { start, end, addedBytes }) => sum + end - start + addedBytes, 0);
   const { bytes } = sumTotals(result.totals);
   if (bytes === readBytes) return result;
@@ -155,82 +153,4 @@ function storedBytesOf(slice: Slice): number {
   return slice.reduce((sum, { start, end, members }) => {
     return sum + (members === undefined ? (end ?? start) - start : members.storedEnd - members.storedStart);
   }, 0);
-}
-
-/** The results of the tasks, added up. */
-class GatheredSlices {
-  readonly decoders: Record<string, number> = {};
-  readonly #pileSets: ScatteredPileSet[] = [];
-  readonly #totals: PileTotals;
-  readonly #coverage: CoverageCheck;
-  readonly #inputs: ScatterWork['inputs'];
-  readonly #headerRule: HeaderRule | undefined;
-  readonly #keys = new KeySample();
-  /** Where the records of each input end, in decoded bytes. */
-  readonly recordEnds: Float64Array;
-  #firstHeader: FoundHeader | undefined;
-  /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
-  #firstHeaderOrdinal: number;
-  #longestRecordBytes = 0;
-
-  constructor({ inputs, firstHeader, settings }: ScatterWork) {
-    this.#inputs = inputs;
-    this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
-    this.#firstHeader = firstHeader;
-    this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
-    this.#totals = emptyTotals(settings.layout.pileCount);
-    this.#coverage = new CoverageCheck(inputs);
-    this.recordEnds = new Float64Array(inputs.length);
-  }
-
-  get header(): Header | undefined {
-    return this.#firstHeader?.header;
-  }
-
-  has(slice: number): boolean {
-    return this.#pileSets[slice] !== undefined;
-  }
-
-  /** @throws InputError if the header of a stream differs from the others. */
-  add(slice: number, result: ScatterResult): void {
-    const { pileSet, coverage, totals, longestRecordBytes, keys = [], streamHeader, decoders } = result;
-    for (const [name, count] of Object.entries(decoders)) {
-      this.decoders[name] = (this.decoders[name] ?? 0) + count;
-    }
-    if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
-    const { name, index, diskBytes } = pileSet;
-    this.#pileSets[slice] = { name, index, diskBytes };
-    for (const part of coverage) {
-      this.#coverage.add(part);
-      this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
-    }
-    this.#keys.addAll(keys);
-    this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
-    addTotals(this.#totals, totals);
-  }
-
-  #addHeader(inputOrdinal: number, header: Header): void {
-    const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
-    if (this.#headerRule === undefined) throw new RangeError('a task read a header that no option asks for');
-    if (this.#firstHeader !== undefined) requireSameHeader(this.#headerRule, this.#firstHeader, found);
-    if (this.#firstHeader === undefined || inputOrdinal < this.#firstHeaderOrdinal) {
-      this.#firstHeader = found;
-      this.#firstHeaderOrdinal = inputOrdinal;
-    }
-    this.#coverage.setHeader(inputOrdinal, header);
-  }
-
-  /** Notes the new path of the index of a pile set. */
-  indexMoved(slice: number, path: string): void {
-    const pileSet = this.#pileSets[slice];
-    if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
-  }
-
-  /** @throws VerificationError if the piles do not hold all of the inputs; InputError if a key was seen twice. */
-  piles(): ScatteredPiles {
-    const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes);
-    this.#coverage.verify(piles.bytes);
-    this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
-    return piles;
-  }
 }

@@ -1,6 +1,6 @@
 /** The work of a shuffle pass, and the part that each of its tasks gets. */
 import type { ShuffleSettings } from '../../workers/settings.js';
-import type { PilesTask } from '../../workers/tasks/open-orderer.js';
+import type { PilesTask } from '../../workers/tasks/open-order.js';
 import type { OutputTarget } from '../output/output-target.js';
 import type { SampleSource } from './sample-places.js';
 import type { ScatteredPiles } from './scattered-piles.js';
@@ -24,6 +24,6 @@ export interface ShuffleWork extends PilesWork {
 
 /** @param name prefix of the names of the task's temp files, unique to this task. */
 export function pilesTask({ settings, piles, attempt }: PilesWork, name: string): PilesTask {
-  const { pileSets, longestRecordBytes } = piles;
-  return { job: settings, pileSets, longestRecordBytes, attemptName: `${name}-${attempt}` };
+  const { pileSets, held, longestRecordBytes } = piles;
+  return { job: settings, pileSets, held, longestRecordBytes, attemptName: `${name}-${attempt}` };
 }

@@ -19,6 +19,7 @@
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
 import { LARGEST_ARENA_BYTES, pass1Arena, pass2Arena, STORED_HEADER_BYTES, storedByteCost } from './arena-sizes.js';
+import { type HoldPlan, type HoldTuning, planHold } from './hold-plan.js';
 import {
   DISK_BUFFERS,
   divide,
@@ -40,12 +41,9 @@ const FEWEST_STRIPES_WANTED = 4;
 const SMALLEST_SHARE_BYTES = 4 * MIB;
 
 /** Sizes that tests shrink to make rare paths common. Users have no need to set them. */
-export interface Tuning {
+export interface Tuning extends HoldTuning {
   readonly pileCount?: number;
   readonly bufferBytes?: number;
-  readonly readBytes?: number;
-  readonly outputBytes?: number;
-  readonly sliceBytes?: number;
   readonly stripeCount?: number;
   /** The fixed size of a worker's arena in pass 2; a small arena forces piles to be scattered again. */
   readonly pass2ArenaBytes?: number;
@@ -67,6 +65,10 @@ export interface MemoryNeed {
   readonly meanRecordBytes: number;
   /** Whether `recordBytes` is the true size (plain regular files). */
   readonly exact: boolean;
+  /** Whether some input is a stream, of which nobody knows the size. */
+  readonly hasStreams: boolean;
+  /** Whether records may stay where they are read. A job of which something lies on disk could not be resumed. */
+  readonly mayHold: boolean;
   readonly tempDiskCount: number;
   /** Whether a temp disk moves a head between two reads. */
   readonly tempDisksRotate: boolean;
@@ -100,12 +102,29 @@ export interface MemoryPlan {
   readonly maySpill: boolean;
   /** Bytes that the pile sets will take, as far as the plan knows. */
   readonly storedBytes: number;
+  /** How records stay where they are read; undefined: they do not. If they do not fit after all, the rest of this plan holds. */
+  readonly hold: HoldPlan | undefined;
 }
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
 const HELD_SHARE = 1 / 8;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
+  const hold = mayHold(need, tuning) ? planHold({ ...need, isKnown: !need.hasStreams }, tuning) : undefined;
+  if (hold === undefined) return planPiles(need, tuning);
+  // When a job turns out not to fit, its records go to disk, or to a pool in the rest of the memory.
+  const rest = { ...need, budgetBytes: need.budgetBytes - hold.memoryBytes };
+  const piles = planPiles(rest, need.exact ? { ...tuning, keepInRam: false } : tuning);
+  return { ...piles, maySpill: !need.exact, hold };
+}
+
+function mayHold(need: MemoryNeed, tuning: Tuning): boolean {
+  const { hold, keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes } = tuning;
+  const tunesPiles = [keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes].some((size) => size !== undefined);
+  return need.mayHold && (hold ?? !tunesPiles);
+}
+
+function planPiles(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const { budgetBytes, layout } = need;
   if (!need.holdsOutput) return planArenas(need, tuning);
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
@@ -216,6 +235,7 @@ function finish(
     ramPoolBytes: Math.floor(ramPoolBytes),
     maySpill: tuning.keepInRam === false || maySpill,
     storedBytes,
+    hold: undefined,
   };
 }
 

@@ -7,9 +7,9 @@ import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
+import { copySharedBytes } from '#src/io/shared-bytes.js';
 import { JobControl } from '#src/job-control.js';
 import { JobStop, keepRamPool } from '#src/passes/threads.js';
-import { copySharedBytes } from '#src/pile-sets/pool-memory.js';
 import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 
 const MIB = 2 ** 20;

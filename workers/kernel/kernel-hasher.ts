@@ -10,38 +10,38 @@ import type { Kernel } from './kernel.js';
 const LANES = { segments: 0, output: 1 } as const;
 
 export class KernelHasher implements SegmentHasher {
-  readonly #kernel: Kernel;
+  readonly #of: { readonly kernel: Kernel };
   readonly #lane: number;
 
-  /** @param of the kind of bytes that come in pieces. */
-  constructor(kernel: Kernel, of: keyof typeof LANES) {
-    this.#kernel = kernel;
-    this.#lane = LANES[of];
+  /** @param bytesOf the kind of bytes that come in pieces. */
+  constructor(of: { readonly kernel: Kernel }, bytesOf: keyof typeof LANES) {
+    this.#of = of;
+    this.#lane = LANES[bytesOf];
   }
 
   hash(bytes: Uint8Array, offset: number, byteLength: number): bigint {
     const address = this.#addressOf(bytes, offset);
     return BigInt.asUintN(
       64,
-      inPhase('hash', () => this.#kernel.wasm.recordHash(address, byteLength)),
+      inPhase('hash', () => this.#of.kernel.wasm.recordHash(address, byteLength)),
     );
   }
 
   begin(): void {
-    this.#kernel.wasm.beginHash(this.#lane);
+    this.#of.kernel.wasm.beginHash(this.#lane);
   }
 
   add(bytes: Uint8Array, offset: number, byteLength: number): void {
     const address = this.#addressOf(bytes, offset);
-    inPhase('hash', () => this.#kernel.wasm.addToHash(this.#lane, address, address + byteLength));
+    inPhase('hash', () => this.#of.kernel.wasm.addToHash(this.#lane, address, address + byteLength));
   }
 
   checksum(): bigint {
-    return BigInt.asUintN(64, this.#kernel.wasm.hashOfPieces(this.#lane));
+    return BigInt.asUintN(64, this.#of.kernel.wasm.hashOfPieces(this.#lane));
   }
 
   #addressOf(bytes: Uint8Array, offset: number): number {
-    if (bytes.buffer !== this.#kernel.bytes.buffer) throw new RangeError('bytes to hash lie outside of the kernel');
+    if (bytes.buffer !== this.#of.kernel.bytes.buffer) throw new RangeError('bytes to hash lie outside of the kernel');
     return bytes.byteOffset + offset;
   }
 }

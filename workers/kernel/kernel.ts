@@ -11,6 +11,7 @@ import { SystemError } from '../../src/errors.js';
 import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
 import { shippedFile } from '../../src/io/shipped-file.js';
+import { copySharedBytes } from '../../src/io/shared-bytes.js';
 
 /** The bytes of one page of linear memory. */
 const PAGE_BYTES = 65536;
@@ -54,6 +55,37 @@ export interface KernelFunctions extends FramingFunctions {
   ): void;
   scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
   longestRecord(): number;
+  useScratch(address: number): void;
+  scratchByteLength(): number;
+  prepareHold(pileCount: number, directory: number, blockBytes: number): void;
+  addBlocks(from: number, to: number): void;
+  blocksLeft(): number;
+  holdRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
+  longestHeld(): number;
+  beginWalk(directory: number, pile: number, blockBytes: number): void;
+  nextWalked(): number;
+  passWalked(): void;
+  storeWalked(out: number, capacity: number): number;
+  prepareHeldOrder(
+    counts: number,
+    bits: number,
+    sorted: number,
+    pile: number,
+    pileCount: number,
+    blockBytes: number,
+    tiesByBytes: boolean,
+  ): void;
+  countHeld(directory: number): number;
+  placeRanges(): void;
+  takeHeld(directory: number): void;
+  orderHeld(): number;
+  gatherHeld(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
+  heldByteLength(): number;
+  heldChecksum(): bigint;
+  heldEntry(index: number): number;
+  hashHeld(index: number): void;
+  measureHeld(index: number, endIndex: number, startLimit: bigint): number;
+  measuredHeld(): bigint;
   rescatterStored(from: number, to: number): number;
   prepareOrder(
     counts: number,
@@ -95,11 +127,17 @@ export interface KernelFunctions extends FramingFunctions {
   recordsSeen(): number;
 }
 
-let compiledModule: WebAssembly.Module | undefined;
+/** The same loops twice: WebAssembly has other modules for memory that threads share. */
+type Program = 'kernel.wasm' | 'kernel-shared.wasm';
 
-function compileOnce(): WebAssembly.Module {
-  compiledModule ??= new WebAssembly.Module(readProgram(shippedFile('kernel.wasm', import.meta.url)));
-  return compiledModule;
+const compiledModules = new Map<Program, WebAssembly.Module>();
+
+function compileOnce(program: Program): WebAssembly.Module {
+  const known = compiledModules.get(program);
+  if (known !== undefined) return known;
+  const compiled = new WebAssembly.Module(readProgram(shippedFile(program, import.meta.url)));
+  compiledModules.set(program, compiled);
+  return compiled;
 }
 
 function readProgram(url: URL): Uint8Array<ArrayBuffer> {
@@ -111,7 +149,15 @@ function readProgram(url: URL): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** V8 reserves 10 GiB of addresses for each linear memory, however small. */
+/** Of the declaration of every memory: V8 reserves 10 GiB of addresses for each, however small. */
+const MOST_PAGES = 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES);
+
+/** A linear memory of a fixed size. A page becomes memory when it is first written. */
+export function fixedMemory(byteLength: number, shared: boolean): WebAssembly.Memory {
+  const initial = Math.min(MOST_PAGES, Math.ceil(byteLength / PAGE_BYTES));
+  return givenMemory(() => new WebAssembly.Memory({ initial, maximum: MOST_PAGES, shared }));
+}
+
 function givenMemory<T>(ask: () => T): T {
   try {
     return ask();
@@ -127,22 +173,24 @@ function givenMemory<T>(ask: () => T): T {
 export class Kernel {
   readonly wasm: KernelFunctions;
   /** The whole linear memory, a new object after it grows: never keep it across `ensureArena`. */
-  bytes: Uint8Array<ArrayBuffer>;
+  bytes: Uint8Array;
   /** The same memory, for tables and tallies. */
   view: DataView;
   /** Writes the full buffers of `scatterRecords` and `rescatterStored`. */
   flush: FlushFunction = () => {
     throw new Error('a pile buffer was flushed outside of a scatter');
   };
+  /** Whether other threads work on the same memory. */
+  readonly isShared: boolean;
   readonly #memory: WebAssembly.Memory;
 
-  constructor() {
-    this.#memory = givenMemory(
-      () => new WebAssembly.Memory({ initial: 1, maximum: 1 + Math.ceil(MAX_ARENA_BYTES / PAGE_BYTES) }),
-    );
-    this.bytes = new Uint8Array(this.#memory.buffer);
-    this.view = new DataView(this.#memory.buffer);
-    const instance = new WebAssembly.Instance(compileOnce(), {
+  /** @param memory absent: a memory of its own, which grows. */
+  constructor(memory = givenMemory(() => new WebAssembly.Memory({ initial: 1, maximum: MOST_PAGES }))) {
+    this.#memory = memory;
+    this.bytes = new Uint8Array(memory.buffer);
+    this.view = new DataView(memory.buffer);
+    this.isShared = memory.buffer instanceof SharedArrayBuffer;
+    const instance = new WebAssembly.Instance(compileOnce(this.isShared ? 'kernel-shared.wasm' : 'kernel.wasm'), {
       env: {
         memory: this.#memory,
         abort: () => {
@@ -152,6 +200,12 @@ export class Kernel {
       host: { flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0) },
     });
     this.wasm = instance.exports as unknown as KernelFunctions;
+  }
+
+  /** Copies `source` to `address`. */
+  write(source: Uint8Array, address: number): void {
+    if (this.isShared) copySharedBytes(source, this.bytes, address);
+    else this.bytes.set(source, address);
   }
 
   /**

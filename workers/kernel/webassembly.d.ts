@@ -8,8 +8,9 @@ declare namespace WebAssembly {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);
   }
   class Memory {
-    readonly buffer: ArrayBuffer;
-    constructor(descriptor: { initial: number; maximum: number });
+    /** Shared if the memory is. */
+    readonly buffer: ArrayBufferLike;
+    constructor(descriptor: { initial: number; maximum: number; shared?: boolean });
     grow(pages: number): number;
   }
 }

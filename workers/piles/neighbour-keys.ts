@@ -4,7 +4,7 @@
 import type { SampleKeys } from '../../src/formats/framing.js';
 import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ranges.js';
 import { checksumTextOf } from '../../src/pile-sets/pile-totals.js';
-import type { PileOrderer } from './pile-orderer.js';
+import type { RecordOrder } from './record-order.js';
 
 interface SeenSample {
   readonly sampleKey: string;
@@ -32,14 +32,14 @@ export class NeighbourKeys {
     return this.#ofOneKey;
   }
 
-  /** Takes the next `count` records, which the orderer has put in order. */
-  take(orderer: PileOrderer, count: number): void {
+  /** Takes the next `count` records, which are in order. */
+  take(order: RecordOrder, count: number): void {
     let last = this.#last;
     for (let index = 0; index < count; index++) {
-      const sampleKey = this.#keyOf(orderer.recordAt(index));
+      const sampleKey = this.#keyOf(order.recordAt(index));
       // Readers see nothing of it: the samples around it are neighbours.
       if (sampleKey === undefined) continue;
-      const sample = { sampleKey, key: orderer.keyAt(index) };
+      const sample = { sampleKey, key: order.keyAt(index) };
       if (last?.sampleKey === sampleKey) this.#ofOneKey ??= [asText(last), asText(sample)];
       this.#first ??= sample;
       last = sample;

@@ -16,7 +16,7 @@ import type { SinkBuffer } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/pile-sets/pile-layout.js';
-import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
+import { PileSetWriter, type StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/pile-sets/segments.js';
 import {
   ENTRY_BYTES,
@@ -30,6 +30,7 @@ import {
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
+import type { Emit, OrderablePile, PileOrder } from './record-order.js';
 import { ScatterArena } from './scatter-arena.js';
 
 /** A merged pile and its place in the key space. */
@@ -45,17 +46,15 @@ export function wholePile(merged: MergedPile, layout: PileSetLayout): LevelPile 
   return { merged, layout, parentScale: 1n };
 }
 
-/** Receives the ordered records; called with their number. */
-export type Emit = (recordCount: number) => Promise<void>;
-
 export interface OrdererParts {
   readonly arena: Arena;
   readonly control: JobControl;
   readonly reader: MergedPileReader;
   readonly hasher: SegmentHasher;
   readonly compressor: SegmentCompressor | undefined;
-  readonly job: Pick<ShuffleSettings, 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'>;
+  readonly job: Pick<ShuffleSettings, 'layout' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'>;
   readonly longestRecordBytes: number;
+  readonly pileSets: readonly StoredPileSet[];
   readonly attemptName: string;
   /** Waits for the writes under way. */
   readonly settle: () => Promise<void>;
@@ -64,9 +63,7 @@ export interface OrdererParts {
 /** The buffers for scattering a pile again may shrink to this, so that a long record still fits beside them. */
 const SMALLEST_SUB_BUFFER_BYTES = 4096;
 
-export class PileOrderer {
-  readonly wasm: KernelFunctions;
-  /** The region that stays the same for all piles. */
+export class PileOrderer implements PileOrder {
   readonly sinkBuffer: SinkBuffer;
   readonly #parts: OrdererParts;
   readonly #storedAddress: number;
@@ -74,7 +71,6 @@ export class PileOrderer {
 
   constructor(parts: OrdererParts) {
     this.#parts = parts;
-    this.wasm = parts.arena.kernel.wasm;
     const layout = new ArenaLayout();
     const { outputBytes } = parts.job;
     const takeBuffer = () => layout.take(outputBytes + SLACK_BYTES, 4096);
@@ -86,21 +82,60 @@ export class PileOrderer {
     this.#storedAddress = layout.take(0, 4096);
   }
 
-  /** The linear memory. */
+  get #wasm(): KernelFunctions {
+    return this.#parts.arena.kernel.wasm;
+  }
+
+  *piles(first: number, end: number): Generator<OrderablePile, void> {
+    const { pileSets, job } = this.#parts;
+    for (const merged of eachMergedPile(pileSets, first, end)) {
+      yield { pile: merged.pile, order: (emit) => this.order(wholePile(merged, job.layout), emit) };
+    }
+  }
+
+  gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {
+    return this.#wasm.gather(index, endIndex, address, capacityBytes, startLimit) >>> 0;
+  }
+
+  get gatheredBytes(): number {
+    return this.#wasm.gatheredByteLength() >>> 0;
+  }
+
+  addressOf(index: number): number {
+    return this.#wasm.recordAddress(index) >>> 0;
+  }
+
+  byteLengthOf(index: number): number {
+    return this.#wasm.recordByteLength(index) >>> 0;
+  }
+
+  hashInPlace(index: number): void {
+    this.#wasm.hashInPlace(index);
+  }
+
+  get checksum(): bigint {
+    return this.#wasm.orderChecksum();
+  }
+
+  measureUpTo(index: number, endIndex: number, startLimit: bigint): number {
+    return this.#wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
+  }
+
+  get measuredBytes(): number {
+    return Number(this.#wasm.measuredByteLength());
+  }
+
   get bytes(): Uint8Array {
     return this.#parts.arena.kernel.bytes;
   }
 
-  /** The bytes of the ordered record at `index`, where they lie. */
   recordAt(index: number): Uint8Array {
-    const address = this.wasm.recordAddress(index) >>> 0;
-    return this.bytes.subarray(address, address + (this.wasm.recordByteLength(index) >>> 0));
+    const address = this.addressOf(index);
+    return this.bytes.subarray(address, address + this.byteLengthOf(index));
   }
 
-  /** The key of the ordered record at `index`. */
   keyAt(index: number): bigint {
-    const address = this.wasm.recordAddress(index) >>> 0;
-    return this.#parts.arena.kernel.view.getBigUint64(address - STORED_HEADER_BYTES, true);
+    return this.#parts.arena.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
   }
 
   /** Calls `emit` with the number of ordered records, once for each part of the pile that fits the arena. */
@@ -120,7 +155,7 @@ export class PileOrderer {
     if (!arena.holds(end)) await settle();
     if (!arena.reserve(end)) return false;
 
-    const { wasm } = this;
+    const wasm = this.#wasm;
     const { pile } = merged;
     wasm.prepareOrder(counts, bits, arrived, sorted, records, pile, layout.pileCount, parentScale, job.tiesByBytes);
     let filled = this.#storedAddress;
@@ -179,7 +214,7 @@ export class PileOrderer {
       const receive = (byteLength: number) => {
         window.filledEnd += byteLength;
         const { recordStart, filledEnd } = window;
-        window.recordStart = inPhase('scatter', () => this.wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
+        window.recordStart = inPhase('scatter', () => this.#wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
       };
       await reader.read(merged, layout, { place, receive });
       if (window.pendingBytes !== 0) {

@@ -7,6 +7,7 @@ import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer
 import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
+import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 
@@ -56,22 +57,22 @@ export class ScatterArena implements RecordTaker {
 
   /** The totals of each pile so far. */
   totals(): PileTotals {
-    const { view } = this.#arena.kernel;
-    const totals = emptyTotals(this.#pileCount);
-    for (let pile = 0; pile < this.#pileCount; pile++) {
-      const at = this.#tallies + pile * TALLY_BYTES;
-      totals.records[pile] = Number(view.getBigUint64(at + 8, true));
-      totals.recordBytes[pile] = Number(view.getBigUint64(at + 16, true));
-      totals.checksums[pile] = view.getBigUint64(at + 24, true);
-    }
-    return totals;
+    return totalsOfTallies(this.kernel.view, this.#tallies, this.#pileCount);
+  }
+
+  get longestRecordBytes(): number {
+    return this.kernel.wasm.longestRecord() >>> 0;
+  }
+
+  get kernel(): Kernel {
+    return this.#arena.kernel;
   }
 
   /** Scatters the records, as a `RecordTaker`. */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number {
     const { wasm } = this.#arena.kernel;
     wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
-    return wasm.longestRecord() >>> 0;
+    return this.longestRecordBytes;
   }
 
   /**
@@ -87,4 +88,16 @@ export class ScatterArena implements RecordTaker {
     const totals = this.totals();
     return { pileSet: this.#writer.commit(totals, report), totals };
   }
+}
+
+/** The totals in the kernel's tallies, which begin at `tallies`. */
+export function totalsOfTallies(view: DataView, tallies: number, pileCount: number): PileTotals {
+  const totals = emptyTotals(pileCount);
+  for (let pile = 0; pile < pileCount; pile++) {
+    const at = tallies + pile * TALLY_BYTES;
+    totals.records[pile] = Number(view.getBigUint64(at + 8, true));
+    totals.recordBytes[pile] = Number(view.getBigUint64(at + 16, true));
+    totals.checksums[pile] = view.getBigUint64(at + 24, true);
+  }
+  return totals;
 }

@@ -37,7 +37,7 @@ export async function readPart(
   job: ReadSettings,
   onKey?: OnKey,
 ): Promise<PartReport> {
-  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, thread.arena.kernel, job, onKey);
+  const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job, onKey);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
   const reader = openReader(framing);
@@ -73,7 +73,7 @@ function readRange(
     control.throwIfAborted();
     const room = reader.makeRoom();
     const wanted = Math.min(room, position < end ? end - position : BEHIND_RANGE_BYTES);
-    const count = input.readAt(reader.kernel.bytes, reader.window.filledEnd, wanted, position);
+    const count = input.readAt(reader.bytes, reader.window.filledEnd, wanted, position);
     const counted = Math.min(position + count, end) - Math.max(position, part.start);
     if (counted > 0) {
       control.count('scatteredBytes', counted);

@@ -21,7 +21,27 @@ export interface RecordTooLong {
   readonly limit: 'record' | 'memory';
 }
 
-export class ReadWindow {
+/** The memory that a reader fills, and where it stands in it. */
+export interface RecordWindow {
+  /** Where the next record begins. */
+  recordStart: number;
+  /** The bytes before this address are scanned. */
+  scannedEnd: number;
+  /** Where the next bytes go. */
+  filledEnd: number;
+  /** The bytes of the incomplete record at the end. */
+  readonly pendingBytes: number;
+  readonly capacityBytes: number;
+  /** Forgets all bytes. */
+  clear(): void;
+  /**
+   * Makes room behind `filledEnd`; returns its size, or the reason why there is none. May move the pending bytes.
+   * @param lookAheadBytes behind the longest record that the framing may need to find its end.
+   */
+  makeRoom(lookAheadBytes?: number): number | RecordTooLong;
+}
+
+export class ReadWindow implements RecordWindow {
   recordStart: number;
   scannedEnd: number;
   filledEnd: number;
@@ -43,7 +63,6 @@ export class ReadWindow {
     }
   }
 
-  /** Forgets all bytes. */
   clear(): void {
     this.recordStart = this.#start;
     this.scannedEnd = this.#start;
@@ -54,15 +73,10 @@ export class ReadWindow {
     return this.#capacityBytes;
   }
 
-  /** The bytes of the incomplete record at the end of the window. */
   get pendingBytes(): number {
     return this.filledEnd - this.recordStart;
   }
 
-  /**
-   * Makes room behind `filledEnd`; returns its size, or the reason why there is none.
-   * @param lookAheadBytes behind the longest record that the framing may need to find its end.
-   */
   makeRoom(lookAheadBytes = 0): number | RecordTooLong {
     const { bytes } = this.#arena.kernel;
     const pending = this.pendingBytes;

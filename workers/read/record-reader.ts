@@ -4,7 +4,7 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
-import { BadRecord, type Framing, type OnKey, type RecordScanner } from '../../src/formats/framing.js';
+import { BadRecord, type Framing, type FramingFunctions, type FramingKernel, type OnKey, type RecordScanner } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
@@ -14,7 +14,7 @@ import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
 import { memoryForRecord } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
-import type { ReadWindow } from './read-window.js';
+import type { RecordTooLong, RecordWindow } from './read-window.js';
 
 /** The report about one part of a slice. */
 export interface PartReport {
@@ -27,7 +27,8 @@ export interface PartReport {
 
 /** Takes the records of parts: provides the memory that they are read into, and receives them. */
 export interface RecordTaker {
-  readonly window: ReadWindow;
+  readonly kernel: Kernel;
+  readonly window: RecordWindow;
   /** The address of the boundary table. */
   readonly table: number;
   /**
@@ -36,6 +37,10 @@ export interface RecordTaker {
    * @returns the bytes of the longest record taken so far.
    */
   take(count: number, base: number, basePosition: number, inputKey: bigint): number;
+  /** Whether it can take no more: then its successor does. Absent: it always can. */
+  readonly isFull?: boolean;
+  /** Takes the records behind those that this one has taken; for one whose window has no more room, too. */
+  successor?(): RecordTaker;
 }
 
 /** A record that does not fit the window: the state of its search when the window was emptied. */
@@ -44,14 +49,11 @@ interface UnheldRecord {
   readonly byteLength: number;
 }
 
-export class RecordReader {
-  readonly kernel: Kernel;
-  readonly window: ReadWindow;
+export class RecordReader implements FramingKernel {
   readonly #part: InputPart;
   readonly #framing: Framing;
   #scanner: RecordScanner;
-  readonly #taker: RecordTaker;
-  readonly #table: number;
+  #taker: RecordTaker;
   readonly #job: ReadSettings;
   readonly #onKey: OnKey | undefined;
   /** The decoded position of the byte at the window's `filledEnd`. */
@@ -69,7 +71,6 @@ export class RecordReader {
     part: InputPart,
     framing: Framing,
     taker: RecordTaker,
-    kernel: Kernel,
     job: ReadSettings,
     onKey: OnKey | undefined,
   ) {
@@ -77,11 +78,31 @@ export class RecordReader {
     this.#onKey = onKey;
     this.#part = part;
     this.#framing = framing;
-    this.#scanner = framing.openScanner(kernel, job, 0, onKey);
-    this.kernel = kernel;
     this.#taker = taker;
-    this.window = taker.window;
-    this.#table = taker.table;
+    this.#followTaker();
+    this.#scanner = framing.openScanner(this, job, 0, onKey);
+  }
+
+  get window(): RecordWindow {
+    return this.#taker.window;
+  }
+
+  // Scanners work in the memory of the taker, which may change.
+
+  get bytes(): Uint8Array {
+    return this.#taker.kernel.bytes;
+  }
+
+  get view(): DataView {
+    return this.#taker.kernel.view;
+  }
+
+  get wasm(): FramingFunctions {
+    return this.#taker.kernel.wasm;
+  }
+
+  get #table(): number {
+    return this.#taker.table;
   }
 
   /**
@@ -90,7 +111,7 @@ export class RecordReader {
    */
   begin(position: number, skipping: boolean, countBefore = 0): void {
     this.window.clear();
-    this.#scanner = this.#framing.openScanner(this.kernel, this.#job, countBefore, this.#onKey);
+    this.#scanner = this.#framing.openScanner(this, this.#job, countBefore, this.#onKey);
     this.#filledPosition = position;
     this.#skipping = skipping;
     this.#firstStart = undefined;
@@ -113,10 +134,12 @@ export class RecordReader {
   makeRoom(): number {
     const room = this.window.makeRoom(this.#scanner.lookAheadBytes);
     if (typeof room === 'number') return room;
+    if (room.limit === 'memory' && this.#taker.successor !== undefined) {
+      this.#passOn(this.#taker.successor());
+      return this.makeRoom();
+    }
     const position = this.#position(this.window.recordStart);
-    if (room.limit === 'record') throw this.#overLimit(position);
-    if (this.#scanner.needsWholeRecords)
-      throw this.#overMemory(position, `more than ${room.byteLength}`, 2 * room.byteLength);
+    if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(position, room);
     this.#unheld = {
       position: this.#unheld?.position ?? position,
       byteLength: (this.#unheld?.byteLength ?? 0) + room.byteLength,
@@ -126,11 +149,46 @@ export class RecordReader {
     return this.window.capacityBytes;
   }
 
+  #followTaker(): void {
+    while (this.#taker.isFull === true && this.#taker.successor !== undefined) this.#taker = this.#taker.successor();
+  }
+
+  /**
+   * Lets another taker take what follows, in its own window. Moves the scanned bytes of an incomplete record there.
+   * @returns the bytes behind them, which are not scanned.
+   */
+  #passOn(successor: RecordTaker): Uint8Array {
+    const { recordStart, scannedEnd, filledEnd } = this.window;
+    const { bytes } = this.#taker.kernel;
+    const pending = bytes.subarray(recordStart, scannedEnd);
+    const rest = bytes.subarray(scannedEnd, filledEnd);
+    const position = this.#position(recordStart);
+    this.#taker = successor;
+    const { window } = this;
+    window.clear();
+    for (let done = 0; done < pending.byteLength; ) {
+      const room = window.makeRoom();
+      if (typeof room !== 'number') throw this.#noRoom(position, room);
+      const count = Math.min(room, pending.byteLength - done);
+      successor.kernel.write(pending.subarray(done, done + count), window.filledEnd);
+      window.filledEnd += count;
+      done += count;
+    }
+    window.scannedEnd = window.filledEnd;
+    this.#filledPosition = position + pending.byteLength;
+    return rest;
+  }
+
   #overLimit(position: number): InputError {
     return new InputError(
       'ERR_RECORD_TOO_LONG',
       `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
     );
+  }
+
+  #noRoom(position: number, { limit, byteLength }: RecordTooLong): InputError {
+    if (limit === 'record') return this.#overLimit(position);
+    return this.#overMemory(position, `more than ${byteLength}`, 2 * byteLength);
   }
 
   /** @param neededBytes of the record; a guess if its end is unknown. */
@@ -155,7 +213,7 @@ export class RecordReader {
     for (let taken = 0; taken < piece.byteLength && this.wantsMore(end); ) {
       control.throwIfAborted();
       const count = Math.min(this.makeRoom(), piece.byteLength - taken);
-      this.kernel.bytes.set(piece.subarray(taken, taken + count), this.window.filledEnd);
+      this.#taker.kernel.write(piece.subarray(taken, taken + count), this.window.filledEnd);
       this.take(count, end);
       taken += count;
     }
@@ -169,23 +227,22 @@ export class RecordReader {
       return this.#coverage(inputBytes);
     }
     this.makeRoom();
-    const { recordStart, filledEnd } = window;
+    const { recordStart, filledEnd } = this.window;
     const missing = this.#onBadRecord(() => this.#scanner.complete(recordStart, filledEnd));
     // The added end is not part of the input.
-    this.kernel.bytes.set(missing, filledEnd);
-    window.filledEnd += missing.byteLength;
+    this.#taker.kernel.write(missing, filledEnd);
+    this.window.filledEnd += missing.byteLength;
     this.#filledPosition += missing.byteLength;
-    this.#takeRest();
+    this.#takeLast();
     return this.#coverage(inputBytes, 0, missing.byteLength);
   }
 
   /** The rest of the window is one record. */
-  #takeRest(): void {
+  #takeLast(): void {
     const { recordStart, filledEnd } = this.window;
     if (this.#unheld !== undefined) this.#refuseUnheld(this.#unheld, filledEnd);
-    const { view } = this.kernel;
-    view.setUint32(this.#table, recordStart, true);
-    view.setUint32(this.#table + 4, filledEnd, true);
+    this.view.setUint32(this.#table, recordStart, true);
+    this.view.setUint32(this.#table + 4, filledEnd, true);
     this.#takeMarked(1, recordStart, this.#position(recordStart));
   }
 
@@ -269,11 +326,25 @@ export class RecordReader {
       }
       const count = this.#scan(maxCount);
       if (count > 0) this.#takeMarked(count, base, basePosition);
+      if (this.#taker.isFull === true && this.#taker.successor !== undefined) {
+        this.#takeRest(this.#passOn(this.#taker.successor()), end);
+        break;
+      }
       if (count < maxCount) {
         window.scannedEnd = window.filledEnd;
         if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
         break;
       }
+    }
+  }
+
+  /** Takes bytes that lie in another window. */
+  #takeRest(rest: Uint8Array, end: number): void {
+    for (let taken = 0; taken < rest.byteLength; ) {
+      const count = Math.min(this.makeRoom(), rest.byteLength - taken);
+      this.#taker.kernel.write(rest.subarray(taken, taken + count), this.window.filledEnd);
+      this.take(count, end);
+      taken += count;
     }
   }
 
@@ -304,6 +375,6 @@ export class RecordReader {
   }
 
   #tableEnd(index: number): number {
-    return this.kernel.view.getUint32(this.#table + index * 8 + 4, true);
+    return this.view.getUint32(this.#table + index * 8 + 4, true);
   }
 }

@@ -4,10 +4,8 @@
  */
 
 import { inPhase } from '../../src/phase-clock.js';
-import { mergePiles } from '../../src/pile-sets/merged-pile.js';
 import type { Crossing } from '../../src/plan/fitted-cuts.js';
-import { wholePile } from '../piles/pile-orderer.js';
-import { openOrderer, type PilesTask } from './open-orderer.js';
+import { openOrder, type PilesTask } from './open-order.js';
 
 export interface MeasureTask extends PilesTask {
   readonly pile: number;
@@ -20,11 +18,8 @@ const NO_LIMIT = (1n << 63n) - 1n;
 
 /** @returns the record across each limit, in bytes from the beginning of the pile. None lies across a rank. */
 export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
-  const { job, by, limits } = task;
-  const orderer = await openOrderer(task, async () => {});
-  const { wasm } = orderer;
-  const [merged] = mergePiles(task.pileSets, task.pile, task.pile + 1);
-  if (merged === undefined) throw new RangeError(`there is no pile ${task.pile}`);
+  const { by, limits } = task;
+  const { order } = await openOrder(task, async () => {});
   const crossings: Crossing[] = [];
   let rank = 0;
   let byte = 0;
@@ -33,18 +28,20 @@ export async function measureCrossings(task: MeasureTask): Promise<Crossing[]> {
     for (const limit of limits.slice(crossings.length)) {
       const endIndex = by === 'rank' ? Math.min(recordCount, index + limit - rank) : recordCount;
       const startLimit = by === 'byte' ? BigInt(Math.max(0, limit - byte)) : NO_LIMIT;
-      const next = wasm.measureUpTo(index, endIndex, startLimit) >>> 0;
+      const next = order.measureUpTo(index, endIndex, startLimit);
       rank += next - index;
-      byte += Number(wasm.measuredByteLength());
+      byte += order.measuredBytes;
       index = next;
       // The rest is in the next part of the pile.
       if ((by === 'rank' ? rank : byte) < limit) return;
-      const crossingBytes = by === 'byte' && byte > limit ? wasm.recordByteLength(index - 1) >>> 0 : 0;
+      const crossingBytes = by === 'byte' && byte > limit ? order.byteLengthOf(index - 1) : 0;
       crossings.push({ start: byte - crossingBytes, end: byte });
     }
   };
-  await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
-    inPhase('gather', () => measure(recordCount));
-  });
+  for (const { order: orderPile } of order.piles(task.pile, task.pile + 1)) {
+    await orderPile(async (recordCount) => {
+      inPhase('gather', () => measure(recordCount));
+    });
+  }
   return crossings;
 }

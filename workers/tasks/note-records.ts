@@ -10,6 +10,7 @@ import { closeFile, openStagedOutput } from '../../src/io/files.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { BlockWriter, SharedPlaces, type WrittenBlocks } from '../../src/record-index/block-writer.js';
 import { type Arena, ArenaLayout } from '../arena.js';
+import type { Kernel } from '../kernel/kernel.js';
 import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
@@ -61,6 +62,10 @@ class RecordNotes implements RecordTaker {
     const layout = new ArenaLayout();
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
+  }
+
+  get kernel(): Kernel {
+    return this.#arena.kernel;
   }
 
   take(count: number, base: number, basePosition: number): number {

@@ -4,14 +4,12 @@
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import { framingOf } from '../../src/formats/framing-table.js';
-import type { Header } from '../../src/formats/header.js';
-import type { Coverage, InputPart, SliceReport } from '../../src/inputs/input-part.js';
-import { KeySample } from '../../src/inputs/key-sample.js';
-import { type PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
+import type { InputPart, SliceReport } from '../../src/inputs/input-part.js';
+import type { PileSet } from '../../src/pile-sets/pile-set-writer.js';
 import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
-import { ScatterArena } from '../piles/scatter-arena.js';
-import { readPart } from '../read/read-part.js';
+import { openScatter } from '../piles/open-scatter.js';
+import type { ScatterArena } from '../piles/scatter-arena.js';
+import { readSlice, type SliceReading } from '../read/read-slice.js';
 import type { ScatterSettings } from '../settings.js';
 import { pileStateOf, readStateOf } from '../thread-state.js';
 
@@ -22,47 +20,28 @@ export interface ScatterTask {
   readonly parts: readonly InputPart[];
 }
 
-export interface ScatterResult extends SliceReport {
-  /** The header of the stream, if the slice is a stream. No later attempt needs it: streams cannot be resumed. */
-  readonly streamHeader: Header | undefined;
-  /** What decoded the parts, and how many parts; plain ones are left out. */
-  readonly decoders: Readonly<Record<string, number>>;
-  readonly pileSet: PileSet;
+/** What is known of a slice when all of it is read. */
+export interface ReadResult extends SliceReading, SliceReport {
   readonly totals: PileTotals;
 }
 
-export async function scatterSlice(task: ScatterTask): Promise<ScatterResult> {
-  const { job } = task;
-  const thread = readStateOf(job);
-  const { control, arena, hasher } = thread;
-  const { ramPool, compressor } = pileStateOf(job);
-  const parts = { name: task.pileSetName, layout: job.layout, ramPool: await ramPool, indexInFile: job.keepsPileSets };
-  const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
-  const scatter = async (): Promise<ScatterResult> => {
-    const scatterArena = new ScatterArena(arena, writer, {
-      pileCount: job.layout.pileCount,
-      bufferBytes: job.bufferBytes,
-      windowBytes: job.readBytes,
-      maxRecordBytes: job.maxRecordBytes,
-      keyScale: 1n,
-    });
-    const framing = job.framing === undefined ? undefined : framingOf(job.framing);
-    const coverage: Coverage[] = [];
-    const sample = framing?.sampleKeys === undefined ? undefined : new KeySample();
-    const decoders: Record<string, number> = {};
-    let streamHeader: Header | undefined;
-    for (const part of task.parts) {
-      const onKey = (key: string) => sample?.add(key, part.inputOrdinal);
-      const scattered = await readPart(part, framing, scatterArena, thread, job, onKey);
-      coverage.push(scattered.coverage);
-      streamHeader = scattered.header;
-      const { decoder } = scattered;
-      if (decoder !== undefined) decoders[decoder] = (decoders[decoder] ?? 0) + 1;
-    }
-    const longestRecordBytes = arena.kernel.wasm.longestRecord() >>> 0;
-    const report: SliceReport = { coverage, longestRecordBytes, keys: sample?.keys() };
-    const { pileSet, totals } = scatterArena.commit(job.keepsPileSets ? report : null);
-    return { ...report, streamHeader, decoders, pileSet, totals };
-  };
+export interface ScatterResult extends ReadResult {
+  readonly pileSet: PileSet;
+}
+
+export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Promise<ScatterResult> {
+  const { writer, scatterArena } = openScatter(job, pileSetName, await pileStateOf(job).ramPool);
+  const scatter = async () => commitScattered(await readSlice(parts, scatterArena, readStateOf(job), job), scatterArena, job);
   return thenAlwaysAsync(scatter, () => writer.close());
+}
+
+/** Completes the pile set of a slice that is read. */
+export function commitScattered(
+  reading: SliceReading,
+  scatterArena: ScatterArena,
+  { keepsPileSets }: ScatterSettings,
+): ScatterResult {
+  const { coverage, keys } = reading;
+  const report: SliceReport = { coverage, longestRecordBytes: scatterArena.longestRecordBytes, keys };
+  return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
 }

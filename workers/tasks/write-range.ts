@@ -11,13 +11,11 @@ import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ra
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { eachMergedPile } from '../../src/pile-sets/merged-pile.js';
 import { emptyTotals, type PileTotals, requireSameTally, tallyOf } from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
-import { type PileOrderer, wholePile } from '../piles/pile-orderer.js';
-import { threadStateOf } from '../thread-state.js';
-import { openOrderer, type PilesTask } from './open-orderer.js';
+import type { PileOrder } from '../piles/record-order.js';
+import { openOrder, type PilesTask } from './open-order.js';
 
 export interface WriteTask extends PilesTask {
   readonly range: PileRange;
@@ -50,31 +48,30 @@ interface OutputPosition {
  */
 export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const { range, expected, job, target, start, end } = task;
-  const { control, outputHasher } = threadStateOf(job);
   const totals = emptyTotals(range.end - range.first);
   let countedBytes = 0;
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
   const neighbours = sampleKeys === undefined ? undefined : new NeighbourKeys(sampleKeys);
-  const orderer = await openOrderer(task, () => sink.settle());
-  const sink = openSink(target, start, end, orderer.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
+  const { order, control, outputHasher } = await openOrder(task, () => sink.settle());
+  const sink = openSink(target, start, end, order.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
   const write = async (): Promise<WriteResult> => {
-    for (const merged of eachMergedPile(task.pileSets, range.first, range.end)) {
-      const i = merged.pile - range.first;
+    for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
+      const i = pile - range.first;
       const before = { ...reached };
-      const limit = { pile: merged.pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
-      await orderer.order(wholePile(merged, job.layout), async (recordCount) => {
-        neighbours?.take(orderer, recordCount);
+      const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
+      await orderPile(async (recordCount) => {
+        neighbours?.take(order, recordCount);
         if (neighbours?.ofOneKey !== undefined) return;
-        await emit(orderer, recordCount, sink, reached, limit);
-        totals.checksums[i] = (totals.checksums[i] ?? 0n) + orderer.wasm.orderChecksum();
+        await emit(order, recordCount, sink, reached, limit);
+        totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });
       if (neighbours?.ofOneKey !== undefined) {
         return { totals, regions: [], ofOneKey: neighbours.ofOneKey };
       }
       totals.records[i] = reached.rank - before.rank;
       totals.recordBytes[i] = reached.byte - before.byte;
-      requireSameTally(merged.pile, tallyOf(totals, i), tallyOf(expected, i));
+      requireSameTally(pile, tallyOf(totals, i), tallyOf(expected, i));
       control.count('shuffledBytes', reached.byte - before.byte);
       countedBytes += reached.byte - before.byte;
     }
@@ -106,13 +103,12 @@ const NO_LIMIT = (1n << 63n) - 1n;
  * @throws VerificationError before more bytes are written than the pile holds.
  */
 async function emit(
-  orderer: PileOrderer,
+  order: PileOrder,
   recordCount: number,
   sink: OutputSink,
   reached: OutputPosition,
   limit: PileLimit,
 ): Promise<void> {
-  const { wasm } = orderer;
   for (let index = 0; index < recordCount; ) {
     const { by, at } = sink.nextCut;
     const position = by === 'rank' ? reached.rank : reached.byte;
@@ -122,18 +118,18 @@ async function emit(
     }
     const endIndex = by === 'rank' ? Math.min(recordCount, index + (at - position)) : recordCount;
     const startLimit = by === 'byte' && at !== Number.POSITIVE_INFINITY ? BigInt(at - position) : NO_LIMIT;
-    const gather = () => wasm.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit);
-    const next = inPhase('gather', gather) >>> 0;
+    const gather = () => order.gather(index, endIndex, sink.fillAddress, sink.roomBytes, startLimit);
+    const next = inPhase('gather', gather);
     if (next > index) {
-      const byteLength = wasm.gatheredByteLength() >>> 0;
+      const byteLength = order.gatheredBytes;
       requireRoom(reached, byteLength, limit);
       sink.filled(byteLength);
       reached.rank += next - index;
       reached.byte += byteLength;
       index = next;
     } else if (!(await sink.flush())) {
-      requireRoom(reached, wasm.recordByteLength(index) >>> 0, limit);
-      reached.byte += await emitLong(orderer, index, sink);
+      requireRoom(reached, order.byteLengthOf(index), limit);
+      reached.byte += await emitLong(order, index, sink);
       reached.rank += 1;
       index += 1;
     }
@@ -148,14 +144,13 @@ function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLi
 }
 
 /** Writes a record that is longer than the sink's buffer, in pieces. */
-async function emitLong(orderer: PileOrderer, index: number, sink: OutputSink): Promise<number> {
-  const { wasm } = orderer;
-  const address = wasm.recordAddress(index) >>> 0;
-  const byteLength = wasm.recordByteLength(index) >>> 0;
-  wasm.hashInPlace(index);
+async function emitLong(order: PileOrder, index: number, sink: OutputSink): Promise<number> {
+  const address = order.addressOf(index);
+  const byteLength = order.byteLengthOf(index);
+  order.hashInPlace(index);
   for (let done = 0; done < byteLength; ) {
     const count = Math.min(sink.roomBytes, byteLength - done);
-    orderer.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
+    order.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);
     sink.filled(count);
     done += count;
     await sink.flush();

@@ -33,11 +33,12 @@ function countOf(sample: Buffer, delimiter: Uint8Array): number {
   return count;
 }
 
-function byteScanner({ wasm }: FramingKernel, delimiter: Uint8Array): RecordScanner {
+function byteScanner(kernel: FramingKernel, delimiter: Uint8Array): RecordScanner {
   const [byte = 0] = delimiter;
   return {
     needsWholeRecords: false,
-    scan: (from, to, recordStart, table, maxCount) => wasm.scanDelimiter(from, to, recordStart, byte, table, maxCount),
+    scan: (from, to, recordStart, table, maxCount) =>
+      kernel.wasm.scanDelimiter(from, to, recordStart, byte, table, maxCount),
     complete: () => delimiter,
   };
 }

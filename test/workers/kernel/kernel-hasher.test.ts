@@ -6,7 +6,7 @@ import { recordHash } from './kernel-twin.js';
 
 const kernel = new Kernel();
 kernel.ensureArena(1000);
-const hasher = new KernelHasher(kernel, 'segments');
+const hasher = new KernelHasher({ kernel }, 'segments');
 const bytes = Buffer.from(Array.from({ length: 300 }, (_, i) => (i * 77) % 251));
 kernel.bytes.set(bytes, ARENA_START + 3);
 
@@ -25,7 +25,7 @@ describe('KernelHasher', () => {
   });
 
   it('hashes pieces of segments and of output at one time', () => {
-    const output = new KernelHasher(kernel, 'output');
+    const output = new KernelHasher({ kernel }, 'output');
     hasher.begin();
     output.begin();
     for (let at = 0; at < 300; at += 25) {

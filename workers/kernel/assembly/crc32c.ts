@@ -1,31 +1,38 @@
 // CRC-32C (Castagnoli), as in RFC 3720 appendix B.4, eight bytes a step (slicing-by-8; Kounavis and Berry,
 // "A Systematic Approach to Building High Performance Software-Based CRC Generators", ISCC 2005).
 
+import { CRC_TABLES_PLACE, scratchAt } from './scratch';
+
 const POLYNOMIAL: u32 = 0x82f63b78;
 
-/** Table k, entry b: the CRC of byte b and k zeros behind it. */
-const TABLES: usize = memory.data(8 * 256 * 4, 16);
 let isFilled = false;
 
 function fillTables(): void {
   for (let byte: u32 = 0; byte < 256; byte++) {
     let crc = byte;
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (POLYNOMIAL & (0 - (crc & 1)));
-    store<u32>(TABLES + ((byte as usize) << 2), crc);
+    store<u32>(addressOf(0, byte), crc);
   }
   for (let k: u32 = 1; k < 8; k++) {
     for (let byte: u32 = 0; byte < 256; byte++) {
       const before = entry(k - 1, byte);
-      store<u32>(TABLES + ((((k << 8) | byte) as usize) << 2), (before >>> 8) ^ entry(0, before & 0xff));
+      store<u32>(addressOf(k, byte), (before >>> 8) ^ entry(0, before & 0xff));
     }
   }
   isFilled = true;
 }
 
+/** Table k, entry b: the CRC of byte b and k zeros behind it. */
+// @ts-ignore: decorator
+@inline
+function addressOf(table: u32, byte: u32): usize {
+  return scratchAt(CRC_TABLES_PLACE) + ((((table << 8) | byte) as usize) << 2);
+}
+
 // @ts-ignore: decorator
 @inline
 function entry(table: u32, byte: u32): u32 {
-  return load<u32>(TABLES + ((((table << 8) | byte) as usize) << 2));
+  return load<u32>(addressOf(table, byte));
 }
 
 /** The checksum of the bytes in [from, to). */

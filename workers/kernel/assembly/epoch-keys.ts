@@ -8,17 +8,16 @@
 
 import { philoxLanes } from './philox';
 import { scaleToIndex } from './scatter';
+import { ADDRESSES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
-
-/** Four keys, then the addresses of their records. */
-const KEYS: usize = memory.data(32, 16);
-const ADDRESSES: usize = memory.data(16, 16);
 
 /**
  * Gives the complete stored records in [from, to) their keys of the epoch; all belong to pile `pile` of `pileCount`.
  * Returns the address of the first incomplete record, or 0 when a record belongs to another pile.
  */
 export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epochKey: u64): usize {
+  const keys = scratchAt(KEYS_PLACE);
+  const addresses = scratchAt(ADDRESSES_PLACE);
   let p = from;
   let count: u32 = 4;
   while (count == 4) {
@@ -28,15 +27,15 @@ export function mixKeys(from: usize, to: usize, pile: u32, pileCount: u32, epoch
       if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
       const key = load<u64>(p);
       if (scaleToIndex(key, pileCount) != pile) return 0;
-      store<u64>(KEYS + ((count as usize) << 3), key);
-      store<u32>(ADDRESSES + ((count as usize) << 2), p as u32);
+      store<u64>(keys + ((count as usize) << 3), key);
+      store<u32>(addresses + ((count as usize) << 2), p as u32);
       count += 1;
       p += HEADER_BYTES + byteLength;
     }
-    philoxLanes(load<u64>(KEYS, 0), load<u64>(KEYS, 8), load<u64>(KEYS, 16), load<u64>(KEYS, 24), 0, 0, epochKey, KEYS);
+    philoxLanes(load<u64>(keys, 0), load<u64>(keys, 8), load<u64>(keys, 16), load<u64>(keys, 24), 0, 0, epochKey, keys);
     for (let i: u32 = 0; i < count; i++) {
-      const address = load<u32>(ADDRESSES + ((i as usize) << 2)) as usize;
-      store<u64>(address, load<u64>(KEYS + ((i as usize) << 3)));
+      const address = load<u32>(addresses + ((i as usize) << 2)) as usize;
+      store<u64>(address, load<u64>(keys + ((i as usize) << 3)));
     }
   }
   return p;

@@ -3,6 +3,29 @@
 
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
+  addBlocks,
+  beginWalk,
+  blocksLeft,
+  countHeld,
+  gatherHeld,
+  hashHeld,
+  heldByteLength,
+  heldChecksum,
+  heldEntry,
+  holdRecords,
+  longestHeld,
+  measuredHeld,
+  measureHeld,
+  nextWalked,
+  orderHeld,
+  passWalked,
+  placeRanges,
+  prepareHeldOrder,
+  prepareHold,
+  storeWalked,
+  takeHeld,
+} from './held';
+export {
   gather,
   gatheredByteLength,
   gatherEvery,
@@ -34,4 +57,5 @@ export {
 } from './scan';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { scratchByteLength, useScratch } from './scratch';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

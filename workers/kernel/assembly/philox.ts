@@ -3,6 +3,8 @@
 // constants and known-answer vectors are those of Random123.
 // A key is the first two of the four output words, word 0 in the low half.
 
+import { KEYS_PLACE, scratchAt } from './scratch';
+
 const MULTIPLIER_0: u64 = 0xd2511f53;
 const MULTIPLIER_1: u64 = 0xcd9e8d57;
 const WEYL_0: u32 = 0x9e3779b9;
@@ -55,19 +57,18 @@ export function philoxKeys4(
   );
 }
 
-const FOUND_SCRATCH: usize = memory.data(32, 16);
-
 /**
  * Looks for the position whose record has this key among `count` positions: `first` and those behind it, `step` apart.
  * Returns -1 when it is none of them.
  */
 export function findPosition(inputKey: u64, key: u64, first: u64, step: u32, count: u32): i64 {
+  const keys = scratchAt(KEYS_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {
     const position = first + (i as u64) * (step as u64);
-    philoxKeys4(position, 0, step, 2 * step, 3 * step, 0, 0, inputKey, FOUND_SCRATCH);
+    philoxKeys4(position, 0, step, 2 * step, 3 * step, 0, 0, inputKey, keys);
     const lanes = min<u32>(4, count - i);
     for (let l: u32 = 0; l < lanes; l++) {
-      if (load<u64>(FOUND_SCRATCH + ((l as usize) << 3)) == key) return (position + (l as u64) * (step as u64)) as i64;
+      if (load<u64>(keys + ((l as usize) << 3)) == key) return (position + (l as u64) * (step as u64)) as i64;
     }
   }
   return -1;

@@ -13,6 +13,8 @@
 //     sum_0 += x0 * x2 + (w2 + 2^32 w3)        sum_1 += x1 * x3 + (w0 + 2^32 w1)
 //     hash = mix(sum_0 * PRIME_1 ^ rotl(sum_1, 29) * PRIME_2, length)
 
+import { HASH_LANES_PLACE, scratchAt } from './scratch';
+
 const KEY_0: u64 = 0xbe4ba423396cfeb8;
 const KEY_1: u64 = 0x1cad21f72c81017c;
 const STEP_0: u64 = 0x9e3779b97f4a7c15;
@@ -107,6 +109,22 @@ export function recordHash(start: usize, byteLength: u32): u64 {
   return finish(sum, byteLength);
 }
 
+/** The `recordHash` of bytes that are in the core's cache. */
+// @ts-ignore: decorator
+@inline
+export function hashInCache(start: usize, byteLength: u32): u64 {
+  let sum = i64x2.splat(0);
+  let key = i64x2(KEY_0, KEY_1);
+  const whole = byteLength & ~15;
+  for (let i: u32 = 0; i < whole; i += 16) {
+    sum = addBlock(sum, v128.load(start + i), key);
+    key = i64x2.add(key, i64x2(STEP_0, STEP_1));
+  }
+  const rest = byteLength & 15;
+  if (rest != 0) sum = addLast(sum, v128.load(start + whole), rest, key);
+  return finish(sum, byteLength);
+}
+
 /**
  * Copies the record and returns its hash. Reads and writes up to 16 bytes past the ends: every buffer of records has
  * that much slack behind it.
@@ -135,14 +153,13 @@ export function copyAndHash(target: usize, source: usize, byteLength: u32): u64 
  * last whole block, and the number of bytes so far.
  */
 const LANE_BYTES: usize = 48;
-const LANES: usize = memory.data(96, 16);
 const CARRY: usize = 16;
 const TAKEN: usize = 32;
 
 // @ts-ignore: decorator
 @inline
 function laneAt(lane: u32): usize {
-  return LANES + (lane as usize) * LANE_BYTES;
+  return scratchAt(HASH_LANES_PLACE) + (lane as usize) * LANE_BYTES;
 }
 
 /** Begins the hash of bytes that come in pieces; each lane has one such hash at a time. */

@@ -4,6 +4,7 @@
 // the state back.
 
 import { beginMarks, mark, markEnd } from './boundary-table';
+import { SEQUENCE_PLACE, scratchAt } from './scratch';
 
 /** One bit for each of the 64 bytes at `p` that equals the lanes of `needle`; those from `to` on are 0. */
 // @ts-ignore: decorator
@@ -64,10 +65,9 @@ export function countByte(from: usize, to: usize, byte: u32): u64 {
   return count;
 }
 
-const SEQUENCE: usize = memory.data(1024, 16);
-
+/** Address of 1 KiB. */
 export function sequenceAddress(): usize {
-  return SEQUENCE;
+  return scratchAt(SEQUENCE_PLACE);
 }
 
 /**
@@ -82,9 +82,10 @@ export function scanSequence(
   table: usize,
   maxCount: u32,
 ): u32 {
+  const sequence = scratchAt(SEQUENCE_PLACE);
   const last = (sequenceBytes - 1) as usize;
-  const firstByte = i8x16.splat(load<i8>(SEQUENCE));
-  const lastByte = i8x16.splat(load<i8>(SEQUENCE + last));
+  const firstByte = i8x16.splat(load<i8>(sequence));
+  const lastByte = i8x16.splat(load<i8>(sequence + last));
   if (to - from <= last) return 0;
   const beginEnd = to - last;
   let count: u32 = 0;
@@ -97,7 +98,7 @@ export function scanSequence(
       const at = p + (ctz<u64>(hits) as usize);
       hits &= hits - 1;
       // This sequence overlaps the previous one.
-      if (at < start || memory.compare(at, SEQUENCE, sequenceBytes) != 0) continue;
+      if (at < start || memory.compare(at, sequence, sequenceBytes) != 0) continue;
       const end = at + sequenceBytes;
       mark(table, count, start, end);
       start = end;

@@ -10,14 +10,12 @@
 
 import { philoxKeys4 } from './philox';
 import { copyAndHash, recordHash } from './record-hash';
+import { HEADER_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
 
 // @ts-ignore: decorator
 @external('host', 'flush')
 declare function flush(pile: u32, byteLength: u32): void;
-
-const KEY_SCRATCH: usize = memory.data(32, 16);
-const HEADER_SCRATCH: usize = memory.data(16, 16);
 
 let tallies: usize = 0;
 let buffers: usize = 0;
@@ -98,9 +96,10 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
     hash = copyAndHash(target + HEADER_BYTES, start, byteLength);
     store<u32>(tally, fill + HEADER_BYTES + byteLength);
   } else {
-    store<u64>(HEADER_SCRATCH, key);
-    store<u32>(HEADER_SCRATCH, byteLength, 8);
-    appendAcrossBuffers(pile, HEADER_SCRATCH, HEADER_BYTES);
+    const header = scratchAt(HEADER_PLACE);
+    store<u64>(header, key);
+    store<u32>(header, byteLength, 8);
+    appendAcrossBuffers(pile, header, HEADER_BYTES);
     appendAcrossBuffers(pile, start, byteLength);
     hash = recordHash(start, byteLength);
   }
@@ -112,6 +111,7 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
  * `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
  */
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
+  const keys = scratchAt(KEYS_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {
     const entry = table + ((i as usize) << 3);
     philoxKeys4(
@@ -123,13 +123,13 @@ export function scatterRecords(table: usize, count: u32, base: usize, basePositi
       0,
       0,
       inputKey,
-      KEY_SCRATCH,
+      keys,
     );
     const lanes = min<u32>(4, count - i);
     for (let l: u32 = 0; l < lanes; l++) {
       const start = load<u32>(entry + ((l as usize) << 3), 0);
       const end = load<u32>(entry + ((l as usize) << 3), 4);
-      scatterRecord(load<u64>(KEY_SCRATCH + ((l as usize) << 3)), start, end - start);
+      scatterRecord(load<u64>(keys + ((l as usize) << 3)), start, end - start);
     }
   }
 }

@@ -1,0 +1,97 @@
+/** The results of the tasks of pass 1, added up. They must cover every byte of every input once. */
+import type { HeldPiles } from '../../workers/settings.js';
+import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
+import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
+import { headerRuleOf } from '../formats/record-format.js';
+import { KeySample } from '../inputs/key-sample.js';
+import { inputName } from '../io/input-source.js';
+import type { PileSet } from '../pile-sets/pile-set-writer.js';
+import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
+import { CoverageCheck } from './coverage-check.js';
+import type { ScatterWork } from './scatter-pass.js';
+import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+
+/** The results of the tasks, added up. */
+export class GatheredSlices {
+  readonly decoders: Record<string, number> = {};
+  readonly #pileSets: ScatteredPileSet[] = [];
+  readonly #totals: PileTotals;
+  readonly #coverage: CoverageCheck;
+  readonly #inputs: ScatterWork['inputs'];
+  readonly #headerRule: HeaderRule | undefined;
+  readonly #keys = new KeySample();
+  /** Where the records of each input end, in decoded bytes. */
+  readonly recordEnds: Float64Array;
+  #firstHeader: FoundHeader | undefined;
+  /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
+  #firstHeaderOrdinal: number;
+  #longestRecordBytes = 0;
+
+  /** @param pileCount of the totals of all results. */
+  constructor({ inputs, firstHeader, settings }: ScatterWork, pileCount: number) {
+    this.#inputs = inputs;
+    this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
+    this.#firstHeader = firstHeader;
+    this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
+    this.#totals = emptyTotals(pileCount);
+    this.#coverage = new CoverageCheck(inputs);
+    this.recordEnds = new Float64Array(inputs.length);
+  }
+
+  get header(): Header | undefined {
+    return this.#firstHeader?.header;
+  }
+
+  has(slice: number): boolean {
+    return this.#pileSets[slice] !== undefined;
+  }
+
+  /** @throws InputError if the header of a stream differs from the others. */
+  add(slice: number, result: ReadResult & { readonly pileSet?: PileSet }): void {
+    const { pileSet, coverage, totals, longestRecordBytes, keys = [], streamHeader, decoders } = result;
+    for (const [name, count] of Object.entries(decoders)) {
+      this.decoders[name] = (this.decoders[name] ?? 0) + count;
+    }
+    if (streamHeader !== undefined) this.#addHeader(coverage[0]?.inputOrdinal ?? 0, streamHeader);
+    if (pileSet !== undefined) {
+      const { name, index, diskBytes } = pileSet;
+      this.#pileSets[slice] = { name, index, diskBytes };
+    }
+    for (const part of coverage) {
+      this.#coverage.add(part);
+      this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
+    }
+    this.#keys.addAll(keys);
+    this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
+    addTotals(this.#totals, totals);
+  }
+
+  #addHeader(inputOrdinal: number, header: Header): void {
+    const found = { path: inputName(this.#inputs[inputOrdinal]?.path ?? ''), header };
+    if (this.#headerRule === undefined) throw new RangeError('a task read a header that no option asks for');
+    if (this.#firstHeader !== undefined) requireSameHeader(this.#headerRule, this.#firstHeader, found);
+    if (this.#firstHeader === undefined || inputOrdinal < this.#firstHeaderOrdinal) {
+      this.#firstHeader = found;
+      this.#firstHeaderOrdinal = inputOrdinal;
+    }
+    this.#coverage.setHeader(inputOrdinal, header);
+  }
+
+  /** Notes the new path of the index of a pile set. */
+  indexMoved(slice: number, path: string): void {
+    const pileSet = this.#pileSets[slice];
+    if (pileSet !== undefined) this.#pileSets[slice] = { ...pileSet, index: { path } };
+  }
+
+  /**
+   * @param heldOf the piles of held records; absent: the pile sets have all.
+   * @throws VerificationError if the piles do not hold all of the inputs; InputError if a key was seen twice.
+   */
+  piles(heldOf?: (totals: PileTotals) => HeldPiles): ScatteredPiles {
+    const held = heldOf?.(this.#totals);
+    const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes, held);
+    this.#coverage.verify(piles.bytes);
+    this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
+    return piles;
+  }
+}

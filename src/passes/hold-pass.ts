@@ -1,0 +1,82 @@
+/**
+ * Pass 1 of a job that fits in memory: one task a slice, which leaves the records where it reads them. If they do not fit
+ * after all, the slices that were held are scattered, and the outcome is that of a scatter pass.
+ */
+import type { HoldSettings } from '../../workers/settings.js';
+import type { HeldResult } from '../../workers/tasks/hold-slice.js';
+import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import type { PileTotals } from '../pile-sets/pile-totals.js';
+import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
+import { countBeforeRanges } from './count-before-ranges.js';
+import { GatheredSlices } from './gathered-slices.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { requireScattered, type ScatterOutcome, scatterTask, type ScatterWork } from './scatter-pass.js';
+import type { Threads } from './threads.js';
+
+/** The work of pass 1 in memory; the settings of its scatter are for records that do not fit. */
+export interface HoldWork extends ScatterWork {
+  readonly hold: HoldSettings;
+  readonly holdPlan: HoldPlan;
+}
+
+/**
+ * @throws VerificationError if the slices do not tile every input, or the piles did not get every byte; InputError
+ *   ERR_SAMPLE_KEY_REPEATED if a key was seen twice.
+ */
+export async function holdInputs(work: HoldWork, threads: Threads): Promise<ScatterOutcome> {
+  const { slices, hold, settings } = work;
+  const { pool, stop, control } = threads;
+  const countBefore = await countBeforeRanges(work, threads, () => false);
+  const held = new Map<number, HeldResult>();
+  const scattered = new Map<number, ScatterResult>();
+  const take = (result: HeldResult | ScatterResult, slice: number) => {
+    if ('pileSet' in result) scattered.set(slice, result);
+    else held.set(slice, result);
+    control.count('finishedSlices', 1);
+  };
+  const read = async (slice: number) =>
+    requireScattered(await pool.run('hold', { ...scatterTask(work, slice, countBefore), hold }));
+  await runTasks(slices.keys(), read, take, tasksAtOnce(threads), stop);
+
+  const ordered = [...held].sort(([a], [b]) => a - b);
+  if (scattered.size === 0) {
+    const gathered = new GatheredSlices(work, hold.pileCount);
+    for (const [slice, result] of ordered) gathered.add(slice, result);
+    const results = ordered.map(([, result]) => result);
+    const piles = gathered.piles((totals) => heldPiles(hold, totals, results));
+    if (hasRoomForPass2(work, piles.held?.mostRecords ?? 0, results, pool.threadCount)) return outcomeOf(gathered, piles);
+  }
+
+  const scatter = async ([slice, result]: [number, HeldResult]) => {
+    const { job, pileSetName } = scatterTask(work, slice, countBefore);
+    return requireScattered(await pool.run('scatter-held', { job, pileSetName, hold, held: result }));
+  };
+  await runTasks(ordered, scatter, (result, [slice]) => scattered.set(slice, result), tasksAtOnce(threads), stop);
+  const gathered = new GatheredSlices(work, settings.layout.pileCount);
+  for (const [slice, result] of scattered) gathered.add(slice, result);
+  return outcomeOf(gathered, gathered.piles());
+}
+
+function heldPiles(
+  { memory, pileCount, blockBytes }: HoldSettings,
+  { records }: PileTotals,
+  results: readonly HeldResult[],
+) {
+  const mostRecords = records.reduce((most, count) => Math.max(most, count), 0);
+  return { memory, pileCount, blockBytes, mostRecords, directories: results.map(({ directory }) => directory) };
+}
+
+/** Whether pass 2 can order the largest pile: it may have more records than planned, because they are shorter. */
+function hasRoomForPass2(
+  { holdPlan }: HoldWork,
+  mostRecords: number,
+  results: readonly HeldResult[],
+  threadCount: number,
+): boolean {
+  const takenBytes = Math.max(0, ...results.map((result) => result.takenBytes));
+  return takenBytes + heldPass2Bytes(threadCount, holdPlan.outputBytes, mostRecords) <= holdPlan.memoryBytes;
+}
+
+function outcomeOf({ header, recordEnds, decoders }: GatheredSlices, piles: ReturnType<GatheredSlices['piles']>) {
+  return { ...piles, header, recordEnds, decoders, resumedCount: 0 };
+}

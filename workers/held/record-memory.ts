@@ -1,0 +1,88 @@
+/**
+ * The linear memory in which a job holds its records: one for all threads, each with an instance of the kernel. Threads
+ * take parts of it, one behind the other, and never give one back. It has a fixed size: at most 4 GiB, as addresses have 32
+ * bits.
+ *
+ *     0   bytes taken, u64 | ... | the kernel's constants | ARENA_START   parts
+ */
+import type { JobControl } from '../../src/job-control.js';
+import { askKeeper } from '../../src/pile-sets/kept-memory.js';
+import type { RecordMemoryHandle } from '../../src/pile-sets/record-memory-handle.js';
+import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
+import { STAGING_BYTES } from '../../src/plan/hold-plan.js';
+import { ARENA_START, fixedMemory, Kernel } from '../kernel/kernel.js';
+
+/** Bytes that a thread takes for itself. */
+interface OwnPart {
+  readonly address: number;
+  readonly byteLength: number;
+}
+
+/** Memory that a thread has taken for the next records. */
+export interface OpenPart {
+  next: number;
+  end: number;
+}
+
+export class RecordMemory {
+  readonly kernel: Kernel;
+  /** The boundary table of this thread. */
+  readonly table: number;
+  /** Room in which records can be put together. */
+  readonly staging: number;
+  /** Where this thread reads to. */
+  readonly region: OpenPart = { next: 0, end: 0 };
+  readonly #handle: RecordMemoryHandle;
+  readonly #taken: BigInt64Array;
+  #pass2Part: OwnPart | undefined;
+
+  private constructor(handle: RecordMemoryHandle, kernel: Kernel) {
+    this.#handle = handle;
+    this.kernel = kernel;
+    this.#taken = new BigInt64Array(kernel.bytes.buffer, 0, 1);
+    const { wasm } = kernel;
+    const scratchBytes = wasm.scratchByteLength();
+    const own = this.#take(scratchBytes + BOUNDARY_TABLE_BYTES + 64 + STAGING_BYTES, 64, handle.byteLength);
+    if (own === undefined) throw new RangeError('the planned memory for records does not hold the parts of its threads');
+    wasm.useScratch(own);
+    this.table = own + scratchBytes;
+    this.staging = this.table + Math.ceil(BOUNDARY_TABLE_BYTES / 64) * 64;
+  }
+
+  static async open(handle: RecordMemoryHandle, control: JobControl): Promise<RecordMemory> {
+    const { channelName, byteLength } = handle;
+    if (channelName === undefined) return new RecordMemory(handle, new Kernel(fixedMemory(byteLength, false)));
+    const [memory] = await askKeeper<WebAssembly.Memory>(channelName, control);
+    return new RecordMemory(handle, new Kernel(memory));
+  }
+
+  /** @returns the address of a part for pass 1, a multiple of `alignment`; undefined: there is too little left. */
+  take(byteLength: number, alignment = 64): number | undefined {
+    return this.#take(byteLength, alignment, this.#handle.pass1Bytes);
+  }
+
+  /** The part of this thread for pass 2, the same for all its tasks. */
+  pass2Part(byteLength: number): number {
+    if (this.#pass2Part === undefined || this.#pass2Part.byteLength < byteLength) {
+      const address = this.#take(byteLength, 4096, this.#handle.byteLength);
+      if (address === undefined) throw new RangeError('the memory for records has no room for the tables of pass 2');
+      this.#pass2Part = { address, byteLength };
+    }
+    return this.#pass2Part.address;
+  }
+
+  #take(byteLength: number, alignment: number, mostBytes: number): number | undefined {
+    for (;;) {
+      const taken = Atomics.load(this.#taken, 0);
+      const address = Math.ceil((ARENA_START + Number(taken)) / alignment) * alignment;
+      const end = address + byteLength - ARENA_START;
+      if (end > mostBytes) return undefined;
+      if (Atomics.compareExchange(this.#taken, 0, taken, BigInt(end)) === taken) return address;
+    }
+  }
+
+  /** The bytes that all threads have taken. */
+  get takenBytes(): number {
+    return Number(Atomics.load(this.#taken, 0));
+  }
+}

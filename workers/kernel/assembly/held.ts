@@ -1,0 +1,356 @@
+// Records in memory: they stay where they were read, and only entries move.
+//
+//   entry       key u64 | address u32 | byteLength u32
+//   block       2^n bytes of entries of one pile; its last entry is a link: the address of the next block, u32
+//   directory   of one slice, pile j at directory + 32 * j:
+//               0 address of the next entry u32 | 4 first block u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
+//
+// Pass 1 puts the entries of a slice on its piles, in the order in which the records lie in the slice. Pass 2 takes the
+// entries of a pile slice by slice, so they arrive in the order of (input ordinal, position); every step of the sort
+// keeps the order of equal keys. One counting step puts an entry into one of 2^bits ranges (one or two entries each), then
+// an insertion sort finishes the nearly sorted whole. All of this stays in the core's cache; the one step that does not
+// is the copy of the records, which lie anywhere in memory.
+
+import { philoxKeys4 } from './philox';
+import { copyAndHash, hashInCache, recordHash } from './record-hash';
+import { scaleToIndex } from './scatter';
+import { KEYS_PLACE, scratchAt } from './scratch';
+import { HEADER_BYTES } from './stored-record';
+
+const ENTRY_BYTES: usize = 16;
+
+let directory: usize = 0;
+let pileCount: u32 = 0;
+let blockBytes: u32 = 0;
+let nextBlock: usize = 0;
+let blocksEnd: usize = 0;
+let furtherBlock: usize = 0;
+let furtherEnd: usize = 0;
+let longest: u32 = 0;
+
+/** Prepares for the records of a slice; `directoryAt` has room for 32 bytes a pile, and `bytesPerBlock` is a power of 2. */
+export function prepareHold(count: u32, directoryAt: usize, bytesPerBlock: u32): void {
+  pileCount = count;
+  directory = directoryAt;
+  blockBytes = bytesPerBlock;
+  longest = 0;
+  memory.fill(directoryAt, 0, (count as usize) << 5);
+}
+
+/** Gives whole blocks, aligned to their size. Those of the call before the last one must be used up. */
+export function addBlocks(from: usize, to: usize): void {
+  furtherBlock = from;
+  furtherEnd = to;
+}
+
+/** The number of blocks that are not used yet. */
+export function blocksLeft(): u32 {
+  return ((blocksEnd - nextBlock + (furtherEnd - furtherBlock)) as u32) / blockBytes;
+}
+
+/** The byte length of the longest record since `prepareHold`. */
+export function longestHeld(): u32 {
+  return longest;
+}
+
+/** The address for an entry of this pile, in a new block. */
+function beginBlock(pile: usize, link: usize): usize {
+  if (nextBlock == blocksEnd) {
+    nextBlock = furtherBlock;
+    blocksEnd = furtherEnd;
+    furtherBlock = furtherEnd;
+  }
+  const block = nextBlock;
+  nextBlock += blockBytes;
+  if (link == 0) store<u32>(pile, block as u32, 4);
+  else store<u32>(link, block as u32);
+  return block;
+}
+
+/**
+ * Holds the `count` records of the boundary table, for which there must be `count` blocks. A record at address a has
+ * position `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
+ */
+export function holdRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
+  const keys = scratchAt(KEYS_PLACE);
+  const linkOffset = blockBytes - (ENTRY_BYTES as u32);
+  for (let i: u32 = 0; i < count; i += 4) {
+    const marks = table + ((i as usize) << 3);
+    philoxKeys4(
+      basePosition,
+      load<u32>(marks, 0) - (base as u32),
+      load<u32>(marks, 8) - (base as u32),
+      load<u32>(marks, 16) - (base as u32),
+      load<u32>(marks, 24) - (base as u32),
+      0,
+      0,
+      inputKey,
+      keys,
+    );
+    const lanes = min<u32>(4, count - i);
+    for (let l: u32 = 0; l < lanes; l++) {
+      const key = load<u64>(keys + ((l as usize) << 3));
+      const start = load<u32>(marks + ((l as usize) << 3), 0);
+      const byteLength = load<u32>(marks + ((l as usize) << 3), 4) - start;
+      const pile = directory + ((scaleToIndex(key, pileCount) as usize) << 5);
+      store<u64>(pile, load<u64>(pile, 8) + 1, 8);
+      store<u64>(pile, load<u64>(pile, 16) + (byteLength as u64), 16);
+      store<u64>(pile, load<u64>(pile, 24) + hashInCache(start, byteLength), 24);
+      longest = max<u32>(longest, byteLength);
+      let entry = load<u32>(pile) as usize;
+      if (entry == 0 || ((entry as u32) & (blockBytes - 1)) == linkOffset) entry = beginBlock(pile, entry);
+      store<u64>(entry, key);
+      store<u32>(entry, start, 8);
+      store<u32>(entry, byteLength, 12);
+      store<u32>(pile, (entry + ENTRY_BYTES) as u32);
+    }
+  }
+}
+
+let walked: usize = 0;
+let walkedLeft: u64 = 0;
+
+/** Prepares to walk the entries of a pile of the slice with this directory. */
+export function beginWalk(directoryAt: usize, pile: u32, bytesPerBlock: u32): void {
+  blockBytes = bytesPerBlock;
+  const slot = directoryAt + ((pile as usize) << 5);
+  walked = load<u32>(slot, 4);
+  walkedLeft = load<u64>(slot, 8);
+}
+
+/** The address of the entry that comes next; 0: there is none. */
+export function nextWalked(): usize {
+  return walkedLeft == 0 ? 0 : walked;
+}
+
+// @ts-ignore: decorator
+@inline
+function walkOn(linkOffset: usize): void {
+  walked += ENTRY_BYTES;
+  walkedLeft -= 1;
+  if ((walked & (linkOffset | (ENTRY_BYTES - 1))) == linkOffset && walkedLeft != 0) walked = load<u32>(walked);
+}
+
+/** Passes over the entry that comes next. */
+export function passWalked(): void {
+  walkOn((blockBytes as usize) - ENTRY_BYTES);
+}
+
+/**
+ * Writes the next records of the walk as stored records to `out`, which has room for `capacity` bytes and 16 more. Stops
+ * before a record that does not fit. Returns the bytes written.
+ */
+export function storeWalked(out: usize, capacity: u32): u32 {
+  const linkOffset: usize = (blockBytes as usize) - ENTRY_BYTES;
+  let fill: u32 = 0;
+  while (walkedLeft != 0) {
+    const byteLength = load<u32>(walked, 12);
+    if (byteLength > capacity - fill || HEADER_BYTES > capacity - fill - byteLength) break;
+    store<u64>(out + fill, load<u64>(walked));
+    store<u32>(out + fill, byteLength, 8);
+    memory.copy(out + fill + HEADER_BYTES, load<u32>(walked, 8), byteLength);
+    fill += HEADER_BYTES + byteLength;
+    walkOn(linkOffset);
+  }
+  return fill;
+}
+
+let counts: usize = 0;
+let bucketBits: u64 = 1;
+let sorted: usize = 0;
+let sortedCount: u32 = 0;
+let ownPile: u32 = 0;
+let ordersTiesByBytes: bool = false;
+
+/**
+ * Prepares to order pile `pile` of `count`: `countsAt` holds 2^bits u32, `sortedAt` as many entries as the pile has; bits
+ * is 1 to 31. With `tiesByBytes`, records of equal keys come in the order of their bytes, a prefix first; else in the
+ * order of their slices.
+ */
+export function prepareHeldOrder(
+  countsAt: usize,
+  bits: u32,
+  sortedAt: usize,
+  pile: u32,
+  count: u32,
+  bytesPerBlock: u32,
+  tiesByBytes: bool,
+): void {
+  counts = countsAt;
+  bucketBits = bits;
+  sorted = sortedAt;
+  sortedCount = 0;
+  ownPile = pile;
+  pileCount = count;
+  blockBytes = bytesPerBlock;
+  ordersTiesByBytes = tiesByBytes;
+  gatheredChecksum = 0;
+  memory.fill(countsAt, 0, (4 as usize) << bits);
+}
+
+/** Counts the entries of a slice. Returns whether all belong to the pile. */
+export function countHeld(directoryAt: usize): bool {
+  const linkOffset: usize = (blockBytes as usize) - ENTRY_BYTES;
+  const shift = 64 - bucketBits;
+  beginWalk(directoryAt, ownPile, blockBytes);
+  sortedCount += walkedLeft as u32;
+  while (walkedLeft != 0) {
+    const key = load<u64>(walked);
+    if (scaleToIndex(key, pileCount) != ownPile) return false;
+    const slot = counts + ((((key * (pileCount as u64)) >> shift) as usize) << 2);
+    store<u32>(slot, load<u32>(slot) + 1);
+    walkOn(linkOffset);
+  }
+  return true;
+}
+
+/** The entries of all slices are counted: the counts become the places of the ranges. */
+export function placeRanges(): void {
+  const end = counts + ((4 as usize) << (bucketBits as usize));
+  let sum: u32 = 0;
+  for (let slot = counts; slot < end; slot += 4) {
+    const count = load<u32>(slot);
+    store<u32>(slot, sum);
+    sum += count;
+  }
+}
+
+/** Puts the entries of a slice into their ranges. Call it for the slices in their order. */
+export function takeHeld(directoryAt: usize): void {
+  const linkOffset: usize = (blockBytes as usize) - ENTRY_BYTES;
+  const shift = 64 - bucketBits;
+  beginWalk(directoryAt, ownPile, blockBytes);
+  while (walkedLeft != 0) {
+    const entry = v128.load(walked);
+    const place = (load<u64>(walked) * (pileCount as u64)) >> shift;
+    const slot = counts + ((place as usize) << 2);
+    const index = load<u32>(slot);
+    store<u32>(slot, index + 1);
+    v128.store(sorted + ((index as usize) << 4), entry);
+    walkOn(linkOffset);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function keyAt(entry: usize): u64 {
+  return load<u64>(entry);
+}
+
+function comesAfter(a: usize, b: usize): bool {
+  if (keyAt(a) != keyAt(b)) return keyAt(a) > keyAt(b);
+  return ordersTiesByBytes && compareBytes(a, b) > 0;
+}
+
+/** Compares the bytes of two records: below 0, above 0, or 0 if they are equal. */
+function compareBytes(a: usize, b: usize): i32 {
+  const lengthA = load<u32>(a, 12);
+  const lengthB = load<u32>(b, 12);
+  const difference = memory.compare(load<u32>(a, 8), load<u32>(b, 8), min<u32>(lengthA, lengthB));
+  if (difference != 0) return difference;
+  return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
+}
+
+/** Finishes the order. Returns the number of records. */
+export function orderHeld(): u32 {
+  const end = sorted + ((sortedCount as usize) << 4);
+  for (let p = sorted + ENTRY_BYTES; p < end; p += ENTRY_BYTES) {
+    if (keyAt(p - ENTRY_BYTES) < keyAt(p) || !comesAfter(p - ENTRY_BYTES, p)) continue;
+    // The slot of the link of a block, so to say: behind the last entry there is room for one more.
+    v128.store(end, v128.load(p));
+    let hole = p;
+    while (hole > sorted && comesAfter(hole - ENTRY_BYTES, end)) {
+      v128.store(hole, v128.load(hole - ENTRY_BYTES));
+      hole -= ENTRY_BYTES;
+    }
+    v128.store(hole, v128.load(end));
+  }
+  return sortedCount;
+}
+
+let gatheredBytes: u32 = 0;
+let gatheredChecksum: u64 = 0;
+let measuredBytes: u64 = 0;
+let touched: u32 = 0;
+
+/**
+ * The number of records touched together before they are copied: see `order.ts`. They lie anywhere in memory, so most
+ * need a walk of page tables, too.
+ */
+const TOUCHED_TOGETHER: u32 = 48;
+
+/** Loads a byte of each of the first cache lines of some records, so that their misses overlap. */
+function touchAhead(index: u32, endIndex: u32): void {
+  const from = sorted + ((index as usize) << 4);
+  const to = sorted + ((min<u32>(index + TOUCHED_TOGETHER, endIndex) as usize) << 4);
+  let seen: u32 = 0;
+  for (let entry = from; entry < to; entry += ENTRY_BYTES) {
+    const record = load<u32>(entry, 8) as usize;
+    seen += load<u8>(record, 0) + load<u8>(record, 64) + load<u8>(record, 128) + load<u8>(record, 192);
+  }
+  touched += seen;
+}
+
+/**
+ * Copies records [index, endIndex) of the order to `out`, which has room for `capacity` bytes and 16 more. Stops before
+ * a record that does not fit, and before the first record that would start at `startLimit` or later (bytes from the
+ * beginning of this call). Returns the index where it stopped; `heldByteLength` gives the bytes copied.
+ */
+export function gatherHeld(index: u32, endIndex: u32, out: usize, capacity: u32, startLimit: u64): u32 {
+  let fill: u32 = 0;
+  let checksum = gatheredChecksum;
+  let touchedEnd = index;
+  while (index < endIndex) {
+    if (index == touchedEnd) {
+      touchAhead(index, endIndex);
+      touchedEnd = index + TOUCHED_TOGETHER;
+    }
+    const entry = sorted + ((index as usize) << 4);
+    const byteLength = load<u32>(entry, 12);
+    if (byteLength > capacity - fill || (fill as u64) >= startLimit) break;
+    checksum += copyAndHash(out + fill, load<u32>(entry, 8), byteLength);
+    fill += byteLength;
+    index += 1;
+  }
+  gatheredBytes = fill;
+  gatheredChecksum = checksum;
+  return index;
+}
+
+/** The bytes copied by the last `gatherHeld`. */
+export function heldByteLength(): u32 {
+  return gatheredBytes;
+}
+
+/** The multiset checksum of all records gathered or hashed since `prepareHeldOrder`. */
+export function heldChecksum(): u64 {
+  return gatheredChecksum;
+}
+
+/** The address of the entry of the record at `index` of the order. */
+export function heldEntry(index: u32): usize {
+  return sorted + ((index as usize) << 4);
+}
+
+/** Adds the record at `index`, which is written from where it lies, to the checksum. */
+export function hashHeld(index: u32): void {
+  const entry = heldEntry(index);
+  gatheredChecksum += recordHash(load<u32>(entry, 8), load<u32>(entry, 12));
+}
+
+/**
+ * Passes over the ordered records from `index` on, up to the first whose index is `endIndex`, or that starts `startLimit`
+ * bytes or more behind the first. Returns its index; `measuredHeld` gives the bytes of those before it.
+ */
+export function measureHeld(index: u32, endIndex: u32, startLimit: u64): u32 {
+  let bytes: u64 = 0;
+  const end = min<u32>(endIndex, sortedCount);
+  for (; index < end && bytes < startLimit; index++) bytes += load<u32>(heldEntry(index), 12) as u64;
+  measuredBytes = bytes;
+  return index;
+}
+
+/** The bytes that the last `measureHeld` passed over. */
+export function measuredHeld(): u64 {
+  return measuredBytes;
+}
