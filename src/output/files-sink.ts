@@ -34,6 +34,9 @@ import {
   type WrittenRegion,
 } from './output-target.js';
 
+/** What goes through the page cache is copied there at once, while it is in the core's cache. */
+const BUFFERED_BYTES = 2 ** 20;
+
 export class FilesSink implements OutputSink {
   readonly #target: PlacedTarget;
   readonly #end: SinkEnd | undefined;
@@ -83,7 +86,9 @@ export class FilesSink implements OutputSink {
   }
 
   get roomBytes(): number {
-    return this.#address + this.#buffer.capacityBytes - this.fillAddress;
+    const { capacityBytes } = this.#buffer;
+    const capacity = this.#direct ? capacityBytes : Math.min(capacityBytes, BUFFERED_BYTES);
+    return Math.max(0, this.#address + capacity - this.fillAddress);
   }
 
   filled(byteLength: number): void {

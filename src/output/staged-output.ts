@@ -17,7 +17,7 @@ import { appearedDuringJob, byteLengthOf, ensureFile, syncPath } from '../io/dur
 import { openStagedOutput, shortenFile, withFile, writeAt } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
-import type { GateNumber, JobControl } from '../job-control.js';
+import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { cutAt } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
@@ -28,7 +28,10 @@ import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
 import { findFormerFiles, shardName } from './shard-names.js';
 
-/** Smaller outputs are written through the page cache, which costs less for a few pieces. */
+/**
+ * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
+ * a limit, which copies in memory.
+ */
 const LEAST_DIRECT_BYTES = 16 * 2 ** 20;
 
 /** The totals of a complete output. */
@@ -75,7 +78,8 @@ export class StagedOutput {
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
     if (compression === undefined) {
-      return { kind: 'placed', ...staged, direct: recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES };
+      const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
+      return { kind: 'placed', ...staged, direct };
     }
     this.#shortenTo(finished, layout);
     return { kind: 'appended', ...staged, compression };

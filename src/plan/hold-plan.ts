@@ -30,7 +30,7 @@ const MOST_PILES = 4096;
 const SMALLEST_BLOCK_BYTES = 256;
 const LARGEST_BLOCK_BYTES = 4 * KIB;
 /** Half a block of each pile and slice stays empty: together at most this part of the entries. */
-const EMPTY_SHARE = 1 / 16;
+const EMPTY_SHARE = 1 / 8;
 /** Memory that a thread takes for records at a time. */
 const LARGEST_REGION_BYTES = 4 * MIB;
 const SMALLEST_REGION_BYTES = 64 * KIB;
@@ -94,7 +94,7 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   const records = recordBytes / meanRecordBytes;
   const pileCount = clamp(Math.ceil(Math.max(records / PILE_RECORDS, recordBytes / PILE_BYTES)), 1, MOST_PILES);
   const sliceBytes = tuning.sliceBytes ?? Math.max(MIB, Math.ceil(recordBytes / (SLICES_A_WORKER * workers)));
-  const sliceCount = 2 * Math.ceil(recordBytes / sliceBytes);
+  const sliceCount = 1 + Math.ceil((5 / 4) * (recordBytes / sliceBytes));
   const blockBytes = blockBytesFor(records / (sliceCount * pileCount));
   const regionBytes = clamp(Math.ceil(sliceBytes / 2), SMALLEST_REGION_BYTES, LARGEST_REGION_BYTES);
   const outputBytes = tuning.outputBytes ?? clamp(recordBytes / 4, SMALLEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES);
@@ -121,7 +121,7 @@ export function blocksAtOnce(pileCount: number, blockBytes: number): number {
 
 function blockBytesFor(records: number): number {
   const bytes = 2 * EMPTY_SHARE * ENTRY_BYTES * records;
-  return clamp(2 ** Math.floor(Math.log2(Math.max(1, bytes))), SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES);
+  return clamp(2 ** Math.round(Math.log2(Math.max(1, bytes))), SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES);
 }
 
 /** The part of a thread in pass 2: output buffers, counts, sorted entries and one more. */
