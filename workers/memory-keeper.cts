@@ -21,7 +21,7 @@ try {
     reservedBytes += byteLength;
   }
 } catch {
-  // The job goes on with what there is.
+  // The job does without the rest.
 }
 const channel = new BroadcastChannel(channelName);
 channel.onmessage = ({ data }: { data: unknown }) => {

@@ -11,8 +11,8 @@ import type { SegmentCompressor } from '../src/pile-sets/segments.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { memoryForDecoder } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
-import { RecordMemory } from './held/record-memory.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
+import { RecordMemory } from './record-memory.js';
 import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 /** The state for tasks that write the output. */

@@ -49,6 +49,8 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
     recordBytes: bytes,
     meanRecordBytes,
     exact: true,
+    hasStreams: false,
+    mayHold: false,
     tempDiskCount: tempDisks,
     tempDisksRotate: rotates,
     openFileLimit,

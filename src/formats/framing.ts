@@ -33,9 +33,12 @@ export interface FramingFunctions {
   framingProblemValue(): bigint;
 }
 
-/** The memory and the functions that a framing works with; addresses are those of the linear memory. */
+/**
+ * The memory and the functions that a framing works with; addresses are those of the linear memory. All may change between
+ * two scans, so a scanner keeps none of them.
+ */
 export interface FramingKernel {
-  /** The linear memory, as bytes and as numbers; replaced when it grows. */
+  /** The linear memory, as bytes and as numbers. */
   readonly bytes: Uint8Array;
   readonly view: DataView;
   readonly wasm: FramingFunctions;

@@ -231,7 +231,17 @@ export interface JobProfile {
   readonly pass2: PassSeconds;
   /** In the order in which they ended. */
   readonly tasks: readonly {
-    readonly kind: 'count' | 'hold' | 'load' | 'measure' | 'note' | 'read-back' | 'scatter' | 'scatter-held' | 'verify' | 'write';
+    readonly kind:
+      | 'count'
+      | 'hold'
+      | 'load'
+      | 'measure'
+      | 'note'
+      | 'read-back'
+      | 'scatter'
+      | 'scatter-held'
+      | 'verify'
+      | 'write';
     /** 0 is the calling thread. */
     readonly thread: number;
     /** Seconds from the start of the job to the start of the task. */

@@ -16,11 +16,11 @@
 import { randomBytes } from 'node:crypto';
 import { inputKeyOf } from '../inputs/ids.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
-import { sampleSourceOf } from '../passes/sample-places.js';
 import { holdInputs } from '../passes/hold-pass.js';
+import { openJobMemory } from '../passes/job-memory.js';
+import { sampleSourceOf } from '../passes/sample-places.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { diskBytesOf } from '../passes/scattered-piles.js';
-import { openJobMemory } from '../passes/job-memory.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';

@@ -1,7 +1,13 @@
 /**
  * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
  */
-import type { HeldPiles, PileSettings, ReadSettings, ScatterSettings, ShuffleSettings } from '../../workers/settings.js';
+import type {
+  HeldPiles,
+  PileSettings,
+  ReadSettings,
+  ScatterSettings,
+  ShuffleSettings,
+} from '../../workers/settings.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { RamPoolHandle } from '../pile-sets/ram-pool.js';

@@ -264,7 +264,8 @@ function planWork(
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => ({
-    tempBytes: hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
+    tempBytes:
+      hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
     outputBytes: isCompressed ? compressedBytes : recordBytes,
   });
   const compressedBytes = expectCompressedBytes(inputs);

@@ -1,15 +1,20 @@
 /** The results of the tasks of pass 1, added up. They must cover every byte of every input once. */
-import type { HeldPiles } from '../../workers/settings.js';
+import type { HeldPiles, ReadSettings } from '../../workers/settings.js';
 import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
+import type { ReadableInputs } from '../inputs/input-part.js';
 import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import { CoverageCheck } from './coverage-check.js';
-import type { ScatterWork } from './scatter-pass.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+
+/** The inputs of a pass 1, and how they are read. */
+interface GatherableWork extends ReadableInputs {
+  readonly settings: Pick<ReadSettings, 'header'>;
+}
 
 /** The results of the tasks, added up. */
 export class GatheredSlices {
@@ -17,7 +22,7 @@ export class GatheredSlices {
   readonly #pileSets: ScatteredPileSet[] = [];
   readonly #totals: PileTotals;
   readonly #coverage: CoverageCheck;
-  readonly #inputs: ScatterWork['inputs'];
+  readonly #inputs: ReadableInputs['inputs'];
   readonly #headerRule: HeaderRule | undefined;
   readonly #keys = new KeySample();
   /** Where the records of each input end, in decoded bytes. */
@@ -28,7 +33,7 @@ export class GatheredSlices {
   #longestRecordBytes = 0;
 
   /** @param pileCount of the totals of all results. */
-  constructor({ inputs, firstHeader, settings }: ScatterWork, pileCount: number) {
+  constructor({ inputs, firstHeader, settings }: GatherableWork, pileCount: number) {
     this.#inputs = inputs;
     this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
     this.#firstHeader = firstHeader;

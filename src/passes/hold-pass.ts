@@ -10,7 +10,7 @@ import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
 import { countBeforeRanges } from './count-before-ranges.js';
 import { GatheredSlices } from './gathered-slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { requireScattered, type ScatterOutcome, scatterTask, type ScatterWork } from './scatter-pass.js';
+import { requireScattered, type ScatterOutcome, type ScatterWork, scatterTask } from './scatter-pass.js';
 import type { Threads } from './threads.js';
 
 /** The work of pass 1 in memory; the settings of its scatter are for records that do not fit. */
@@ -44,7 +44,8 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
     for (const [slice, result] of ordered) gathered.add(slice, result);
     const results = ordered.map(([, result]) => result);
     const piles = gathered.piles((totals) => heldPiles(hold, totals, results));
-    if (hasRoomForPass2(work, piles.held?.mostRecords ?? 0, results, pool.threadCount)) return outcomeOf(gathered, piles);
+    if (hasRoomForPass2(work, piles.held?.mostRecords ?? 0, results, pool.threadCount))
+      return outcomeOf(gathered, piles);
   }
 
   const scatter = async ([slice, result]: [number, HeldResult]) => {
@@ -73,8 +74,8 @@ function hasRoomForPass2(
   results: readonly HeldResult[],
   threadCount: number,
 ): boolean {
-  const takenBytes = Math.max(0, ...results.map((result) => result.takenBytes));
-  return takenBytes + heldPass2Bytes(threadCount, holdPlan.outputBytes, mostRecords) <= holdPlan.memoryBytes;
+  const takenEnd = results.reduce((most, result) => Math.max(most, result.takenEnd), 0);
+  return takenEnd + heldPass2Bytes(threadCount, holdPlan.outputBytes, mostRecords) <= holdPlan.memoryBytes;
 }
 
 function outcomeOf({ header, recordEnds, decoders }: GatheredSlices, piles: ReturnType<GatheredSlices['piles']>) {

@@ -53,9 +53,9 @@ async function openRecordMemory(
   stop: JobStop,
   releases: Release[],
 ): Promise<OpenRecordMemory | undefined> {
-  const { memoryBytes: byteLength, pass1Bytes, pileCount, blockBytes, regionBytes, pieceBytes } = holdPlan;
+  const { memoryBytes: byteLength, ownEnd, pass1End, pileCount, blockBytes, regionBytes, pieceBytes } = holdPlan;
   const open = (channelName: string | undefined, release: () => Promise<void>) => {
-    const memory = { channelName, byteLength, pass1Bytes };
+    const memory = { channelName, byteLength, ownEnd, pass1End };
     return { hold: { memory, pileCount, blockBytes, regionBytes, pieceBytes }, holdPlan, release };
   };
   if (isOnCallingThread) return open(undefined, async () => {});
@@ -120,7 +120,7 @@ export async function keepMemory(
     keeper.once('message', resolve);
     // An error without a listener would end the program.
     keeper.on('error', lost);
-    keeper.once('exit', () => lost('the thread that keeps the memory of the job has ended'));
+    keeper.once('exit', () => lost('the thread that keeps memory has ended'));
   });
   const release = async () => {
     isNeeded = false;

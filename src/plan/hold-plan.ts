@@ -16,8 +16,8 @@ const MIB = 1024 * KIB;
 export const ENTRY_BYTES = 16;
 /** Room in which a thread puts records together that must leave the memory. */
 export const STAGING_BYTES = 64 * KIB;
-/** The addresses of the memory, less those of the kernel and of its last page. */
-const MOST_BYTES = 4096 * MIB - 4 * 64 * KIB;
+/** The range of 32-bit addresses without the last page, so that an end address fits. */
+const MOST_BYTES = 4096 * MIB - 64 * KIB;
 
 /** The entries of a pile, and as many sorted ones, stay in the cache of a core. */
 const PILE_RECORDS = 16 * KIB;
@@ -29,6 +29,8 @@ const MOST_PILES = 4096;
 /** A block is as small as a few cache lines, or as large as a page. */
 const SMALLEST_BLOCK_BYTES = 256;
 const LARGEST_BLOCK_BYTES = 4 * KIB;
+/** The alignment of direct writes. */
+const PAGE_BYTES = 4 * KIB;
 /** Half a block of each pile and slice stays empty: together at most this part of the entries. */
 const EMPTY_SHARE = 1 / 8;
 /** Memory that a thread takes for records at a time. */
@@ -38,14 +40,18 @@ const SMALLEST_REGION_BYTES = 64 * KIB;
 const PIECE_BYTES = 256 * KIB;
 const LARGEST_OUTPUT_BYTES = 4 * MIB;
 const SMALLEST_OUTPUT_BYTES = 64 * KIB;
+/** Bytes before all parts: the kernel's constants, and the words with which threads share the rest. */
+const FIRST_BYTES = 64 * KIB;
 /** The own part of a thread: scratch, boundary table, staging. */
-const OWN_BYTES = STAGING_BYTES + BOUNDARY_TABLE_BYTES + 32 * KIB;
+export const OWN_BYTES = STAGING_BYTES + BOUNDARY_TABLE_BYTES + 32 * KIB;
 /** Records that are shorter than expected need more entries than planned. */
 const ENTRY_MARGIN = 1.1;
 /** Where records are shorter, moving them is cheaper than an entry for each. */
 const LEAST_MEAN_BYTES = 24;
 /** Slices a thread: the last ones to end keep the others waiting. */
 const SLICES_A_WORKER = 8;
+/** What a thread needs beside it, to scatter records if they do not fit. */
+const LEAST_REST_BYTES = 4 * MIB;
 /** The part of the budget beside the memory for records: for a long record, and for the scatter if they do not fit. */
 const SPARE_SHARE = 0.2;
 
@@ -64,6 +70,9 @@ export interface HoldTuning {
   readonly readBytes?: number;
   readonly outputBytes?: number;
   readonly sliceBytes?: number;
+  readonly pileCount?: number;
+  /** Memory that a thread takes for records at a time. */
+  readonly regionBytes?: number;
   /** Whether records stay where they are read, however short they are. */
   readonly hold?: boolean;
   /** Of the linear memory; a small one fills up. */
@@ -71,10 +80,12 @@ export interface HoldTuning {
 }
 
 export interface HoldPlan {
-  /** Of the linear memory. */
+  /** Of the linear memory: the own parts of the threads, what pass 1 may take, and the tables of pass 2. */
   readonly memoryBytes: number;
-  /** The part of it that pass 1 may take. */
-  readonly pass1Bytes: number;
+  /** Where the own parts end. */
+  readonly ownEnd: number;
+  /** Where the part ends that pass 1 may take. */
+  readonly pass1End: number;
   readonly pileCount: number;
   readonly blockBytes: number;
   readonly regionBytes: number;
@@ -92,11 +103,13 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   // Nobody knows how much a stream has.
   const recordBytes = need.isKnown ? need.recordBytes : Math.min(need.recordBytes, capacityBytes);
   const records = recordBytes / meanRecordBytes;
-  const pileCount = clamp(Math.ceil(Math.max(records / PILE_RECORDS, recordBytes / PILE_BYTES)), 1, MOST_PILES);
+  const pileCount =
+    tuning.pileCount ?? clamp(Math.ceil(Math.max(records / PILE_RECORDS, recordBytes / PILE_BYTES)), 1, MOST_PILES);
   const sliceBytes = tuning.sliceBytes ?? Math.max(MIB, Math.ceil(recordBytes / (SLICES_A_WORKER * workers)));
   const sliceCount = 1 + Math.ceil((5 / 4) * (recordBytes / sliceBytes));
   const blockBytes = blockBytesFor(records / (sliceCount * pileCount));
-  const regionBytes = clamp(Math.ceil(sliceBytes / 2), SMALLEST_REGION_BYTES, LARGEST_REGION_BYTES);
+  const regionBytes =
+    tuning.regionBytes ?? clamp(Math.ceil(sliceBytes / 2), SMALLEST_REGION_BYTES, LARGEST_REGION_BYTES);
   const outputBytes = tuning.outputBytes ?? clamp(recordBytes / 4, SMALLEST_OUTPUT_BYTES, LARGEST_OUTPUT_BYTES);
   const sizes = { pileCount, blockBytes, regionBytes, pieceBytes: tuning.readBytes ?? PIECE_BYTES, sliceBytes };
 
@@ -107,11 +120,13 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
     records * ENTRY_BYTES * ENTRY_MARGIN * (1 + EMPTY_SHARE) +
     sliceCount * pileCount * TALLY_BYTES +
     workers * (2 * regionBytes + blocksBytes);
-  const neededBytes = Math.ceil(pass1Bytes + pass2Bytes);
+  const ownEnd = FIRST_BYTES + workers * OWN_BYTES;
+  const neededBytes = Math.ceil(ownEnd + pass1Bytes + pass2Bytes);
   const memoryBytes = tuning.recordMemoryBytes ?? Math.min(capacityBytes, exact ? neededBytes : capacityBytes);
   if (tuning.recordMemoryBytes === undefined && need.isKnown && neededBytes > capacityBytes) return undefined;
-  if (memoryBytes < pass2Bytes) return undefined;
-  return { ...sizes, memoryBytes, pass1Bytes: memoryBytes - pass2Bytes, outputBytes: roundDown(outputBytes, 4 * KIB) };
+  const pass1End = Math.floor(memoryBytes - pass2Bytes);
+  if (pass1End < ownEnd || budgetBytes - memoryBytes < workers * LEAST_REST_BYTES) return undefined;
+  return { ...sizes, memoryBytes, ownEnd, pass1End, outputBytes: roundDown(outputBytes, 4 * KIB) };
 }
 
 /** The most blocks that the records of one boundary table need: each pile one, and one more for as many as fill a block. */
@@ -137,12 +152,12 @@ export interface HeldPass2Layout {
 
 /** What all threads together need in pass 2. @param mostRecords of a pile. */
 export function heldPass2Bytes(workers: number, outputBytes: number, mostRecords: number): number {
-  return workers * (heldPass2Layout(outputBytes, mostRecords).byteLength + OWN_BYTES + 4096);
+  return workers * (heldPass2Layout(outputBytes, mostRecords).byteLength + PAGE_BYTES);
 }
 
 /** @param mostRecords of a pile. */
 export function heldPass2Layout(outputBytes: number, mostRecords: number): HeldPass2Layout {
-  const strideBytes = Math.ceil((outputBytes + SLACK_BYTES) / 4096) * 4096;
+  const strideBytes = Math.ceil((outputBytes + SLACK_BYTES) / PAGE_BYTES) * PAGE_BYTES;
   const bits = clamp(Math.floor(Math.log2(Math.max(2, mostRecords))), 1, 24);
   const further = Array.from({ length: OUTPUT_BUFFER_COUNT - 1 }, (_, i) => (i + 1) * strideBytes);
   const countsOffset = OUTPUT_BUFFER_COUNT * strideBytes;

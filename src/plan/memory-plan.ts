@@ -42,7 +42,6 @@ const SMALLEST_SHARE_BYTES = 4 * MIB;
 
 /** Sizes that tests shrink to make rare paths common. Users have no need to set them. */
 export interface Tuning extends HoldTuning {
-  readonly pileCount?: number;
   readonly bufferBytes?: number;
   readonly stripeCount?: number;
   /** The fixed size of a worker's arena in pass 2; a small arena forces piles to be scattered again. */
@@ -120,7 +119,9 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
 
 function mayHold(need: MemoryNeed, tuning: Tuning): boolean {
   const { hold, keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes } = tuning;
-  const tunesPiles = [keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes].some((size) => size !== undefined);
+  const tunesPiles = [keepInRam, pileCount, bufferBytes, stripeCount, pass2ArenaBytes].some(
+    (size) => size !== undefined,
+  );
   return need.mayHold && (hold ?? !tunesPiles);
 }
 

@@ -16,8 +16,9 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { type Sabotage, withSabotage } from './sabotage.js';
 import { isTiny, OUTPUT_BYTES, SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
-type Place = 'in memory' | 'on disk' | 'on disk and scattered again';
+type Place = 'where they are read' | 'in memory' | 'on disk' | 'on disk and scattered again';
 const SIZES_OF_PLACE: Readonly<Record<Place, Partial<Tuning>>> = {
+  'where they are read': { hold: true },
   'in memory': { keepInRam: true },
   'on disk': { keepInRam: false },
   'on disk and scattered again': { keepInRam: false, pass2ArenaBytes: (isTiny ? 32 : 80) * 1024 },
@@ -28,6 +29,8 @@ interface Circumstances {
   readonly inline: boolean;
 }
 
+const WHERE_READ = ['where they are read, on workers', { place: 'where they are read', inline: false }] as const;
+const WHERE_READ_INLINE = ['where they are read, inline', { place: 'where they are read', inline: true }] as const;
 const IN_MEMORY = ['in memory, inline', { place: 'in memory', inline: true }] as const;
 const ON_DISK = ['on disk, on workers', { place: 'on disk', inline: false }] as const;
 const SCATTERED_AGAIN = [
@@ -155,6 +158,33 @@ describe('verification', () => {
         circumstances,
         /the (records of the )?staged output \S+\/0\.part (were written up to byte|has \d+ bytes on disk, expected)/,
       ),
+    );
+  });
+
+  describe.each(sampled([WHERE_READ, WHERE_READ_INLINE], 2))('%s', (_, circumstances) => {
+    it('passes when nothing is broken', async () => {
+      const sabotage: Sabotage = { act: 'drop-held', nth: Number.MAX_SAFE_INTEGER };
+      const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', directory.path('out'));
+      expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+      expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+    });
+
+    it('sees a record that is not held', () =>
+      expectRefusal({ act: 'drop-held', nth: 3 }, circumstances, NOT_SCATTERED));
+
+    it('sees a record that is held twice', () =>
+      expectRefusal({ act: 'repeat-held', nth: 3 }, circumstances, NOT_SCATTERED));
+
+    it('sees a record written twice', () => expectSeen({ act: 'repeat-gathered-held' }, circumstances, /pile \d+ /));
+
+    it('sees a record not written', () => expectSeen({ act: 'skip-gathered-held' }, circumstances, /pile \d+ /));
+
+    it.each([
+      ['highKey', /pile \d+ holds a record that belongs to another pile/],
+      ['length', /pile \d+ came out of pass 2 with/],
+      ['record', /pile \d+ came out of pass 2 with .* checksum/],
+    ] as const)('sees changed %s bits in memory', (part, message) =>
+      expectRefusal({ act: 'alter-held', part }, circumstances, message),
     );
   });
 

@@ -67,8 +67,8 @@ describe('StagedOutput', () => {
     }
   }
 
-  function outputAt(place: FilesPlace, isResumable: boolean): CommittedOutput {
-    return Object.assign(new CommittedOutput(place, directories(), UNGATED), { isResumable });
+  function outputAt(place: FilesPlace, isResumable: boolean, gate = UNGATED): CommittedOutput {
+    return Object.assign(new CommittedOutput(place, directories(), gate), { isResumable });
   }
   const directories = () => ({ stagingDirectory: staging(), jobDirectory: directory.path('job') });
   const journal = () => readJournal(directory.path('job'));
@@ -432,12 +432,14 @@ describe('StagedOutput', () => {
     expect(readdirSync(out())).toEqual(['mine']);
   });
 
-  it('is written directly only where shards are large', async () => {
-    const output = shardsOutput(false);
-    const begin = (shardCount: number, bytes: number) => output.begin(layoutOf(shardCount, bytes), []);
-    expect(await begin(1, 16 * 2 ** 20)).toMatchObject({ direct: true });
-    expect(await begin(2, 16 * 2 ** 20)).toMatchObject({ direct: false });
-    expect(await begin(1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
+  it('is written directly only where shards are large, and not in memory', () => {
+    const place = { kind: 'shards', path: out(), exists: false, naming, mayReplace: false } as const;
+    const begin = (gate: number, shardCount: number, bytes: number) =>
+      outputAt(place, false, gate).begin(layoutOf(shardCount, bytes), []);
+    expect(begin(0, 1, 16 * 2 ** 20)).toMatchObject({ direct: true });
+    expect(begin(0, 2, 16 * 2 ** 20)).toMatchObject({ direct: false });
+    expect(begin(0, 1, 16 * 2 ** 20 - 1)).toMatchObject({ direct: false });
+    expect(begin(UNGATED, 1, 16 * 2 ** 20)).toMatchObject({ direct: false });
   });
 });
 

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { AbortError, SystemError } from '#src/errors.js';
 import { JobControl } from '#src/job-control.js';
-import { JobStop, keepRamPool } from '#src/passes/threads.js';
+import { keepRamPool } from '#src/passes/job-memory.js';
+import { JobStop } from '#src/passes/threads.js';
 import { RamPool } from '#src/pile-sets/ram-pool.js';
 
 const keeper = vi.hoisted(() => ({ code: '' }));
@@ -23,7 +24,7 @@ function openStop() {
   return { control, stop: new JobStop(control, undefined) };
 }
 
-/** Answers as the keeper does, and ends in its own way when it is asked for the slabs. */
+/** Answers as the keeper does, and ends in its own way when it is asked for memory. */
 const keeperThat = (ends: string) => `
   import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads';
   new BroadcastChannel(workerData.channelName).onmessage = () => { ${ends} };
@@ -33,7 +34,7 @@ const keeperThat = (ends: string) => `
 describe('keepRamPool', () => {
   it.each([
     ['fails', "throw new Error('out of slabs');", /out of slabs/],
-    ['ends', 'process.exit(0);', /the thread that keeps the memory pool has ended/],
+    ['ends', 'process.exit(0);', /the thread that keeps memory has ended/],
   ])('stops the job when its thread %s', async (_, ends, reason) => {
     keeper.code = keeperThat(ends);
     const { control, stop } = openStop();

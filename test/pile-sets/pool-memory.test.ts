@@ -9,11 +9,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { copySharedBytes } from '#src/io/shared-bytes.js';
 import { JobControl } from '#src/job-control.js';
-import { JobStop, keepRamPool } from '#src/passes/threads.js';
+import { keepRamPool } from '#src/passes/job-memory.js';
+import { JobStop } from '#src/passes/threads.js';
 import { CHUNK_BYTES, ownRamPool, RamPool } from '#src/pile-sets/ram-pool.js';
 
 const MIB = 2 ** 20;
-const keeperModule = new URL('../../dist/src/passes/threads.js', import.meta.url).href;
+const keeperModule = new URL('../../dist/src/passes/job-memory.js', import.meta.url).href;
 const TEBIBYTE = 2 ** 40;
 const plenty = JobControl.create([], TEBIBYTE);
 const stop = new JobStop(plenty, undefined);

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Release } from '#src/cleanup.js';
 import { JobControl } from '#src/job-control.js';
-import { keepRamPool } from '#src/passes/threads.js';
+import { keepRamPool } from '#src/passes/job-memory.js';
 import { CHUNK_BYTES, ownRamPool, RamPool, type RamPoolHandle, takenBytes } from '#src/pile-sets/ram-pool.js';
 import { atScale } from '../fixtures/scale.js';
 

@@ -11,8 +11,8 @@ import { inPhase } from '../../src/phase-clock.js';
 import { heldPass2Layout } from '../../src/plan/hold-plan.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
 import type { Emit, OrderablePile, PileOrder } from '../piles/record-order.js';
+import type { RecordMemory } from '../record-memory.js';
 import type { HeldPiles } from '../settings.js';
-import type { RecordMemory } from './record-memory.js';
 
 /** Offsets in an entry. */
 const ADDRESS = 8;

@@ -5,7 +5,7 @@
  */
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import type { RecordTooLong, RecordWindow } from '../read/read-window.js';
-import type { RecordMemory } from './record-memory.js';
+import type { RecordMemory } from '../record-memory.js';
 
 /** With less room, the reader gets a new region: the bytes that a framing adds at the end of an input always fit. */
 const LEAST_ROOM_BYTES = 4096;

@@ -8,9 +8,9 @@ import { blocksAtOnce } from '../../src/plan/hold-plan.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { totalsOfTallies } from '../piles/scatter-arena.js';
 import type { RecordTaker } from '../read/record-reader.js';
+import type { RecordMemory } from '../record-memory.js';
 import type { HoldSettings } from '../settings.js';
 import { HeldWindow } from './held-window.js';
-import type { RecordMemory } from './record-memory.js';
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;

@@ -1,13 +1,13 @@
 /**
- * Scatters held records from where they lie: when the memory for records is full, a job goes on with piles. The scatter
+ * Scatters held records from where they lie: when the memory for records is full, a job takes piles instead. The scatter
  * has a memory of its own, so the records pass through a small buffer as stored records, and long ones directly.
  */
 import { inPhase } from '../../src/phase-clock.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { STAGING_BYTES } from '../../src/plan/hold-plan.js';
 import type { ScatterArena } from '../piles/scatter-arena.js';
+import type { RecordMemory } from '../record-memory.js';
 import type { HoldSettings } from '../settings.js';
-import type { RecordMemory } from './record-memory.js';
 
 /** Scatters all records of a directory. */
 export function scatterHeld(

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { SystemError } from '../../src/errors.js';
 import type { FramingFunctions } from '../../src/formats/framing.js';
 import { reasonOf } from '../../src/io/io-error.js';
-import { shippedFile } from '../../src/io/shipped-file.js';
 import { copySharedBytes } from '../../src/io/shared-bytes.js';
+import { shippedFile } from '../../src/io/shipped-file.js';
 
 /** The bytes of one page of linear memory. */
 const PAGE_BYTES = 65536;

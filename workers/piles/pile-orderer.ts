@@ -52,7 +52,10 @@ export interface OrdererParts {
   readonly reader: MergedPileReader;
   readonly hasher: SegmentHasher;
   readonly compressor: SegmentCompressor | undefined;
-  readonly job: Pick<ShuffleSettings, 'layout' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'>;
+  readonly job: Pick<
+    ShuffleSettings,
+    'layout' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'
+  >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
   readonly attemptName: string;

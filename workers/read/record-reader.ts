@@ -4,7 +4,14 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
-import { BadRecord, type Framing, type FramingFunctions, type FramingKernel, type OnKey, type RecordScanner } from '../../src/formats/framing.js';
+import {
+  BadRecord,
+  type Framing,
+  type FramingFunctions,
+  type FramingKernel,
+  type OnKey,
+  type RecordScanner,
+} from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
@@ -67,13 +74,7 @@ export class RecordReader implements FramingKernel {
   #finished = false;
   #unheld: UnheldRecord | undefined;
 
-  constructor(
-    part: InputPart,
-    framing: Framing,
-    taker: RecordTaker,
-    job: ReadSettings,
-    onKey: OnKey | undefined,
-  ) {
+  constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
     this.#job = job;
     this.#onKey = onKey;
     this.#part = part;
@@ -326,15 +327,16 @@ export class RecordReader implements FramingKernel {
       }
       const count = this.#scan(maxCount);
       if (count > 0) this.#takeMarked(count, base, basePosition);
+      const isScanned = count < maxCount;
+      if (isScanned) {
+        window.scannedEnd = window.filledEnd;
+        if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
+      }
       if (this.#taker.isFull === true && this.#taker.successor !== undefined) {
         this.#takeRest(this.#passOn(this.#taker.successor()), end);
         break;
       }
-      if (count < maxCount) {
-        window.scannedEnd = window.filledEnd;
-        if (this.#scanner.isInTrailer === true) this.#leaveTrailerOut();
-        break;
-      }
+      if (isScanned) break;
     }
   }
 

@@ -9,7 +9,13 @@ import { type OpenScatter, openScatter } from '../piles/open-scatter.js';
 import { readSlice } from '../read/read-slice.js';
 import type { HoldSettings } from '../settings.js';
 import { heldStateOf, pileStateOf, readStateOf } from '../thread-state.js';
-import { commitScattered, type ReadResult, type ScatterResult, type ScatterTask, scatterSlice } from './scatter-slice.js';
+import {
+  commitScattered,
+  type ReadResult,
+  type ScatterResult,
+  type ScatterTask,
+  scatterSlice,
+} from './scatter-slice.js';
 
 export interface HoldTask extends ScatterTask {
   readonly hold: HoldSettings;
@@ -19,8 +25,8 @@ export interface HoldTask extends ScatterTask {
 export interface HeldResult extends ReadResult {
   /** The address of its piles of entries. */
   readonly directory: number;
-  /** Bytes of the memory for records that all slices have taken so far. */
-  readonly takenBytes: number;
+  /** Where the part of the memory ends that all slices have taken so far. */
+  readonly takenEnd: number;
 }
 
 export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterResult> {
@@ -38,7 +44,7 @@ export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterRes
     const reading = await readSlice(parts, holder, readStateOf(job), job);
     if (scatter !== undefined) return commitScattered(reading, scatter.scatterArena, job);
     const longestRecordBytes = memory.kernel.wasm.longestHeld() >>> 0;
-    return { ...reading, ...holder.held(), longestRecordBytes, takenBytes: memory.takenBytes };
+    return { ...reading, ...holder.held(), longestRecordBytes, takenEnd: memory.takenEnd };
   };
   return thenAlwaysAsync(read, () => scatter?.writer.close());
 }

@@ -5,7 +5,7 @@ import { thenAlwaysAsync } from '../../src/cleanup.js';
 import { scatterHeld } from '../held/scatter-held.js';
 import { openScatter } from '../piles/open-scatter.js';
 import { heldStateOf, pileStateOf } from '../thread-state.js';
-import type { HoldTask, HeldResult } from './hold-slice.js';
+import type { HeldResult, HoldTask } from './hold-slice.js';
 import { commitScattered, type ScatterResult } from './scatter-slice.js';
 
 export interface ScatterHeldTask extends Pick<HoldTask, 'job' | 'hold' | 'pileSetName'> {

@@ -31,7 +31,8 @@ export interface ScatterResult extends ReadResult {
 
 export async function scatterSlice({ job, pileSetName, parts }: ScatterTask): Promise<ScatterResult> {
   const { writer, scatterArena } = openScatter(job, pileSetName, await pileStateOf(job).ramPool);
-  const scatter = async () => commitScattered(await readSlice(parts, scatterArena, readStateOf(job), job), scatterArena, job);
+  const scatter = async () =>
+    commitScattered(await readSlice(parts, scatterArena, readStateOf(job), job), scatterArena, job);
   return thenAlwaysAsync(scatter, () => writer.close());
 }
 

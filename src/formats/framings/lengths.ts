@@ -12,9 +12,10 @@ export function fixedSize(recordBytes: number): Framing {
   return {
     cut: { kind: 'every', byteLength: recordBytes },
     countSample: (sample) => sample.byteLength / recordBytes,
-    openScanner: ({ wasm }) => ({
+    openScanner: (kernel) => ({
       needsWholeRecords: true,
-      scan: (_from, to, recordStart, table, maxCount) => wasm.scanFixed(recordStart, to, recordBytes, table, maxCount),
+      scan: (_from, to, recordStart, table, maxCount) =>
+        kernel.wasm.scanFixed(recordStart, to, recordBytes, table, maxCount),
       complete: (recordStart, to) => {
         if (to === recordStart) return NOTHING;
         throw new BadRecord(recordStart, problemOfRest(to - recordStart, recordBytes));

@@ -3,14 +3,17 @@
  * take parts of it, one behind the other, and never give one back. It has a fixed size: at most 4 GiB, as addresses have 32
  * bits.
  *
- *     0   bytes taken, u64 | ... | the kernel's constants | ARENA_START   parts
+ *     bytes taken u64 | threads u64 | ... | the kernel's constants | ARENA_START own parts of threads | taken parts
  */
-import type { JobControl } from '../../src/job-control.js';
-import { askKeeper } from '../../src/pile-sets/kept-memory.js';
-import type { RecordMemoryHandle } from '../../src/pile-sets/record-memory-handle.js';
-import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
-import { STAGING_BYTES } from '../../src/plan/hold-plan.js';
-import { ARENA_START, fixedMemory, Kernel } from '../kernel/kernel.js';
+import type { JobControl } from '../src/job-control.js';
+import { askKeeper } from '../src/pile-sets/kept-memory.js';
+import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
+import { BOUNDARY_TABLE_BYTES } from '../src/plan/arena-sizes.js';
+import { OWN_BYTES } from '../src/plan/hold-plan.js';
+import { ARENA_START, fixedMemory, Kernel } from './kernel/kernel.js';
+
+const TAKEN_WORD = 0;
+const THREADS_WORD = 1;
 
 /** Bytes that a thread takes for itself. */
 interface OwnPart {
@@ -33,17 +36,17 @@ export class RecordMemory {
   /** Where this thread reads to. */
   readonly region: OpenPart = { next: 0, end: 0 };
   readonly #handle: RecordMemoryHandle;
-  readonly #taken: BigInt64Array;
+  readonly #words: BigInt64Array;
   #pass2Part: OwnPart | undefined;
 
   private constructor(handle: RecordMemoryHandle, kernel: Kernel) {
     this.#handle = handle;
     this.kernel = kernel;
-    this.#taken = new BigInt64Array(kernel.bytes.buffer, 0, 1);
+    this.#words = new BigInt64Array(kernel.bytes.buffer, 0, 2);
     const { wasm } = kernel;
     const scratchBytes = wasm.scratchByteLength();
-    const own = this.#take(scratchBytes + BOUNDARY_TABLE_BYTES + 64 + STAGING_BYTES, 64, handle.byteLength);
-    if (own === undefined) throw new RangeError('the planned memory for records does not hold the parts of its threads');
+    const own = ARENA_START + OWN_BYTES * Number(Atomics.add(this.#words, THREADS_WORD, 1n));
+    if (own + OWN_BYTES > handle.ownEnd) throw new RangeError('more threads use the memory for records than planned');
     wasm.useScratch(own);
     this.table = own + scratchBytes;
     this.staging = this.table + Math.ceil(BOUNDARY_TABLE_BYTES / 64) * 64;
@@ -58,7 +61,7 @@ export class RecordMemory {
 
   /** @returns the address of a part for pass 1, a multiple of `alignment`; undefined: there is too little left. */
   take(byteLength: number, alignment = 64): number | undefined {
-    return this.#take(byteLength, alignment, this.#handle.pass1Bytes);
+    return this.#take(byteLength, alignment, this.#handle.pass1End);
   }
 
   /** The part of this thread for pass 2, the same for all its tasks. */
@@ -71,18 +74,18 @@ export class RecordMemory {
     return this.#pass2Part.address;
   }
 
-  #take(byteLength: number, alignment: number, mostBytes: number): number | undefined {
+  #take(byteLength: number, alignment: number, end: number): number | undefined {
     for (;;) {
-      const taken = Atomics.load(this.#taken, 0);
-      const address = Math.ceil((ARENA_START + Number(taken)) / alignment) * alignment;
-      const end = address + byteLength - ARENA_START;
-      if (end > mostBytes) return undefined;
-      if (Atomics.compareExchange(this.#taken, 0, taken, BigInt(end)) === taken) return address;
+      const taken = Atomics.load(this.#words, TAKEN_WORD);
+      const address = Math.ceil((this.#handle.ownEnd + Number(taken)) / alignment) * alignment;
+      if (address + byteLength > end) return undefined;
+      const next = BigInt(address + byteLength - this.#handle.ownEnd);
+      if (Atomics.compareExchange(this.#words, TAKEN_WORD, taken, next) === taken) return address;
     }
   }
 
-  /** The bytes that all threads have taken. */
-  get takenBytes(): number {
-    return Number(Atomics.load(this.#taken, 0));
+  /** Where the parts end that all threads have taken. */
+  get takenEnd(): number {
+    return this.#handle.ownEnd + Number(Atomics.load(this.#words, TAKEN_WORD));
   }
 }
