@@ -24,6 +24,7 @@
  * @property {string} [memory] the value of `-S`
  * @property {number} [workers] the value of `--workers`; default: that of pileshuf
  * @property {number} [cgroupLimitBytes]
+ * @property {boolean} [inMemory] all files lie in a file system in memory (/dev/shm): no disk is in the way
  * @property {boolean} [watchesDisk] the bench measures the disk space all the time, which costs some time
  * @property {ContestantName[]} contestants
  * @property {number} [rounds] instead of the default of `--rounds`
@@ -52,6 +53,17 @@ const coresBar = { 'one-worker / pileshuf': { atLeast: 1.8 } };
 const readingBar = { atLeast: 0.8 };
 /** The two differ by at most 15 %. */
 const shardsBar = { 'shards / pileshuf': { atLeast: 0.87, atMost: 1.15 } };
+
+const inMemoryCase = /** @type {const} */ ({
+  inMemory: true,
+  sizeBytes: 1e9,
+  contestants: /** @type {ContestantName[]} */ (['pileshuf', 'former', 'in-piles', 'one-worker', 'shuf']),
+});
+const inMemoryBars = {
+  'former / pileshuf': { atLeast: 1.7 },
+  'shuf / pileshuf': { atLeast: 4 },
+  'pileshuf user CPU s/GB': { atMost: 1 },
+};
 
 const diskUse = /** @type {const} */ ({
   watchesDisk: true,
@@ -96,6 +108,14 @@ export const cases = [
       ...sentencesCpuBar,
       ...coresBar,
     },
+  },
+  { ...inMemoryCase, name: 'sentences-in-memory', kind: 'sentences', bars: inMemoryBars },
+  { ...inMemoryCase, name: 'sentences-in-memory-threefold', kind: 'sentences', sizeBytes: 3e9, bars: inMemoryBars },
+  {
+    ...inMemoryCase,
+    name: 'documents-in-memory',
+    kind: 'documents',
+    bars: { 'former / pileshuf': { atLeast: 1.5 } },
   },
   {
     ...documentsCase,

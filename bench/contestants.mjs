@@ -4,6 +4,8 @@
 // paths.
 //
 //   one-worker pileshuf on one thread
+//   former     another build of pileshuf
+//   in-piles   pileshuf with so little memory that it makes piles
 //   shards     pileshuf with 64 outputs instead of one
 //   eighth     pileshuf with the first eighth of the inputs
 //   traced     pileshuf under strace, to count its calls; its times mean nothing
@@ -25,7 +27,7 @@ import { traced } from './traced-calls.mjs';
 /** @import { Inputs } from './corpus.mjs' */
 
 /**
- * @typedef {'pileshuf' | 'one-worker' | 'shards' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
+ * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
  *   | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' | 'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference'
  *   | 'bare-node'} ContestantName
  */
@@ -45,11 +47,13 @@ import { traced } from './traced-calls.mjs';
 export const pileshufMain =
   process.env['PILESHUF'] ?? path.join(import.meta.dirname, '..', 'dist', 'bundle', 'main.cjs');
 export const terashufBinary = process.env['TERASHUF'];
+const formerMain = process.env['FORMER'];
 
 /** The environment of the lines of shell. */
 export const programs = {
   NODE: process.execPath,
   PILESHUF: path.resolve(pileshufMain),
+  FORMER: formerMain ? path.resolve(formerMain) : '',
   TERASHUF: terashufBinary ? path.resolve(terashufBinary) : '',
   REFERENCE: path.join(import.meta.dirname, 'reference.mjs'),
 };
@@ -69,6 +73,18 @@ export const contestants = [
     name: 'one-worker',
     shuffles: true,
     command: (place) => pileshufCommand(place, { workers: 1 }),
+    skipReason: never,
+  },
+  {
+    name: 'former',
+    shuffles: true,
+    command: (place) => pileshufCommand(place).replace('$PILESHUF', '$FORMER'),
+    skipReason: () => (formerMain ? undefined : 'FORMER names no main.cjs of another build'),
+  },
+  {
+    name: 'in-piles',
+    shuffles: true,
+    command: (place) => pileshufCommand(place, { memory: '256M' }),
     skipReason: never,
   },
   {
@@ -175,7 +191,7 @@ function missingProgram(program) {
   return isInstalled(program) ? undefined : `${program} is not installed`;
 }
 
-/** @param {Place} place @param {{ workers?: number }} [instead] of the case's own */
+/** @param {Place} place @param {{ workers?: number, memory?: string }} [instead] of the case's own */
 function pileshufCommand({ case: theCase, inputs, seed, breakdown }, instead) {
   const { memory, workers, compress } = { ...theCase, ...instead };
   return [

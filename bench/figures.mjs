@@ -46,6 +46,8 @@ const comparedPairs = /** @type {const} */ ([
   ['terashuf', 'pileshuf'],
   ['shuf', 'pileshuf'],
   ['one-worker', 'pileshuf'],
+  ['former', 'pileshuf'],
+  ['in-piles', 'pileshuf'],
   ['shards', 'pileshuf'],
   ['pileshuf', 'eighth'],
 ]);

@@ -46,7 +46,8 @@ export const helpText = `usage: npm run bench -- [options]
   --quick            regression guard, under a minute: counts and ratios against bench/baseline.json
   --renew-baseline   the same, and writes what was measured there
 
-environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.cjs than dist/bundle/main.cjs
+environment: TERASHUF=path of a terashuf binary; PILESHUF=another main.cjs than dist/bundle/main.cjs; FORMER=main.cjs
+of a build to compare with
 `;
 
 /** @param {string[]} argv @returns {Options | 'help'} */

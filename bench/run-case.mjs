@@ -44,15 +44,21 @@ import { measureRun, prepareRun, removeOutputs } from './measure.mjs';
 
 /** @typedef {ContestantResult & { contestant: Contestant, inputs: Inputs }} Entry the inputs before compression */
 
+/** The files of cases without a disk. */
+const memoryDirectory = '/dev/shm/pileshuf-bench';
+
 const comparedHeadBytes = 64 * 1024;
 
 /**
  * @param {Case} theCase
- * @param {Options} options
+ * @param {Options} given
  * @param {(line: string) => void} say
  * @returns {Promise<CaseResult | string>} or the reason why the case was left out
  */
-export async function runCase(theCase, options, say) {
+export async function runCase(theCase, given, say) {
+  const options = theCase.inMemory ? { ...given, workDir: memoryDirectory } : given;
+  if (theCase.inMemory && !fs.existsSync(path.dirname(memoryDirectory))) return `${memoryDirectory} cannot be made`;
+  fs.mkdirSync(options.workDir, { recursive: true });
   if (theCase.cgroupLimitBytes !== undefined) {
     const reason = await cgroupUnavailable();
     if (reason) return reason;
@@ -87,6 +93,7 @@ export async function runCase(theCase, options, say) {
     }
   } finally {
     removeOutputs(options.workDir);
+    if (theCase.inMemory) fs.rmSync(options.workDir, { recursive: true });
   }
   return resultOf(theCase, corpus, rounds, entries);
 }
