@@ -10,7 +10,7 @@ import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
 import { countBeforeRanges } from './count-before-ranges.js';
 import { GatheredSlices } from './gathered-slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { requireScattered, type ScatterOutcome, type ScatterWork, scatterTask } from './scatter-pass.js';
+import { takeVerified, type ScatterOutcome, type ScatterWork, scatterTask } from './scatter-pass.js';
 import type { Threads } from './threads.js';
 
 /** The work of pass 1 in memory; the settings of its scatter are for records that do not fit. */
@@ -34,8 +34,10 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
     else held.set(slice, result);
     control.count('finishedSlices', 1);
   };
-  const read = async (slice: number) =>
-    requireScattered(await pool.run('hold', { ...scatterTask(work, slice, countBefore), hold }));
+  const read = (slice: number) => {
+    const task = scatterTask(work, slice, countBefore);
+    return takeVerified(task, () => pool.run('hold', { ...task, hold }), work.onWarning);
+  };
   await runTasks(slices.keys(), read, take, tasksAtOnce(threads), stop);
 
   const ordered = [...held].sort(([a], [b]) => a - b);
@@ -48,9 +50,11 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
       return outcomeOf(gathered, piles);
   }
 
-  const scatter = async ([slice, result]: [number, HeldResult]) => {
-    const { job, pileSetName } = scatterTask(work, slice, countBefore);
-    return requireScattered(await pool.run('scatter-held', { job, pileSetName, hold, held: result }));
+  const scatter = ([slice, result]: [number, HeldResult]) => {
+    const task = scatterTask(work, slice, countBefore);
+    const { job, pileSetName } = task;
+    const run = () => pool.run('scatter-held', { job, pileSetName, hold, held: result });
+    return takeVerified(task, run, work.onWarning);
   };
   await runTasks(ordered, scatter, (result, [slice]) => scattered.set(slice, result), tasksAtOnce(threads), stop);
   const gathered = new GatheredSlices(work, settings.layout.pileCount);

@@ -75,10 +75,7 @@ export async function scatterInputs(
   };
   const scatter = async (slice: number): Promise<ScatterResult> => {
     const task = scatterTask(work, slice, countBefore);
-    const scatterOnce = async () => requireScattered(await pool.run('scatter', task));
-    // A stream cannot be read again.
-    if (task.parts.some(({ kind }) => kind === 'stream')) return scatterOnce();
-    return onceMore(() => orRemoveFiles(scatterOnce, task), work.onWarning);
+    return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
   const { header, recordEnds, decoders } = gathered;
@@ -94,8 +91,23 @@ export function scatterTask(work: ScatterWork, slice: number, countBefore: Count
   return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
 }
 
+/**
+ * Runs a task that reads a slice and puts its records on piles; once more if the result is wrong.
+ * @throws VerificationError
+ */
+export async function takeVerified<Result extends ReadResult>(
+  task: ScatterTask,
+  run: () => Promise<Result>,
+  onWarning: (line: string) => void,
+): Promise<Result> {
+  const verified = async () => requireScattered(await run());
+  // A stream cannot be read again.
+  if (task.parts.some(({ kind }) => kind === 'stream')) return verified();
+  return onceMore(() => orRemoveFiles(verified, task), onWarning);
+}
+
 /** @throws VerificationError if the piles do not hold as many bytes as were read. */
-export function requireScattered<Result extends ReadResult>(result: Result): Result {
+function requireScattered<Result extends ReadResult>(result: Result): Result {
   const readBytes = result.coverage.reduce((sum, { start, end, addedBytes }) => sum + end - start + addedBytes, 0);
   const { bytes } = sumTotals(result.totals);
   if (bytes === readBytes) return result;

@@ -136,7 +136,7 @@ export function blocksAtOnce(pileCount: number, blockBytes: number): number {
 
 function blockBytesFor(records: number): number {
   const bytes = 2 * EMPTY_SHARE * ENTRY_BYTES * records;
-  return clamp(2 ** Math.round(Math.log2(Math.max(1, bytes))), SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES);
+  return clamp(2 ** Math.floor(Math.log2(Math.max(1, bytes))), SMALLEST_BLOCK_BYTES, LARGEST_BLOCK_BYTES);
 }
 
 /** The part of a thread in pass 2: output buffers, counts, sorted entries and one more. */

@@ -1,0 +1,100 @@
+/** Which jobs leave their records where they are read, and the memory that this takes. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { blocksAtOnce, type HoldNeed, heldPass2Bytes, OWN_BYTES, planHold } from '#src/plan/hold-plan.js';
+import { planMemory } from '#src/plan/memory-plan.js';
+import { usualNeed } from './memory-needs.js';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+const usual: HoldNeed = {
+  budgetBytes: 12 * GIB,
+  workers: 2,
+  recordBytes: 1e9,
+  meanRecordBytes: 105,
+  exact: true,
+  isKnown: true,
+};
+
+const anyNeed: fc.Arbitrary<HoldNeed> = fc.record({
+  budgetBytes: fc.double({ min: 4 * MIB, max: 2 ** 44, noNaN: true }).map(Math.floor),
+  workers: fc.integer({ min: 1, max: 128 }),
+  recordBytes: fc.oneof(fc.integer({ min: 1, max: 1e7 }), fc.integer({ min: 1e7, max: 1e12 })),
+  meanRecordBytes: fc.double({ min: 1, max: 1e7, noNaN: true }),
+  exact: fc.boolean(),
+  isKnown: fc.boolean(),
+});
+
+describe('planHold', () => {
+  it('holds what fits four fifths of the budget, and half of it when nobody knows the size', () => {
+    expect(planHold(usual)).toBeDefined();
+    expect(planHold({ ...usual, budgetBytes: 1.7 * GIB })).toBeDefined();
+    expect(planHold({ ...usual, budgetBytes: 1.2 * GIB })).toBeUndefined();
+    expect(planHold({ ...usual, budgetBytes: 1.7 * GIB, exact: false })).toBeUndefined();
+    expect(planHold({ ...usual, budgetBytes: 3 * GIB, exact: false })).toBeDefined();
+    expect(planHold({ ...usual, recordBytes: 3e9 })).toBeDefined();
+    expect(planHold({ ...usual, recordBytes: 4e9 })).toBeUndefined();
+  });
+
+  it('begins to hold a stream, whose size nobody knows', () => {
+    expect(planHold({ ...usual, recordBytes: 8 * GIB, exact: false, isKnown: false })?.memoryBytes).toBe(
+      4 * GIB - 65536,
+    );
+  });
+
+  it('moves records that are shorter than an entry', () => {
+    expect(planHold({ ...usual, meanRecordBytes: 15 })).toBeUndefined();
+    expect(planHold({ ...usual, meanRecordBytes: 16 })).toBeDefined();
+  });
+
+  it('has piles for the cache, and blocks of which few are empty', () => {
+    expect(planHold(usual)).toMatchObject({ pileCount: 582, blockBytes: 2048, sliceBytes: 62_500_000 });
+    expect(planHold({ ...usual, meanRecordBytes: 2500 })).toMatchObject({ pileCount: 477, blockBytes: 256 });
+    expect(planHold({ ...usual, recordBytes: 100_000 })).toMatchObject({ pileCount: 1, blockBytes: 1024 });
+  });
+
+  it('leaves room for both passes, and for a scatter beside them', () => {
+    fc.assert(
+      fc.property(anyNeed, (need) => {
+        const plan = planHold(need);
+        if (plan === undefined) return;
+        const { memoryBytes, ownEnd, pass1End, pileCount, blockBytes, regionBytes, outputBytes } = plan;
+        for (const size of Object.values(plan)) expect(Number.isSafeInteger(size)).toBe(true);
+        expect(memoryBytes).toBeLessThanOrEqual(4 * GIB - 65536);
+        expect(need.budgetBytes - memoryBytes).toBeGreaterThanOrEqual(need.workers * 4 * MIB);
+        expect(ownEnd).toBe(65536 + need.workers * OWN_BYTES);
+        if (need.isKnown) {
+          const entriesBytes = (16 * need.recordBytes) / need.meanRecordBytes;
+          expect(pass1End - ownEnd).toBeGreaterThanOrEqual(need.recordBytes + entriesBytes);
+        }
+        const pileRecords = Math.ceil(need.isKnown ? need.recordBytes / need.meanRecordBytes / pileCount : 1);
+        expect(memoryBytes - pass1End).toBeGreaterThanOrEqual(heldPass2Bytes(need.workers, outputBytes, pileRecords));
+        expect(blocksAtOnce(pileCount, blockBytes)).toBeLessThanOrEqual(1024);
+        expect(Math.log2(blockBytes) % 1).toBe(0);
+        expect(regionBytes).toBeGreaterThanOrEqual(64 * 1024);
+      }),
+    );
+  });
+});
+
+describe('planMemory with records that stay', () => {
+  const need = { ...usualNeed, mayHold: true, recordBytes: 1e9, meanRecordBytes: 105, budgetBytes: 12 * GIB };
+
+  it('plans piles in the rest of the memory, for records that do not fit after all', () => {
+    const plan = planMemory(need);
+    const { memoryBytes = 0 } = plan.hold ?? {};
+    expect(memoryBytes).toBeGreaterThan(1e9);
+    expect(plan).toMatchObject({ ramPoolBytes: 0, maySpill: false });
+    expect(plan.pass1SpareBytes + plan.workers * plan.pass1ArenaBytes).toBe(12 * GIB - memoryBytes);
+    expect(planMemory({ ...need, exact: false })).toMatchObject({ hold: { pileCount: 582 }, maySpill: true });
+  });
+
+  it('does so only if nobody asks for other piles', () => {
+    expect(planMemory({ ...need, mayHold: false }).hold).toBeUndefined();
+    expect(planMemory(need, { keepInRam: true }).hold).toBeUndefined();
+    expect(planMemory(need, { pileCount: 7 }).hold).toBeUndefined();
+    expect(planMemory(need, { hold: false }).hold).toBeUndefined();
+    expect(planMemory(need, { pileCount: 7, hold: true }).hold).toMatchObject({ pileCount: 7 });
+  });
+});
