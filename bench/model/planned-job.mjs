@@ -47,6 +47,7 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
     workers,
     mostSlices: Number.POSITIVE_INFINITY,
     recordBytes: bytes,
+    mostRecordBytes: bytes,
     meanRecordBytes,
     exact: true,
     hasStreams: false,

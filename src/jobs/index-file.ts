@@ -177,6 +177,7 @@ function memoryNeedOf({ memoryBytes, workers }: MachineRequest, byteLength: numb
     workers,
     mostSlices: Number.POSITIVE_INFINITY,
     recordBytes: Math.max(1, byteLength),
+    mostRecordBytes: Math.max(1, byteLength),
     meanRecordBytes: USUAL_RECORD_BYTES,
     exact: false,
     hasStreams: false,

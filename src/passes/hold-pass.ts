@@ -10,7 +10,7 @@ import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
 import { countBeforeRanges } from './count-before-ranges.js';
 import { GatheredSlices } from './gathered-slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { takeVerified, type ScatterOutcome, type ScatterWork, scatterTask } from './scatter-pass.js';
+import { type ScatterOutcome, type ScatterWork, scatterTask, takeVerified } from './scatter-pass.js';
 import type { Threads } from './threads.js';
 
 /** The work of pass 1 in memory; the settings of its scatter are for records that do not fit. */

@@ -58,6 +58,7 @@ const SPARE_SHARE = 0.2;
 export interface HoldNeed {
   readonly budgetBytes: number;
   readonly workers: number;
+  /** At most, as far as samples tell. */
   readonly recordBytes: number;
   readonly meanRecordBytes: number;
   readonly exact: boolean;
@@ -97,7 +98,7 @@ export interface HoldPlan {
 /** @returns undefined: the records do not fit, or are so short that another way is faster. */
 export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | undefined {
   const { budgetBytes, workers, meanRecordBytes, exact } = need;
-  if (meanRecordBytes < LEAST_MEAN_BYTES && tuning.hold !== true) return undefined;
+  if (tuning.hold !== true && (!need.isKnown || meanRecordBytes < LEAST_MEAN_BYTES)) return undefined;
   const mostBytes = tuning.recordMemoryBytes ?? Math.floor(budgetBytes * (exact ? 1 - SPARE_SHARE : 1 / 2));
   const capacityBytes = Math.min(MOST_BYTES, mostBytes);
   // Nobody knows how much a stream has.

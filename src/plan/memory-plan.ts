@@ -39,6 +39,8 @@ const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget with which a worker can do useful work. */
 const SMALLEST_SHARE_BYTES = 4 * MIB;
+/** A budget with which a worker loses nothing. */
+const COMFORTABLE_SHARE_BYTES = 256 * MIB;
 
 /** Sizes that tests shrink to make rare paths common. Users have no need to set them. */
 export interface Tuning extends HoldTuning {
@@ -60,6 +62,8 @@ export interface MemoryNeed {
   readonly mostSlices: number;
   /** Estimated bytes of all records; a guess when `exact` is false. */
   readonly recordBytes: number;
+  /** The same at most, with a probability of about 95 %. */
+  readonly mostRecordBytes: number;
   /** Estimated bytes of one record. */
   readonly meanRecordBytes: number;
   /** Whether `recordBytes` is the true size (plain regular files). */
@@ -109,11 +113,13 @@ export interface MemoryPlan {
 const HELD_SHARE = 1 / 8;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
-  const hold = mayHold(need, tuning) ? planHold({ ...need, isKnown: !need.hasStreams }, tuning) : undefined;
+  const hold = mayHold(need, tuning)
+    ? planHold({ ...need, recordBytes: need.mostRecordBytes, isKnown: !need.hasStreams }, tuning)
+    : undefined;
   if (hold === undefined) return planPiles(need, tuning);
   // When a job turns out not to fit, its records go to disk, or to a pool in the rest of the memory.
   const rest = { ...need, budgetBytes: need.budgetBytes - hold.memoryBytes };
-  const piles = planPiles(rest, need.exact ? { ...tuning, keepInRam: false } : tuning);
+  const piles = planPiles(rest, need.exact ? { ...tuning, keepInRam: false } : tuning, need.budgetBytes);
   return { ...piles, maySpill: !need.exact, hold };
 }
 
@@ -125,16 +131,17 @@ function mayHold(need: MemoryNeed, tuning: Tuning): boolean {
   return need.mayHold && (hold ?? !tunesPiles);
 }
 
-function planPiles(need: MemoryNeed, tuning: Tuning): MemoryPlan {
+/** @param wholeBytes the budget with the memory for records: what was held there goes to the pool. */
+function planPiles(need: MemoryNeed, tuning: Tuning, wholeBytes = need.budgetBytes): MemoryPlan {
   const { budgetBytes, layout } = need;
-  if (!need.holdsOutput) return planArenas(need, tuning);
+  if (!need.holdsOutput) return planArenas(need, tuning, wholeBytes);
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
   const heldBytes = Math.max(0, Math.floor(Math.min(budgetBytes * HELD_SHARE, budgetBytes - neededBytes)));
-  const plan = planArenas({ ...need, budgetBytes: budgetBytes - heldBytes }, tuning);
+  const plan = planArenas({ ...need, budgetBytes: budgetBytes - heldBytes }, tuning, wholeBytes - heldBytes);
   return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + heldBytes };
 }
 
-function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
+function planArenas(need: MemoryNeed, tuning: Tuning, wholeBytes: number): MemoryPlan {
   const { budgetBytes, layout } = need;
   const recordCount = need.recordBytes / need.meanRecordBytes;
   const storedBytes = need.recordBytes + STORED_HEADER_BYTES * recordCount;
@@ -171,7 +178,7 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
   const mayFit = layout === undefined && (need.exact ? fits : !need.isResumable);
 
   if (mayFit && tuning.keepInRam !== false) {
-    const ramPoolBytes = need.exact ? wantedPool : Math.max(0, budgetBytes / 2 - 2 * MIB);
+    const ramPoolBytes = need.exact ? wantedPool : poolOfUnknown(budgetBytes, wholeBytes, mostWorkers);
     const share = (budgetBytes - ramPoolBytes) / mostWorkers;
     const sizes = fits ? cached : divide(storedBytes, share, perStoredByte, onDisk);
     return finish(sizes, mostWorkers, share, ramPoolBytes, !need.exact, storedBytes, need, tuning);
@@ -187,6 +194,12 @@ function planArenas(need: MemoryNeed, tuning: Tuning): MemoryPlan {
     }
   }
   return finish(sizes, workers, budgetBytes / workers, 0, true, storedBytes, need, tuning);
+}
+
+/** Half of the whole budget, if that leaves the arenas enough; else half of what there is. */
+function poolOfUnknown(budgetBytes: number, wholeBytes: number, workers: number): number {
+  const halfOfWhole = Math.min(wholeBytes / 2, budgetBytes - workers * COMFORTABLE_SHARE_BYTES);
+  return Math.max(0, Math.max(budgetBytes / 2, halfOfWhole) - 2 * MIB);
 }
 
 /**

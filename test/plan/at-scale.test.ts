@@ -39,6 +39,7 @@ const anyServer: fc.Arbitrary<MemoryNeed> = fc.record({
   workers: fc.integer({ min: 16, max: 96 }),
   mostSlices: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), logarithmic(1, 1e6)),
   recordBytes: logarithmic(1 * TB, 1000 * TB),
+  mostRecordBytes: fc.constant(1000 * TB),
   meanRecordBytes: fc.oneof(fc.constantFrom(8, 105, 2500, 1e6), logarithmic(2, 1e7)),
   exact: fc.boolean(),
   hasStreams: fc.constant(false),

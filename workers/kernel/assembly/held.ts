@@ -143,16 +143,36 @@ export function passWalked(): void {
 export function storeWalked(out: usize, capacity: u32): u32 {
   const linkOffset: usize = (blockBytes as usize) - ENTRY_BYTES;
   let fill: u32 = 0;
+  let touchedLeft = walkedLeft;
   while (walkedLeft != 0) {
+    if (walkedLeft == touchedLeft) touchedLeft = touchWalked(linkOffset);
     const byteLength = load<u32>(walked, 12);
     if (byteLength > capacity - fill || HEADER_BYTES > capacity - fill - byteLength) break;
-    store<u64>(out + fill, load<u64>(walked));
-    store<u32>(out + fill, byteLength, 8);
-    memory.copy(out + fill + HEADER_BYTES, load<u32>(walked, 8), byteLength);
+    const target = out + fill;
+    const record = load<u32>(walked, 8) as usize;
+    store<u64>(target, load<u64>(walked));
+    store<u32>(target, byteLength, 8);
+    for (let i: u32 = 0; i < byteLength; i += 16) v128.store(target + HEADER_BYTES + i, v128.load(record + i));
     fill += HEADER_BYTES + byteLength;
     walkOn(linkOffset);
   }
   return fill;
+}
+
+/** Touches the records that come next. Returns how many are left behind them. */
+function touchWalked(linkOffset: usize): u64 {
+  const first = walked;
+  const left = walkedLeft;
+  let seen: u32 = 0;
+  for (let i: u32 = 0; i < TOUCHED_TOGETHER && walkedLeft != 0; i++) {
+    seen += touchRecord(load<u32>(walked, 8));
+    walkOn(linkOffset);
+  }
+  touched += seen;
+  const behind = walkedLeft;
+  walked = first;
+  walkedLeft = left;
+  return behind;
 }
 
 let counts: usize = 0;
@@ -284,11 +304,14 @@ function touchAhead(index: u32, endIndex: u32): void {
   const from = sorted + ((index as usize) << 4);
   const to = sorted + ((min<u32>(index + TOUCHED_TOGETHER, endIndex) as usize) << 4);
   let seen: u32 = 0;
-  for (let entry = from; entry < to; entry += ENTRY_BYTES) {
-    const record = load<u32>(entry, 8) as usize;
-    seen += load<u8>(record, 0) + load<u8>(record, 64) + load<u8>(record, 128) + load<u8>(record, 192);
-  }
+  for (let entry = from; entry < to; entry += ENTRY_BYTES) seen += touchRecord(load<u32>(entry, 8));
   touched += seen;
+}
+
+// @ts-ignore: decorator
+@inline
+function touchRecord(record: usize): u32 {
+  return load<u8>(record, 0) + load<u8>(record, 64) + load<u8>(record, 128) + load<u8>(record, 192);
 }
 
 /**
