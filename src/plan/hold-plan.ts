@@ -48,6 +48,8 @@ export const OWN_BYTES = STAGING_BYTES + BOUNDARY_TABLE_BYTES + 32 * KIB;
 const ENTRY_MARGIN = 1.1;
 /** Where records are shorter, moving them is cheaper than an entry for each. */
 const LEAST_MEAN_BYTES = 16;
+/** Memory for more or longer records than expected; it costs nothing unless it is used. */
+const LEAST_ROOM_BYTES = 32 * MIB;
 /** Slices a thread: the last ones to end keep the others waiting. */
 const SLICES_A_WORKER = 8;
 /** What a thread needs beside it, to scatter records if they do not fit. */
@@ -123,8 +125,10 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
     workers * (2 * regionBytes + blocksBytes);
   const ownEnd = FIRST_BYTES + workers * OWN_BYTES;
   const neededBytes = Math.ceil(ownEnd + pass1Bytes + pass2Bytes);
-  const memoryBytes = tuning.recordMemoryBytes ?? Math.min(capacityBytes, budgetBytes - workers * LEAST_REST_BYTES);
-  if (tuning.recordMemoryBytes === undefined && need.isKnown && neededBytes > memoryBytes) return undefined;
+  const mayTakeBytes = Math.min(capacityBytes, budgetBytes - workers * LEAST_REST_BYTES);
+  if (tuning.recordMemoryBytes === undefined && need.isKnown && neededBytes > mayTakeBytes) return undefined;
+  const roomyBytes = need.isKnown ? Math.max(2 * neededBytes, neededBytes + LEAST_ROOM_BYTES) : mayTakeBytes;
+  const memoryBytes = tuning.recordMemoryBytes ?? Math.min(mayTakeBytes, roomyBytes);
   const pass1End = Math.floor(memoryBytes - pass2Bytes);
   if (pass1End < ownEnd || budgetBytes - memoryBytes < workers * LEAST_REST_BYTES) return undefined;
   return { ...sizes, memoryBytes, ownEnd, pass1End, outputBytes: roundDown(outputBytes, 4 * KIB) };
