@@ -36,11 +36,13 @@ export class RecordMemory {
   /** Where this thread reads to. */
   readonly region: OpenPart = { next: 0, end: 0 };
   readonly #handle: RecordMemoryHandle;
+  readonly #control: JobControl;
   readonly #words: BigInt64Array;
   #pass2Part: OwnPart | undefined;
 
-  private constructor(handle: RecordMemoryHandle, kernel: Kernel) {
+  private constructor(handle: RecordMemoryHandle, kernel: Kernel, control: JobControl) {
     this.#handle = handle;
+    this.#control = control;
     this.kernel = kernel;
     this.#words = new BigInt64Array(kernel.bytes.buffer, 0, 2);
     const { wasm } = kernel;
@@ -54,14 +56,20 @@ export class RecordMemory {
 
   static async open(handle: RecordMemoryHandle, control: JobControl): Promise<RecordMemory> {
     const { channelName, byteLength } = handle;
-    if (channelName === undefined) return new RecordMemory(handle, new Kernel(fixedMemory(byteLength, false)));
+    if (channelName === undefined) return new RecordMemory(handle, new Kernel(fixedMemory(byteLength, false)), control);
     const [memory] = await askKeeper<WebAssembly.Memory>(channelName, control);
-    return new RecordMemory(handle, new Kernel(memory));
+    return new RecordMemory(handle, new Kernel(memory), control);
   }
 
-  /** @returns the address of a part for pass 1, a multiple of `alignment`; undefined: there is too little left. */
+  /**
+   * Takes a part for pass 1, and as much spare memory of the job.
+   * @returns its address, a multiple of `alignment`; undefined: there is too little left.
+   */
   take(byteLength: number, alignment = 64): number | undefined {
-    return this.#take(byteLength, alignment, this.#handle.pass1End);
+    if (!this.#control.takeSpare(byteLength)) return undefined;
+    const address = this.#take(byteLength, alignment, this.#handle.pass1End);
+    if (address === undefined) this.#control.giveSpare(byteLength);
+    return address;
   }
 
   /** The part of this thread for pass 2, the same for all its tasks. */

@@ -146,7 +146,7 @@ async function shuffleAt(
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
     workers: memory.workers,
-    piles: pileCount,
+    piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
     decoders,
     shards: commit.value,

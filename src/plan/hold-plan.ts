@@ -85,6 +85,10 @@ export interface HoldTuning {
 export interface HoldPlan {
   /** Of the linear memory: the own parts of the threads, what pass 1 may take, and the tables of pass 2. */
   readonly memoryBytes: number;
+  /** The part that will be used, as far as the plan knows. */
+  readonly expectedBytes: number;
+  /** The own parts and the tables of pass 2. What pass 1 takes is spare memory of the job. */
+  readonly fixedBytes: number;
   /** Where the own parts end. */
   readonly ownEnd: number;
   /** Where the part ends that pass 1 may take. */
@@ -129,9 +133,19 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   if (tuning.recordMemoryBytes === undefined && need.isKnown && neededBytes > mayTakeBytes) return undefined;
   const roomyBytes = need.isKnown ? Math.max(2 * neededBytes, neededBytes + LEAST_ROOM_BYTES) : mayTakeBytes;
   const memoryBytes = tuning.recordMemoryBytes ?? Math.min(mayTakeBytes, roomyBytes);
+  const expectedBytes = Math.min(memoryBytes, neededBytes);
+  const fixedBytes = Math.ceil(ownEnd + pass2Bytes);
   const pass1End = Math.floor(memoryBytes - pass2Bytes);
   if (pass1End < ownEnd || budgetBytes - memoryBytes < workers * LEAST_REST_BYTES) return undefined;
-  return { ...sizes, memoryBytes, ownEnd, pass1End, outputBytes: roundDown(outputBytes, 4 * KIB) };
+  return {
+    ...sizes,
+    memoryBytes,
+    expectedBytes,
+    fixedBytes,
+    ownEnd,
+    pass1End,
+    outputBytes: roundDown(outputBytes, 4 * KIB),
+  };
 }
 
 /** The most blocks that the records of one boundary table need: each pile one, and one more for as many as fill a block. */

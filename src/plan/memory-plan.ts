@@ -13,7 +13,7 @@
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
  *
- * Memory outside the arenas is spare: the pool and longer read windows draw from it as they grow. So a record longer
+ * Memory outside the arenas is spare: the pool, the memory for records and longer read windows draw from it as they grow. So a record longer
  * than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
@@ -118,9 +118,10 @@ export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
     : undefined;
   if (hold === undefined) return planPiles(need, tuning);
   // When a job turns out not to fit, its records go to disk, or to a pool in the rest of the memory.
-  const rest = { ...need, budgetBytes: need.budgetBytes - hold.memoryBytes };
+  const rest = { ...need, budgetBytes: need.budgetBytes - hold.expectedBytes };
   const piles = planPiles(rest, need.exact ? { ...tuning, keepInRam: false } : tuning, need.budgetBytes);
-  return { ...piles, maySpill: !need.exact, hold };
+  const pass1SpareBytes = piles.pass1SpareBytes + hold.expectedBytes - hold.fixedBytes;
+  return { ...piles, pass1SpareBytes, maySpill: !need.exact, hold };
 }
 
 function mayHold(need: MemoryNeed, tuning: Tuning): boolean {

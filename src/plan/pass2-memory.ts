@@ -63,7 +63,10 @@ export function memoryForRecord(need: MemoryNeed, recordBytes: number): string {
 
 /** The same for a decoder that needs `byteLength` bytes in pass 1. */
 export function memoryForDecoder(need: MemoryNeed, byteLength: number): string {
-  return leastBudget(need, (_, plan, count) => plan.pass1SpareBytes - plan.ramPoolBytes >= count * byteLength);
+  return leastBudget(
+    need,
+    (_, plan, count) => plan.pass1SpareBytes - plan.ramPoolBytes - heldBytes(plan) >= count * byteLength,
+  );
 }
 
 /** @param suffices whether a plan has room for `count` of the records or decoders at one time. */
@@ -81,11 +84,16 @@ function leastBudget(
   }
 }
 
+/** The spare memory that records are expected to take which stay where they are read. */
+function heldBytes({ hold }: MemoryPlan): number {
+  return hold === undefined ? 0 : hold.expectedBytes - hold.fixedBytes;
+}
+
 /** Whether both passes are sure to hold `count` records of this length at one time. */
 function holds(need: MemoryNeed, plan: MemoryPlan, recordBytes: number, count: number): boolean {
   const { budgetBytes, exact } = need;
   // An exact pool size counts the bytes of these records, which are not in the pool yet.
   const poolBytes = exact ? Math.max(0, plan.ramPoolBytes - count * recordBytes) : plan.ramPoolBytes;
-  const fitsPass1 = plan.pass1SpareBytes - poolBytes >= count * (recordBytes + WINDOW_GROWTH_BYTES);
+  const fitsPass1 = plan.pass1SpareBytes - poolBytes - heldBytes(plan) >= count * (recordBytes + WINDOW_GROWTH_BYTES);
   return fitsPass1 && planPass2(plan, budgetBytes, plan.ramPoolBytes, recordBytes) !== undefined;
 }

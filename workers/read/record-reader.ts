@@ -18,10 +18,10 @@ import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
-import { memoryForRecord } from '../../src/plan/pass2-memory.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
+import { overLimit, overMemory, type RecordPlace } from './record-too-long.js';
 
 /** The report about one part of a slice. */
 export interface PartReport {
@@ -51,7 +51,7 @@ export interface RecordTaker {
 }
 
 /** A record that does not fit the window: the state of its search when the window was emptied. */
-interface UnheldRecord {
+interface DroppedRecord {
   readonly position: number;
   readonly byteLength: number;
 }
@@ -72,7 +72,7 @@ export class RecordReader implements FramingKernel {
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
   #finished = false;
-  #unheld: UnheldRecord | undefined;
+  #dropped: DroppedRecord | undefined;
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
     this.#job = job;
@@ -123,7 +123,7 @@ export class RecordReader implements FramingKernel {
   wantsMore(end: number): boolean {
     if (this.#trailerBytes > 0) return true;
     if (this.#filledPosition < end) return true;
-    if (this.#unheld !== undefined) return true;
+    if (this.#dropped !== undefined) return true;
     return !this.#finished && !this.#skipping && this.#position(this.window.recordStart) < end;
   }
 
@@ -141,11 +141,11 @@ export class RecordReader implements FramingKernel {
     }
     const position = this.#position(this.window.recordStart);
     if (room.limit === 'record' || this.#scanner.needsWholeRecords) throw this.#noRoom(position, room);
-    this.#unheld = {
-      position: this.#unheld?.position ?? position,
-      byteLength: (this.#unheld?.byteLength ?? 0) + room.byteLength,
+    this.#dropped = {
+      position: this.#dropped?.position ?? position,
+      byteLength: (this.#dropped?.byteLength ?? 0) + room.byteLength,
     };
-    if (this.#unheld.byteLength >= this.#job.maxRecordBytes) throw this.#overLimit(this.#unheld.position);
+    if (this.#dropped.byteLength >= this.#job.maxRecordBytes) throw this.#overLimit(this.#dropped.position);
     this.window.clear();
     return this.window.capacityBytes;
   }
@@ -181,23 +181,16 @@ export class RecordReader implements FramingKernel {
   }
 
   #overLimit(position: number): InputError {
-    return new InputError(
-      'ERR_RECORD_TOO_LONG',
-      `${inputName(this.#part.path)}: the record at byte ${position} is longer than the ${this.#job.maxRecordBytes} bytes that \`maxRecordBytes\` allows; raise it, or check that the records end as expected`,
-    );
+    return overLimit(this.#place(position), this.#job);
+  }
+
+  #place(position: number): RecordPlace {
+    return { path: this.#part.path, position };
   }
 
   #noRoom(position: number, { limit, byteLength }: RecordTooLong): InputError {
     if (limit === 'record') return this.#overLimit(position);
-    return this.#overMemory(position, `more than ${byteLength}`, 2 * byteLength);
-  }
-
-  /** @param neededBytes of the record; a guess if its end is unknown. */
-  #overMemory(position: number, byteLength: string, neededBytes: number): InputError {
-    return new InputError(
-      'ERR_RECORD_TOO_LONG',
-      `${inputName(this.#part.path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(this.#job.memoryNeed, neededBytes)}`,
-    );
+    return overMemory(this.#place(position), this.#job, `more than ${byteLength}`, 2 * byteLength);
   }
 
   /** Takes `count` bytes that were read to the window's end; leaves records that begin at `end` or later. */
@@ -205,7 +198,7 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     window.filledEnd += count;
     this.#filledPosition += count;
-    if (this.#unheld !== undefined) this.#lookForEnd(this.#unheld);
+    if (this.#dropped !== undefined) this.#lookForEnd(this.#dropped);
     else if (!this.#skipping || this.#skipToBoundary()) this.#takeComplete(end);
   }
 
@@ -224,7 +217,7 @@ export class RecordReader implements FramingKernel {
   endOfInput(): Coverage {
     const inputBytes = this.#filledPosition;
     const { window } = this;
-    if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#unheld === undefined)) {
+    if (this.#skipping || this.#finished || (window.pendingBytes === 0 && this.#dropped === undefined)) {
       return this.#coverage(inputBytes);
     }
     this.makeRoom();
@@ -241,7 +234,7 @@ export class RecordReader implements FramingKernel {
   /** The rest of the window is one record. */
   #takeLast(): void {
     const { recordStart, filledEnd } = this.window;
-    if (this.#unheld !== undefined) this.#refuseUnheld(this.#unheld, filledEnd);
+    if (this.#dropped !== undefined) this.#refuseDropped(this.#dropped, filledEnd);
     this.view.setUint32(this.#table, recordStart, true);
     this.view.setUint32(this.#table + 4, filledEnd, true);
     this.#takeMarked(1, recordStart, this.#position(recordStart));
@@ -301,16 +294,16 @@ export class RecordReader implements FramingKernel {
   }
 
   /** @throws InputError ERR_RECORD_TOO_LONG as soon as the length is known. */
-  #lookForEnd(unheld: UnheldRecord): void {
-    if (this.#scan(1) > 0) this.#refuseUnheld(unheld, this.#tableEnd(0));
+  #lookForEnd(dropped: DroppedRecord): void {
+    if (this.#scan(1) > 0) this.#refuseDropped(dropped, this.#tableEnd(0));
     this.window.scannedEnd = this.window.filledEnd;
   }
 
   /** @param end the address of the record's end. */
-  #refuseUnheld({ position, byteLength }: UnheldRecord, end: number): never {
+  #refuseDropped({ position, byteLength }: DroppedRecord, end: number): never {
     const recordBytes = byteLength + end - this.window.recordStart;
     if (recordBytes > this.#job.maxRecordBytes) throw this.#overLimit(position);
-    throw this.#overMemory(position, String(recordBytes), recordBytes);
+    throw overMemory(this.#place(position), this.#job, String(recordBytes), recordBytes);
   }
 
   #takeComplete(end: number): void {
