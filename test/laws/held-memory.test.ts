@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type JobProfile, type ShuffleOptions, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { encode } from './encodings.js';
 import { referenceOrder } from './reference-order.js';
@@ -59,17 +59,20 @@ const MEMORIES = Array.from({ length: atScale(12, 60) }, (_, i) =>
 );
 
 describe('the memory for records', () => {
-  it.each(['plain', 'gzip', 'bgzf'] as const)('may fill up at any record of %s inputs', async (encoding) => {
-    const inputs = written(encoding);
-    const expected = Buffer.concat(referenceOrder(INPUTS, 's'));
-    const outcomes = new Set<string>();
-    for (const memoryBytes of MEMORIES) {
-      const { kinds, bytes } = await shuffleIn(memoryBytes, { inputs });
-      expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);
-      outcomes.add(kinds.has('scatter-held') ? 'some slices were held' : kinds.has('hold') ? 'one way' : 'no hold');
-    }
-    expect(outcomes).toEqual(new Set(['one way', 'some slices were held']));
-  });
+  it.each(sampled(['gzip', 'plain', 'bgzf'] as const, 3))(
+    'may fill up at any record of %s inputs',
+    async (encoding) => {
+      const inputs = written(encoding);
+      const expected = Buffer.concat(referenceOrder(INPUTS, 's'));
+      const outcomes = new Set<string>();
+      for (const memoryBytes of MEMORIES) {
+        const { kinds, bytes } = await shuffleIn(memoryBytes, { inputs });
+        expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);
+        outcomes.add(kinds.has('scatter-held') ? 'some slices were held' : kinds.has('hold') ? 'one way' : 'no hold');
+      }
+      expect(outcomes).toEqual(new Set(['one way', 'some slices were held']));
+    },
+  );
 
   it('may fill up on several threads', async () => {
     const inputs = written('plain');
