@@ -99,9 +99,7 @@ export class CompressedSink implements OutputSink {
     const byteLength = this.fillAddress - this.#address;
     if (byteLength === 0) return false;
     const records = this.#parts.buffer.memory().subarray(this.#address, this.fillAddress);
-    // Not every encoder takes shared memory.
-    const own = records.buffer instanceof SharedArrayBuffer ? records.slice() : records;
-    const bytes = inPhase('encode', () => this.#encoder.encode(own));
+    const bytes = inPhase('encode', () => this.#encoder.encode(records));
     this.fillAddress = this.#address;
     const region = this.#region;
     region.recordBytes += byteLength;

@@ -64,6 +64,8 @@ export interface HoldNeed {
   readonly recordBytes: number;
   readonly meanRecordBytes: number;
   readonly exact: boolean;
+  /** Whether the output is compressed. */
+  readonly holdsOutput: boolean;
   /** Whether `recordBytes` comes from the inputs, at least from samples of them. */
   readonly isKnown: boolean;
 }
@@ -104,7 +106,9 @@ export interface HoldPlan {
 /** @returns undefined: the records do not fit, or are so short that another way is faster. */
 export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | undefined {
   const { budgetBytes, workers, meanRecordBytes, exact } = need;
-  if (tuning.hold !== true && (!need.isKnown || meanRecordBytes < LEAST_MEAN_BYTES)) return undefined;
+  // To compress the output takes most of the time, and memory for members that wait for their turn.
+  const isWorthIt = need.isKnown && !need.holdsOutput && meanRecordBytes >= LEAST_MEAN_BYTES;
+  if (!isWorthIt && tuning.hold !== true) return undefined;
   const mostBytes = tuning.recordMemoryBytes ?? Math.floor(budgetBytes * (exact ? 1 - SPARE_SHARE : 1 / 2));
   const capacityBytes = Math.min(MOST_BYTES, mostBytes);
   // Nobody knows how much a stream has.

@@ -14,6 +14,7 @@ const usual: HoldNeed = {
   recordBytes: 1e9,
   meanRecordBytes: 105,
   exact: true,
+  holdsOutput: false,
   isKnown: true,
 };
 
@@ -23,6 +24,7 @@ const anyNeed: fc.Arbitrary<HoldNeed> = fc.record({
   recordBytes: fc.oneof(fc.integer({ min: 1, max: 1e7 }), fc.integer({ min: 1e7, max: 1e12 })),
   meanRecordBytes: fc.double({ min: 1, max: 1e7, noNaN: true }),
   exact: fc.boolean(),
+  holdsOutput: fc.boolean(),
   isKnown: fc.boolean(),
 });
 
@@ -41,6 +43,10 @@ describe('planHold', () => {
     const stream = { ...usual, exact: false, isKnown: false };
     expect(planHold(stream)).toBeUndefined();
     expect(planHold(stream, { hold: true })?.memoryBytes).toBe(4 * GIB - 65536);
+  });
+
+  it('moves the records of a compressed output, which takes memory to wait in', () => {
+    expect(planHold({ ...usual, holdsOutput: true })).toBeUndefined();
   });
 
   it('moves records that are shorter than an entry', () => {
