@@ -179,14 +179,7 @@ async function shuffleAt(
   const piles = pass1.value;
 
   const outputPlan = planOutput(request, piles, undefined);
-  const second = await threadsOfPass2(
-    threads,
-    plan,
-    { ramPool: undefined, recordMemory: undefined },
-    piles,
-    profile.add,
-    releases,
-  );
+  const second = await threadsOfPass2(threads, plan, {}, piles, profile.add, releases);
 
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };

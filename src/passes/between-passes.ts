@@ -116,7 +116,7 @@ export function fitPass2(
 export async function threadsOfPass2(
   threads: Threads,
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
-  { ramPool, recordMemory }: JobMemory,
+  { ramPool, recordMemory }: Partial<JobMemory>,
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],
