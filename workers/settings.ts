@@ -36,6 +36,8 @@ export interface ReadSettings extends TaskSettings, RecordFormat {
 /** The settings of tasks that write or read piles of a job. */
 export interface PileSettings extends TaskSettings {
   readonly layout: PileSetLayout;
+  /** A key times this, modulo 2^64, is its place among the piles, as a fraction of 2^64. Absent: 1. */
+  readonly keyScale?: bigint | undefined;
   /** Absent: all segments go to disk. */
   readonly ramPool?: RamPoolHandle | undefined;
   /** The zstd level of segments that go to disk; absent: they are not compressed. */
@@ -65,6 +67,8 @@ export interface HeldPiles extends Pick<HoldSettings, 'memory' | 'pileCount' | '
 export interface ScatterSettings extends ReadSettings, PileSettings {
   /** Whether pile sets outlive the process: then an index is a file and holds the report of its slice. */
   readonly keepsPileSets: boolean;
+  /** A `HeadLimit`: the output is the head of the order. Absent: it has all records. */
+  readonly headLimit?: SharedArrayBuffer | undefined;
 }
 
 /** The settings of tasks of the shuffle pass. */

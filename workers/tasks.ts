@@ -10,6 +10,7 @@ import { countByte } from './tasks/count-byte.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
+import { measureHead } from './tasks/measure-head.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
 import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
@@ -24,6 +25,7 @@ const TASKS = {
   hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
+  'measure-head': measureHead,
   note: noteRecords,
   'read-back': readBack,
   scatter: scatterSlice,

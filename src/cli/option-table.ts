@@ -15,6 +15,7 @@ import {
   parseDecompressProgram,
   parseDelimiter,
   parseDuration,
+  parseHeadCount,
   parseInputIds,
   parseInputList,
   parseIoLimit,
@@ -98,6 +99,12 @@ export const optionTable = [
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parseStandardOutput,
     help: 'only -, standard output, is possible', default: '-',
     group: 'Output', commands: STREAM,
+  },
+  {
+    name: 'head-count', short: 'n', value: 'COUNT', sets: 'headCount', isRepeatable: true,
+    parse: parseHeadCount,
+    help: 'write only the first COUNT records of the order; of several, the smallest',
+    group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards',

@@ -22,6 +22,13 @@ export function parseWhole(text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
 }
 
+/** A whole number of at least 0, or a smaller one given before. No input has more records than a number can tell. */
+export function parseHeadCount(text: string, flag: string, previous: unknown): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
+  const former = typeof previous === 'number' ? previous : Number.MAX_SAFE_INTEGER;
+  return Math.min(Number(text), former);
+}
+
 /** A larger number would become another one. */
 function requireSafe(value: number, text: string, flag: string): number {
   if (Number.isSafeInteger(value)) return value;

@@ -82,6 +82,13 @@ export interface SliceReport {
   readonly longestRecordBytes: number;
   /** Of a framing whose samples have keys: a `KeySample`. */
   readonly keys?: readonly SampledKey[] | undefined;
+  readonly leftOut?: LeftOut | undefined;
+}
+
+/** Records that were read and put on no pile, because they cannot be among the head of the order. */
+export interface LeftOut {
+  readonly records: number;
+  readonly bytes: number;
 }
 
 /**

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { removeFile } from '../io/files.js';
-import { flag, list, nullable, object, oneOf, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { flag, list, nullable, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
@@ -29,6 +29,8 @@ const shape = object({
   framing: text,
   /** The program that decompresses all inputs; null: none, or the first bytes of each input tell its codec. */
   decompressProgram: nullable(list(text)),
+  /** The output has only so many records, the first ones of the order. Absent: all. */
+  headCount: optional(wholeNumber()),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

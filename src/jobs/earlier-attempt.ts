@@ -9,6 +9,7 @@ import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
+import { type HeadNote, readHeadNote } from '../job-directory/head-note.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
@@ -36,6 +37,8 @@ export interface EarlierAttempt {
   readonly finished: FinishedRanges;
   /** Undefined: the attempt noted no cuts. */
   readonly cutsNote: CutsNote | undefined;
+  /** Undefined: the attempt noted no end of the head. */
+  readonly headNote: HeadNote | undefined;
 }
 
 /** The site of a job with its output on disk, and how the job starts there. */
@@ -86,12 +89,14 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       );
     }
     if (journal !== undefined) {
-      return { kind: 'resumed', directory, manifest, journal, finished: NOTHING_FINISHED, cutsNote: undefined };
+      const nothing = { finished: NOTHING_FINISHED, cutsNote: undefined, headNote: undefined };
+      return { kind: 'resumed', directory, manifest, journal, ...nothing };
     }
     const limits = limitsOf(manifest);
     const finished = readFinishedRanges(paths.jobDirectory, limits);
     const cutsNote = readCutsNote(paths.jobDirectory, limits);
-    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote };
+    const headNote = readHeadNote(paths.jobDirectory);
+    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote, headNote };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }

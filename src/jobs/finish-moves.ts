@@ -28,6 +28,7 @@ export async function finishMoves(
     checksum,
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,
+    leftOut: undefined,
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
     tempBytes: 0,

@@ -82,10 +82,11 @@ function describeRecords({
 }
 
 function describeOutput(
-  { shards, shardPrefix, compression }: OutputRequest,
+  { headCount, shards, shardPrefix, compression }: OutputRequest,
   { output }: FilesSite,
-): Pick<JobManifest, 'shards' | 'shardPrefix' | 'compression' | 'output'> {
+): Pick<JobManifest, 'headCount' | 'shards' | 'shardPrefix' | 'compression' | 'output'> {
   return {
+    headCount,
     shards: describeShards(shards),
     shardPrefix,
     compression: compression === undefined ? null : nameOfCompression(compression),
@@ -123,6 +124,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, now.framing],
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
+    ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['compression', manifest.compression, now.compression],

@@ -19,6 +19,7 @@ import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { writeCutsNote } from '../job-directory/cuts-note.js';
 import { finishedRangeNames } from '../job-directory/finished-ranges.js';
+import { writeHeadNote } from '../job-directory/head-note.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
@@ -29,6 +30,7 @@ import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptPileSets } from '../passes/committed-slices.js';
 import type { KeptCuts } from '../passes/cut-output.js';
 import type { KeptRanges } from '../passes/shuffle-pass.js';
+import type { KeptHead } from '../passes/take-head.js';
 import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
 import type { FilesSite } from './site.js';
@@ -94,6 +96,16 @@ export class JobFiles {
       found: earlier?.cutsNote,
       hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
       write: (note) => writeCutsNote(site.paths.jobDirectory, note),
+    };
+  }
+
+  get keptHead(): KeptHead | undefined {
+    const { layout, earlier, site } = this.#parts;
+    if (layout === undefined) return undefined;
+    return {
+      found: earlier?.headNote,
+      hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
+      write: (note) => writeHeadNote(site.paths.jobDirectory, note),
     };
   }
 

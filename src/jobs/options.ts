@@ -80,6 +80,8 @@ export interface ShuffleOptions {
   readonly inputIds?: InputIdRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
+  /** The output has only so many records, the first ones of the order. Default: all. */
+  readonly headCount?: number | undefined;
   /** Default: one output. */
   readonly shards?: ShardRule | undefined;
   /**
@@ -163,6 +165,7 @@ export interface ShuffleOptions {
 }
 
 export interface ShuffleReport {
+  /** Number of records of the output. */
   readonly records: number;
   /** Bytes of all records of the output, before compression, without headers and trailers. */
   readonly bytes: number;
@@ -181,6 +184,11 @@ export interface ShuffleReport {
     readonly commit: number;
   };
   readonly inputCount: number;
+  /**
+   * The records of the inputs that are not in the output because of `headCount`. Undefined without `headCount`, and if an
+   * earlier attempt had written all of the output.
+   */
+  readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;
   readonly piles: number;
   /** Bytes written to the temp directories; 0 if all piles stayed in memory. */
@@ -236,6 +244,7 @@ export interface JobProfile {
       | 'hold'
       | 'load'
       | 'measure'
+      | 'measure-head'
       | 'note'
       | 'read-back'
       | 'scatter'
@@ -301,6 +310,7 @@ export interface ShuffleStoreOptions
   extends Pick<
     ShuffleOptions,
     | 'output'
+    | 'headCount'
     | 'shards'
     | 'compress'
     | 'shardPrefix'

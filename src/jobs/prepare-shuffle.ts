@@ -80,7 +80,9 @@ export async function prepareShuffle(
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
     memoryForDecoder(expectMemoryNeed(asked, listed.inputs, disks, nature, tuning), byteLength);
-  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
+  const { inputs: headed, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
+  // Nothing of them but a header comes into the output.
+  const inputs = asked.headCount === 0 ? [] : headed;
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };

@@ -45,6 +45,8 @@ export interface InputRequest extends RecordFormat {
 export interface OutputRequest {
   /** Undefined: standard output. */
   readonly output: string | undefined;
+  /** Undefined: the output has all records. */
+  readonly headCount: number | undefined;
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
   /** Undefined: the output is not compressed. */
@@ -179,10 +181,10 @@ export function requireSeed(seed: unknown): asserts seed is string | undefined {
 export function completeOutput(
   options: Pick<
     ShuffleOptions,
-    'output' | 'shards' | 'shardPrefix' | 'compress' | 'force' | 'tempDirs' | 'tempCompress' | 'onWarning'
+    'output' | 'headCount' | 'shards' | 'shardPrefix' | 'compress' | 'force' | 'tempDirs' | 'tempCompress' | 'onWarning'
   >,
 ): OutputRequest {
-  const { output, shards, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
+  const { output, headCount, shards, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
   if (output !== undefined && !isPath(output)) throw new UsageError('`output`: expected a path that is not empty');
   if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('`tempDirs`: expected an array of paths');
@@ -194,6 +196,7 @@ export function completeOutput(
   }
   return {
     output,
+    headCount: headCount === undefined ? undefined : requireWhole('`headCount`', headCount, 0),
     shards,
     shardPrefix,
     compression: chooseCompression(options),

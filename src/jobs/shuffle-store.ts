@@ -14,6 +14,7 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import { leftOutOf, takeHead } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import type { PileSetLayout } from '../pile-sets/pile-layout.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
@@ -176,10 +177,8 @@ async function shuffleAt(
 ) {
   const threadCount = plan.inline ? 0 : plan.memory.workers;
   const threads = await startThreads({ threadCount, startCount: 0 }, { control, stop }, profile.add, releases);
-  const piles = pass1.value;
-
-  const outputPlan = planOutput(request, piles, undefined);
-  const second = await threadsOfPass2(threads, plan, {}, piles, profile.add, releases);
+  const all = pass1.value;
+  const second = await threadsOfPass2(threads, plan, {}, all, profile.add, releases);
 
   const { tempZstdLevel, isProfiled } = request;
   const piling = { layout: storeLayout, ramPool: undefined, tempZstdLevel };
@@ -190,14 +189,10 @@ async function shuffleAt(
     rescatterTo: site.piles,
     isProfiled,
   });
-  const work = {
-    piles,
-    settings,
-    attempt: randomBytes(4).toString('hex'),
-    deletesStripes: false,
-    samples: undefined,
-    onWarning: request.onWarning,
-  };
+  const pilesWork = { piles: all, settings, attempt: randomBytes(4).toString('hex'), onWarning: request.onWarning };
+  const piles = await takeHead(request, pilesWork, second.threads, undefined);
+  const outputPlan = planOutput(request, piles, undefined);
+  const work = { ...pilesWork, piles, deletesStripes: false, samples: undefined };
   profile.pass2Begins();
   const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
 
@@ -211,6 +206,7 @@ async function shuffleAt(
     seed: snapshot.settings.seed,
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
+    leftOut: request.headCount === undefined ? undefined : leftOutOf(all, piles),
     inputCount: snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: snapshot.settings.pileCount,

@@ -19,8 +19,10 @@ import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-pass
 import { holdInputs } from '../passes/hold-pass.js';
 import { openJobMemory } from '../passes/job-memory.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
+import { scatterHead } from '../passes/scatter-head.js';
 import { scatterInputs } from '../passes/scatter-pass.js';
 import { diskBytesOf } from '../passes/scattered-piles.js';
+import { leftOutOf, takeHead } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
@@ -109,29 +111,34 @@ async function shuffleAt(
     onWarning: request.onWarning,
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
-  const scatter = () =>
-    recordMemory === undefined
-      ? scatterInputs(scatterWork, threads, keptPileSets)
-      : holdInputs({ ...scatterWork, ...recordMemory }, threads);
+  const scatter = () => {
+    if (recordMemory !== undefined) return holdInputs({ ...scatterWork, ...recordMemory }, threads);
+    if (plan.head !== undefined) return scatterHead(scatterWork, plan.head, threads, keptPileSets);
+    return scatterInputs(scatterWork, threads, keptPileSets);
+  };
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
   const pass1 = await progress.during('scatter', plan.inputBytes, watched);
-  const piles = pass1.value;
+  const all = pass1.value;
 
-  const { records, bytes, decoders } = piles;
-  progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), bytes));
-  const outputPlan = planOutput(request, piles, foundHeaders(request, piles));
-  const second = await threadsOfPass2(threads, plan, { ramPool, recordMemory }, piles, profile.add, releases);
-
-  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, piles.held, {
+  const second = await threadsOfPass2(threads, plan, { ramPool, recordMemory }, all, profile.add, releases);
+  const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, all.held, {
+    keyScale: all.keyScale,
     framing: request.framing,
     tiesByBytes: inputIds !== undefined,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
+  const pilesWork = { piles: all, settings, attempt, onWarning: request.onWarning };
+  const keptHead = site.kind === 'files' ? site.keptHead : undefined;
+  const piles = await takeHead(request, pilesWork, second.threads, keptHead);
+  const { records, bytes } = piles;
+  progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), bytes));
+  const outputPlan = planOutput(request, piles, foundHeaders(request, all));
+
   const deletesStripes = !(outlivesJob && request.keepTemp);
-  const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: piles.recordEnds });
-  const shuffleWork = { piles, settings, attempt, deletesStripes, samples, onWarning: request.onWarning };
+  const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: all.recordEnds });
+  const shuffleWork = { ...pilesWork, piles, deletesStripes, samples };
   profile.pass2Begins();
   const pass2 = await progress.during('shuffle', bytes, () => shuffleTo(site, outputPlan, shuffleWork, second.threads));
 
@@ -145,11 +152,12 @@ async function shuffleAt(
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
+    leftOut: request.headCount === undefined ? undefined : leftOutOf(all, piles, all.leftOut),
     workers: memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
-    decoders,
+    decoders: all.decoders,
     shards: commit.value,
-    resumed: resumedWork(prepared.earlier, piles.resumedCount),
+    resumed: resumedWork(prepared.earlier, all.resumedCount),
   };
 }

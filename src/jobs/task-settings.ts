@@ -54,7 +54,7 @@ export function shuffleSettings(
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   held: HeldPiles | undefined,
-  rest: Pick<ShuffleSettings, 'framing' | 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
+  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {

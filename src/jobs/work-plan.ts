@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
-import { estimateInputs } from '../inputs/estimate.js';
+import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import type { FileInput, Input } from '../inputs/list-inputs.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
@@ -14,6 +14,7 @@ import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
 import { planPass2 } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
@@ -37,6 +38,8 @@ export interface ScatterPlan extends WorkPlan {
   /** Stored bytes of all inputs, without the headers of plain ones; undefined with streams. */
   readonly inputBytes: number | undefined;
   readonly diskNeeds: DiskNeeds;
+  /** Of a job that asks for the head of the order; undefined: pass 1 leaves nothing out. */
+  readonly head: HeadPlan | undefined;
   /** What the job writes when the inputs hold so many bytes of records. */
   needOf(recordBytes: number): DiskNeed;
 }
@@ -87,6 +90,7 @@ export interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkR
 /** The options that decide the plan of a shuffle. */
 export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
   readonly compression: object | undefined;
+  readonly headCount: number | undefined;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -129,7 +133,14 @@ export async function planAppend(
   division: PileDivision,
   tuning: Tuning,
 ): Promise<ScatterPlan> {
-  const work = planWork({ ...request, compression: undefined }, inputs, disks, true, division, tuning);
+  const work = planWork(
+    { ...request, compression: undefined, headCount: undefined },
+    inputs,
+    disks,
+    true,
+    division,
+    tuning,
+  );
   return scatterPlan(work, [...(await slicesOf(work, request, inputs))]);
 }
 
@@ -168,17 +179,22 @@ export function planStoreShuffle(
 /** The disk needs of a shuffle pass on the piles of a store: the output, and the piles that must be scattered again. */
 export function storeShuffleNeeds(
   { memory, memoryNeed }: WorkPlan,
-  { totals, bytes, longestRecordBytes }: ScatteredPiles,
-  { compression, tempZstdLevel }: Pick<OutputRequest, 'compression' | 'tempZstdLevel'>,
+  { totals, records, bytes, longestRecordBytes }: ScatteredPiles,
+  {
+    compression,
+    headCount = records,
+    tempZstdLevel,
+  }: Pick<OutputRequest, 'compression' | 'headCount' | 'tempZstdLevel'>,
 ): DiskNeeds {
-  const outputBytes = compression === undefined ? bytes : 0;
+  const outputPart = Math.min(1, headCount / Math.max(1, records));
+  const outputBytes = compression === undefined ? bytes * outputPart : 0;
   const pass2 = planPass2(memory, memoryNeed.budgetBytes, 0, longestRecordBytes);
   // Without memory for the longest record, the job ends with an error that says so.
   const { least, most } =
     pass2 === undefined ? { least: 0, most: 0 } : planRescatter(totals, pass2, memory.outputBytes);
   return {
     // Nobody knows how well records compress.
-    least: { tempBytes: tempZstdLevel === undefined ? least : 0, outputBytes },
+    least: { tempBytes: tempZstdLevel === undefined ? least : 0, outputBytes: outputPart < 1 ? 0 : outputBytes },
     expected: { tempBytes: most, outputBytes },
   };
 }
@@ -226,7 +242,7 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 function planWork(
-  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression'>,
+  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount'>,
   inputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -239,16 +255,22 @@ function planWork(
     tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
+  const { headCount } = request;
+  const records = estimate.recordBytes / estimate.meanRecordBytes;
+  const isKnown = !hasStreams;
+  const mayReadAgain = isKnown && !isResumable;
+  const head = headCount === undefined ? undefined : planHead({ headCount, records, isKnown, mayReadAgain });
+  const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
   const memoryNeed: MemoryNeed = {
     budgetBytes: request.memoryBytes,
     workers: inline ? 1 : request.workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
-    recordBytes: Math.max(1, estimate.recordBytes),
-    mostRecordBytes: Math.max(1, estimate.mostBytes),
+    recordBytes: Math.max(1, onPiles.recordBytes),
+    mostRecordBytes: Math.max(1, onPiles.mostBytes),
     meanRecordBytes: estimate.meanRecordBytes,
-    exact: estimate.exact,
+    exact: onPiles.exact,
     hasStreams,
-    mayHold: layout === undefined && (estimate.exact || !isResumable),
+    mayHold: head === undefined && layout === undefined && (estimate.exact || !isResumable),
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -265,21 +287,27 @@ function planWork(
     planSliceBytes(estimate.recordBytes, workers, pileCount, bufferBytes);
   const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
-  const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => ({
-    tempBytes:
-      hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, recordBytes * storedRatio - memory.ramPoolBytes),
-    outputBytes: isCompressed ? compressedBytes : recordBytes,
-  });
+  const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
+  const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes;
+  const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => {
+    const outputBytes = Math.min(recordBytes, mostOutput);
+    const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
+    return {
+      tempBytes: hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
+      outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
+    };
+  };
   const compressedBytes = expectCompressedBytes(inputs);
   return {
     memory,
     memoryNeed,
     inline,
+    head,
     inputBytes: hasStreams ? undefined : knownBytes,
     diskNeeds: {
-      // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program and of a
-      // compressed output is unknown.
-      least: diskNeed(request.decompressProgram === undefined ? knownBytes : 0, 0),
+      // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
+      // compressed output and of the first records is unknown.
+      least: diskNeed(request.decompressProgram === undefined && headCount === undefined ? knownBytes : 0, 0),
       expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, compressedBytes),
       ...(!hasStreams &&
         !estimate.exact && {
@@ -295,9 +323,22 @@ function planWork(
   };
 }
 
+/** More records may stay than expected, and longer ones. */
+const HEAD_MARGIN = 1.2;
+
+/** What goes on piles in a job that asks for the head of the order. */
+function estimateHead(
+  estimate: Estimate,
+  { keptRecords }: HeadPlan,
+): Pick<Estimate, 'recordBytes' | 'mostBytes' | 'exact'> {
+  const keptBytes = keptRecords * estimate.meanRecordBytes;
+  const recordBytes = Math.min(estimate.recordBytes, HEAD_MARGIN * keptBytes);
+  return { recordBytes, mostBytes: Math.min(estimate.mostBytes, 2 * recordBytes), exact: false };
+}
+
 function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
-  const { memory, memoryNeed, inline, inputBytes, diskNeeds, needOf } = work;
-  return { memory, memoryNeed, inline, inputBytes, diskNeeds, needOf, slices };
+  const { memory, memoryNeed, inline, inputBytes, diskNeeds, head, needOf } = work;
+  return { memory, memoryNeed, inline, inputBytes, diskNeeds, head, needOf, slices };
 }
 
 async function slicesOf(

@@ -46,6 +46,7 @@ const reportShape: Shape<SliceReport> = object({
   ),
   longestRecordBytes: wholeNumber(),
   keys: optional(list(object({ key: text, inputOrdinals: list(wholeNumber()) }))),
+  leftOut: optional(object({ records: wholeNumber(), bytes: wholeNumber() })),
 });
 
 /** For a job that can be resumed: its pile sets are committed one by one, and those of an earlier attempt are reused. */

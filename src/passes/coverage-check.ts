@@ -56,7 +56,7 @@ export class CoverageCheck {
   }
 
   /**
-   * @param takenBytes bytes of all records that the piles or the index got.
+   * @param takenBytes bytes of all records that the piles or the index got, or that were left out.
    * @throws VerificationError if no task or two tasks read a byte of an input, or if `takenBytes` differs from the bytes
    *   that the tasks read.
    */

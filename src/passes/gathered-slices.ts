@@ -3,7 +3,7 @@ import type { HeldPiles, ReadSettings } from '../../workers/settings.js';
 import type { ReadResult } from '../../workers/tasks/scatter-slice.js';
 import { type FoundHeader, type Header, type HeaderRule, requireSameHeader } from '../formats/header.js';
 import { headerRuleOf } from '../formats/record-format.js';
-import type { ReadableInputs } from '../inputs/input-part.js';
+import type { LeftOut, ReadableInputs } from '../inputs/input-part.js';
 import { KeySample } from '../inputs/key-sample.js';
 import { inputName } from '../io/input-source.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
@@ -31,6 +31,8 @@ export class GatheredSlices {
   /** The input with the first header. Streams end in any order, and headers may differ in parts that no rule compares. */
   #firstHeaderOrdinal: number;
   #longestRecordBytes = 0;
+  /** Read and put on no pile. */
+  readonly #leftOut = { records: 0, bytes: 0 };
 
   /** @param pileCount of the totals of all results. */
   constructor({ inputs, firstHeader, settings }: GatherableWork, pileCount: number) {
@@ -43,6 +45,11 @@ export class GatheredSlices {
     this.recordEnds = new Float64Array(inputs.length);
   }
 
+  /** What was read and put on no pile. */
+  get leftOut(): LeftOut {
+    return { ...this.#leftOut };
+  }
+
   get header(): Header | undefined {
     return this.#firstHeader?.header;
   }
@@ -53,7 +60,7 @@ export class GatheredSlices {
 
   /** @throws InputError if the header of a stream differs from the others. */
   add(slice: number, result: ReadResult & { readonly pileSet?: PileSet }): void {
-    const { pileSet, coverage, totals, longestRecordBytes, keys = [], streamHeader, decoders } = result;
+    const { pileSet, coverage, totals, longestRecordBytes, keys = [], leftOut, streamHeader, decoders } = result;
     for (const [name, count] of Object.entries(decoders)) {
       this.decoders[name] = (this.decoders[name] ?? 0) + count;
     }
@@ -69,6 +76,8 @@ export class GatheredSlices {
     this.#keys.addAll(keys);
     this.#longestRecordBytes = Math.max(this.#longestRecordBytes, longestRecordBytes);
     addTotals(this.#totals, totals);
+    this.#leftOut.records += leftOut?.records ?? 0;
+    this.#leftOut.bytes += leftOut?.bytes ?? 0;
   }
 
   #addHeader(inputOrdinal: number, header: Header): void {
@@ -95,7 +104,7 @@ export class GatheredSlices {
   piles(heldOf?: (totals: PileTotals) => HeldPiles): ScatteredPiles {
     const held = heldOf?.(this.#totals);
     const piles = scatteredPiles(this.#pileSets, this.#totals, this.#longestRecordBytes, held);
-    this.#coverage.verify(piles.bytes);
+    this.#coverage.verify(piles.bytes + this.#leftOut.bytes);
     this.#keys.requireEachOnce((inputOrdinal) => this.#inputs[inputOrdinal]?.path ?? '');
     return piles;
   }

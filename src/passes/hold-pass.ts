@@ -82,6 +82,9 @@ function hasRoomForPass2(
   return takenEnd + heldPass2Bytes(threadCount, holdPlan.outputBytes, mostRecords) <= holdPlan.memoryBytes;
 }
 
-function outcomeOf({ header, recordEnds, decoders }: GatheredSlices, piles: ReturnType<GatheredSlices['piles']>) {
-  return { ...piles, header, recordEnds, decoders, resumedCount: 0 };
+function outcomeOf(
+  { header, recordEnds, decoders, leftOut }: GatheredSlices,
+  piles: ReturnType<GatheredSlices['piles']>,
+) {
+  return { ...piles, header, recordEnds, decoders, leftOut, resumedCount: 0 };
 }

@@ -8,7 +8,7 @@ import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks
 import { afterFailure } from '../cleanup.js';
 import { VerificationError } from '../errors.js';
 import type { Header } from '../formats/header.js';
-import { inputPart, type ReadableInputs } from '../inputs/input-part.js';
+import { inputPart, type LeftOut, type ReadableInputs } from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
 import {
   commitPileSets,
@@ -46,6 +46,7 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly header: Header | undefined;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
+  readonly leftOut: LeftOut;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
   /** What decoded the parts of inputs that this attempt read, and how many parts each. */
@@ -78,8 +79,8 @@ export async function scatterInputs(
     return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds, decoders } = gathered;
-  return { ...gathered.piles(), header, recordEnds, decoders, resumedCount };
+  const { header, recordEnds, decoders, leftOut } = gathered;
+  return { ...gathered.piles(), header, recordEnds, decoders, leftOut, resumedCount };
 }
 
 /** The task that scatters one slice. */
@@ -109,9 +110,9 @@ export async function takeVerified<Result extends ReadResult>(
 /** @throws VerificationError if the piles do not hold as many bytes as were read. */
 function requireScattered<Result extends ReadResult>(result: Result): Result {
   const readBytes = result.coverage.reduce((sum, { start, end, addedBytes }) => sum + end - start + addedBytes, 0);
-  const { bytes } = sumTotals(result.totals);
-  if (bytes === readBytes) return result;
-  throw bytesMissing(bytes, readBytes);
+  const takenBytes = sumTotals(result.totals).bytes + (result.leftOut?.bytes ?? 0);
+  if (takenBytes === readBytes) return result;
+  throw bytesMissing(takenBytes, readBytes);
 }
 
 /** Removes the files of a pile set that is wrong, so that it can be made again under the same name. */

@@ -14,6 +14,10 @@ export interface ScatteredPiles extends TotalsSum {
   /** The piles of records that stayed where they were read; undefined: the pile sets have all. */
   readonly held: HeldPiles | undefined;
   readonly totals: PileTotals;
+  /** That of the scatter. Absent: 1. */
+  readonly keyScale?: bigint | undefined;
+  /** The last pile that the output has records of, if it lacks some of this pile: `totals` has only those of the output. */
+  readonly cutPile?: number;
   readonly longestRecordBytes: number;
 }
 

@@ -36,6 +36,7 @@ export class RecordHolder implements RecordTaker {
     this.kernel = memory.kernel;
     this.table = memory.table;
     this.window = new HeldWindow(memory, settings);
+    this.kernel.wasm.keepAll();
     this.kernel.wasm.prepareHold(settings.pileCount, directory, settings.blockBytes);
     this.#isFull = !this.#takeBlocks();
   }

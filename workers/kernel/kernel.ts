@@ -55,6 +55,12 @@ export interface KernelFunctions extends FramingFunctions {
   ): void;
   scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
   longestRecord(): number;
+  keepAll(): void;
+  keepUpTo(most: bigint, histogram: number): void;
+  takeKeptCount(): number;
+  leftOutRecords(): bigint;
+  leftOutBytes(): bigint;
+  longestLeftOut(): number;
   useScratch(address: number): void;
   scratchByteLength(): number;
   prepareHold(pileCount: number, directory: number, blockBytes: number): void;

@@ -3,6 +3,7 @@ import { PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import type { RamPool } from '../../src/pile-sets/ram-pool.js';
 import type { ScatterSettings } from '../settings.js';
 import { pileStateOf } from '../thread-state.js';
+import { HeadLimit } from './head-limit.js';
 import { ScatterArena } from './scatter-arena.js';
 
 export interface OpenScatter {
@@ -21,7 +22,8 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     bufferBytes: job.bufferBytes,
     windowBytes: job.readBytes,
     maxRecordBytes: job.maxRecordBytes,
-    keyScale: 1n,
+    keyScale: job.keyScale ?? 1n,
+    headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };
 }

@@ -37,13 +37,13 @@ import { ScatterArena } from './scatter-arena.js';
 export interface LevelPile {
   readonly merged: MergedPile;
   readonly layout: PileSetLayout;
-  /** The product modulo 2^64 of the pile counts of the levels above this one. */
+  /** The product modulo 2^64 of the key scale and the pile counts of the levels above this one. */
   readonly parentScale: bigint;
 }
 
-/** A pile of pass 1, which no level has scattered again. */
-export function wholePile(merged: MergedPile, layout: PileSetLayout): LevelPile {
-  return { merged, layout, parentScale: 1n };
+/** A pile of pass 1, which no level has scattered again. @param keyScale that of pass 1. */
+export function wholePile(merged: MergedPile, layout: PileSetLayout, keyScale = 1n): LevelPile {
+  return { merged, layout, parentScale: keyScale };
 }
 
 export interface OrdererParts {
@@ -54,7 +54,7 @@ export interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    'layout' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'
+    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -92,7 +92,7 @@ export class PileOrderer implements PileOrder {
   *piles(first: number, end: number): Generator<OrderablePile, void> {
     const { pileSets, job } = this.#parts;
     for (const merged of eachMergedPile(pileSets, first, end)) {
-      yield { pile: merged.pile, order: (emit) => this.order(wholePile(merged, job.layout), emit) };
+      yield { pile: merged.pile, order: (emit) => this.order(wholePile(merged, job.layout, job.keyScale), emit) };
     }
   }
 

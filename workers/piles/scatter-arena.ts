@@ -3,6 +3,7 @@
  * pile, and the read window at the end. It passes the kernel's full buffers to a pile set writer.
  */
 
+import type { LeftOut } from '../../src/inputs/input-part.js';
 import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
 import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
@@ -10,6 +11,8 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
+import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
+import type { HeadLimit } from './head-limit.js';
 
 export interface ScatterSizes {
   /** The first address to use; absent: the beginning of the arena. */
@@ -18,8 +21,10 @@ export interface ScatterSizes {
   readonly bufferBytes: number;
   readonly windowBytes: number;
   readonly maxRecordBytes: number;
-  /** The product modulo 2^64 of the pile counts of the levels above. */
+  /** The product modulo 2^64 of the job's key scale and the pile counts of the levels above. */
   readonly keyScale: bigint;
+  /** Of a job that asks for the head of the order. */
+  readonly headLimit?: HeadLimit | undefined;
 }
 
 /** Receives full buffers. */
@@ -34,6 +39,7 @@ export class ScatterArena implements RecordTaker {
   readonly #tallies: number;
   readonly #buffers: number;
   readonly #strideBytes: number;
+  readonly #headFilter: HeadFilter | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
     const { pileCount, bufferBytes } = sizes;
@@ -45,10 +51,13 @@ export class ScatterArena implements RecordTaker {
     this.#tallies = layout.take(pileCount * TALLY_BYTES);
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
+    const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
     const window = layout.take(0, 4096);
     this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
 
     const { kernel } = arena;
+    kernel.wasm.keepAll();
+    if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
     kernel.flush = (pile, byteLength) => {
       writer.append(pile, kernel.bytes, this.#buffers + pile * this.#strideBytes, byteLength);
@@ -72,7 +81,16 @@ export class ScatterArena implements RecordTaker {
   take(count: number, base: number, basePosition: number, inputKey: bigint): number {
     const { wasm } = this.#arena.kernel;
     wasm.scatterRecords(this.table, count, base, BigInt(basePosition), inputKey);
-    return this.longestRecordBytes;
+    if (this.#headFilter === undefined) return this.longestRecordBytes;
+    this.#headFilter.scattered();
+    return Math.max(this.longestRecordBytes, wasm.longestLeftOut() >>> 0);
+  }
+
+  /** Undefined: the job leaves no records out. */
+  get leftOut(): LeftOut | undefined {
+    if (this.#headFilter === undefined) return undefined;
+    const { wasm } = this.#arena.kernel;
+    return { records: Number(wasm.leftOutRecords()), bytes: Number(wasm.leftOutBytes()) };
   }
 
   /**
@@ -81,6 +99,7 @@ export class ScatterArena implements RecordTaker {
    */
   commit(report: unknown): { readonly pileSet: PileSet; readonly totals: PileTotals } {
     const { kernel } = this.#arena;
+    this.#headFilter?.end();
     for (let pile = 0; pile < this.#pileCount; pile++) {
       const fill = kernel.view.getUint32(this.#tallies + pile * TALLY_BYTES, true);
       if (fill > 0) kernel.flush(pile, fill);

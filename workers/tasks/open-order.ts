@@ -16,6 +16,8 @@ export interface PilesTask {
   /** The beginning of the names of temp files; no other attempt may use it. */
   readonly attemptName: string;
   readonly longestRecordBytes: number;
+  /** The last pile that the output has records of, if it lacks some of this pile. */
+  readonly cutPile?: number | undefined;
 }
 
 interface OpenOrder extends OutputState {

@@ -43,6 +43,7 @@ export function commitScattered(
   { keepsPileSets }: ScatterSettings,
 ): ScatterResult {
   const { coverage, keys } = reading;
-  const report: SliceReport = { coverage, longestRecordBytes: scatterArena.longestRecordBytes, keys };
+  const { longestRecordBytes, leftOut } = scatterArena;
+  const report: SliceReport = { coverage, longestRecordBytes, keys, leftOut };
   return { ...reading, ...report, ...scatterArena.commit(keepsPileSets ? report : null) };
 }

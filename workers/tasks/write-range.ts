@@ -47,7 +47,7 @@ interface OutputPosition {
  *   passed on, so that the same task may be tried again; WrongStreamError if a stream has received a part.
  */
 export async function writeRange(task: WriteTask): Promise<WriteResult> {
-  const { range, expected, job, target, start, end } = task;
+  const { range, expected, job, target, start, end, cutPile } = task;
   const totals = emptyTotals(range.end - range.first);
   let countedBytes = 0;
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
@@ -56,14 +56,17 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
   const { order, control, outputHasher } = await openOrder(task, () => sink.settle());
   const sink = openSink(target, start, end, order.sinkBuffer, control, job.hashesOutput ? outputHasher : undefined);
   const write = async (): Promise<WriteResult> => {
-    for (const { pile, order: orderPile } of order.piles(range.first, range.end)) {
+    const lastEnd = Math.min(range.end, (cutPile ?? range.end) + 1);
+    for (const { pile, order: orderPile } of order.piles(range.first, lastEnd)) {
       const i = pile - range.first;
       const before = { ...reached };
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
       await orderPile(async (recordCount) => {
-        neighbours?.take(order, recordCount);
+        const left = (expected.records[i] ?? 0) - (reached.rank - before.rank);
+        const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
+        neighbours?.take(order, count);
         if (neighbours?.ofOneKey !== undefined) return;
-        await emit(order, recordCount, sink, reached, limit);
+        await emit(order, count, sink, reached, limit);
         totals.checksums[i] = (totals.checksums[i] ?? 0n) + order.checksum;
       });
       if (neighbours?.ofOneKey !== undefined) {

@@ -11,13 +11,11 @@
 // an insertion sort finishes the nearly sorted whole. All of this stays in the core's cache; the one step that does not
 // is the copy of the records, which lie anywhere in memory.
 
-import { philoxKeys4 } from './philox';
+import { BLOCK_RECORDS, ENTRY_BYTES, keyBlock } from './keying';
 import { copyAndHash, hashInCache, recordHash } from './record-hash';
 import { scaleToIndex } from './scatter';
-import { KEYS_PLACE, scratchAt } from './scratch';
+import { ENTRIES_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
-
-const ENTRY_BYTES: usize = 16;
 
 let directory: usize = 0;
 let pileCount: u32 = 0;
@@ -72,38 +70,31 @@ function beginBlock(pile: usize, link: usize): usize {
  * position `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
  */
 export function holdRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
-  const keys = scratchAt(KEYS_PLACE);
+  const entries = scratchAt(ENTRIES_PLACE);
+  for (let i: u32 = 0; i < count; i += BLOCK_RECORDS) {
+    const block = table + ((i as usize) << 3);
+    const kept = keyBlock(block, min<u32>(BLOCK_RECORDS, count - i), base, basePosition, inputKey);
+    holdEntries(entries, entries + ((kept as usize) << 4));
+  }
+}
+
+/** Puts the entries in [from, to) on their piles. */
+// @ts-ignore: decorator
+@inline
+function holdEntries(from: usize, to: usize): void {
   const linkOffset = blockBytes - (ENTRY_BYTES as u32);
-  for (let i: u32 = 0; i < count; i += 4) {
-    const marks = table + ((i as usize) << 3);
-    philoxKeys4(
-      basePosition,
-      load<u32>(marks, 0) - (base as u32),
-      load<u32>(marks, 8) - (base as u32),
-      load<u32>(marks, 16) - (base as u32),
-      load<u32>(marks, 24) - (base as u32),
-      0,
-      0,
-      inputKey,
-      keys,
-    );
-    const lanes = min<u32>(4, count - i);
-    for (let l: u32 = 0; l < lanes; l++) {
-      const key = load<u64>(keys + ((l as usize) << 3));
-      const start = load<u32>(marks + ((l as usize) << 3), 0);
-      const byteLength = load<u32>(marks + ((l as usize) << 3), 4) - start;
-      const pile = directory + ((scaleToIndex(key, pileCount) as usize) << 5);
-      store<u64>(pile, load<u64>(pile, 8) + 1, 8);
-      store<u64>(pile, load<u64>(pile, 16) + (byteLength as u64), 16);
-      store<u64>(pile, load<u64>(pile, 24) + hashInCache(start, byteLength), 24);
-      longest = max<u32>(longest, byteLength);
-      let entry = load<u32>(pile) as usize;
-      if (entry == 0 || ((entry as u32) & (blockBytes - 1)) == linkOffset) entry = beginBlock(pile, entry);
-      store<u64>(entry, key);
-      store<u32>(entry, start, 8);
-      store<u32>(entry, byteLength, 12);
-      store<u32>(pile, (entry + ENTRY_BYTES) as u32);
-    }
+  for (let entry = from; entry < to; entry += ENTRY_BYTES) {
+    const start = load<u32>(entry, 8);
+    const byteLength = load<u32>(entry, 12);
+    const pile = directory + ((scaleToIndex(load<u64>(entry), pileCount) as usize) << 5);
+    store<u64>(pile, load<u64>(pile, 8) + 1, 8);
+    store<u64>(pile, load<u64>(pile, 16) + (byteLength as u64), 16);
+    store<u64>(pile, load<u64>(pile, 24) + hashInCache(start, byteLength), 24);
+    longest = max<u32>(longest, byteLength);
+    let target = load<u32>(pile) as usize;
+    if (target == 0 || ((target as u32) & (blockBytes - 1)) == linkOffset) target = beginBlock(pile, target);
+    v128.store(target, v128.load(entry));
+    store<u32>(pile, (target + ENTRY_BYTES) as u32);
   }
 }
 

@@ -25,6 +25,7 @@ export {
   storeWalked,
   takeHeld,
 } from './held';
+export { keepAll, keepUpTo, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export {
   gather,
   gatheredByteLength,

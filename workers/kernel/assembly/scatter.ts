@@ -8,9 +8,9 @@
 // A buffer is flushed when it is exactly full, so a stored record may straddle two segments. The segments of a pile in
 // one pile set are read back one behind the other, which joins the record again.
 
-import { philoxKeys4 } from './philox';
+import { BLOCK_RECORDS, ENTRY_BYTES, keyBlock } from './keying';
 import { copyAndHash, recordHash } from './record-hash';
-import { HEADER_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
 
 // @ts-ignore: decorator
@@ -111,25 +111,13 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
  * `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
  */
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
-  const keys = scratchAt(KEYS_PLACE);
-  for (let i: u32 = 0; i < count; i += 4) {
-    const entry = table + ((i as usize) << 3);
-    philoxKeys4(
-      basePosition,
-      load<u32>(entry, 0) - (base as u32),
-      load<u32>(entry, 8) - (base as u32),
-      load<u32>(entry, 16) - (base as u32),
-      load<u32>(entry, 24) - (base as u32),
-      0,
-      0,
-      inputKey,
-      keys,
-    );
-    const lanes = min<u32>(4, count - i);
-    for (let l: u32 = 0; l < lanes; l++) {
-      const start = load<u32>(entry + ((l as usize) << 3), 0);
-      const end = load<u32>(entry + ((l as usize) << 3), 4);
-      scatterRecord(load<u64>(keys + ((l as usize) << 3)), start, end - start);
+  const entries = scratchAt(ENTRIES_PLACE);
+  for (let i: u32 = 0; i < count; i += BLOCK_RECORDS) {
+    const block = table + ((i as usize) << 3);
+    const kept = keyBlock(block, min<u32>(BLOCK_RECORDS, count - i), base, basePosition, inputKey);
+    const end = entries + ((kept as usize) << 4);
+    for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
+      scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
     }
   }
 }

@@ -15,6 +15,7 @@ export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
 export const HASH_LANES_PLACE: usize = 64; // 2 lanes of 48 bytes
 export const SEQUENCE_PLACE: usize = 1024; // 1 KiB
 export const CRC_TABLES_PLACE: usize = 2048; // 8 tables of 1 KiB
+export const ENTRIES_PLACE: usize = 10240; // 132 entries of 16 bytes
 
 /** The address of a place. */
 // @ts-ignore: decorator

@@ -1,0 +1,131 @@
+/**
+ * Cuts the piles down to the head of the order, the first records that a job asks for. All of the shuffle pass then sees
+ * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
+ */
+import type { HeadMeasure, MeasureHeadTask } from '../../workers/tasks/measure-head.js';
+import { StagedOutputError } from '../errors.js';
+import type { LeftOut } from '../inputs/input-part.js';
+import type { HeadNote } from '../job-directory/head-note.js';
+import { checksumTextOf, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
+import { onceMore } from './once-more.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
+import { type PilesWork, pilesTask } from './shuffle-work.js';
+import type { Threads } from './threads.js';
+
+/** For a job that can be resumed: its head is noted before its piles are deleted. */
+export interface KeptHead {
+  /** The note of an earlier attempt; undefined: it noted nothing. */
+  readonly found: HeadNote | undefined;
+  /** Whether the earlier attempt finished a part of the output, so that its piles may be deleted. */
+  readonly hasFinishedRanges: boolean;
+  readonly write: (note: HeadNote) => Promise<void>;
+}
+
+/** The head that a job asks for. */
+export interface AskedHead {
+  /** Undefined: all records. */
+  readonly headCount: number | undefined;
+  readonly shards: ShardRule | undefined;
+}
+
+/** The last pile of the head, and how many of its records belong to it. */
+interface HeadEnd {
+  readonly pile: number;
+  readonly records: number;
+}
+
+/**
+ * @param kept undefined: if the job fails, its output is lost.
+ * @throws WrongTwiceError if a pile is not as it was; StagedOutputError if the note of an earlier attempt is missing or does
+ *   not fit the piles.
+ */
+export async function takeHead(
+  { headCount, shards }: AskedHead,
+  work: PilesWork,
+  threads: Threads,
+  kept: KeptHead | undefined,
+): Promise<ScatteredPiles> {
+  const { piles } = work;
+  if (headCount === undefined || piles.records <= headCount) return piles;
+  const end = endOfHead(piles.totals, headCount);
+  // The longest record decides how the output is cut by bytes. Which others pass 1 left out depends on the threads.
+  const measureEnd = () => measure(shards?.by === 'bytes', end, work, threads);
+  return cutAfter(piles, kept === undefined ? await measureEnd() : await keptNote(kept, end, measureEnd));
+}
+
+async function keptNote(
+  { found, hasFinishedRanges, write }: KeptHead,
+  end: HeadEnd,
+  measureEnd: () => Promise<HeadNote>,
+): Promise<HeadNote> {
+  if (found !== undefined) return requireFits(found, end);
+  if (hasFinishedRanges)
+    throw new StagedOutputError('the unfinished job finished a part of its output without noting where it ends');
+  const note = await measureEnd();
+  await write(note);
+  return note;
+}
+
+function endOfHead({ records }: PileTotals, headCount: number): HeadEnd {
+  let before = 0;
+  for (const [pile, count] of records.entries()) {
+    if (before + count >= headCount) return { pile, records: headCount - before };
+    before += count;
+  }
+  throw new RangeError(`the piles hold ${before} records, fewer than the ${headCount} of the head`);
+}
+
+function requireFits(note: HeadNote, { pile, records }: HeadEnd): HeadNote {
+  if (note.pile === pile && note.records === records) return note;
+  throw new StagedOutputError(
+    `the unfinished job noted that its output ends with ${note.records} records of pile ${note.pile}, expected ${records} of pile ${pile}`,
+  );
+}
+
+/** @param needsLongest whether the longest record of the head must be found, in all of its piles. */
+async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, threads: Threads): Promise<HeadNote> {
+  const { piles } = work;
+  const first = needsLongest ? 0 : end.pile;
+  const tasks: MeasureHeadTask[] = [];
+  for (let pile = first; pile <= end.pile; pile++) {
+    const expected = tallyOf(piles.totals, pile);
+    if (expected.records === 0) continue;
+    const records = pile === end.pile ? end.records : expected.records;
+    tasks.push({ ...pilesTask(work, `head-${pile}`), pile, expected, records });
+  }
+  let last: HeadMeasure = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
+  let longestRecordBytes = needsLongest ? 0 : piles.longestRecordBytes;
+  const take = (found: HeadMeasure, { pile }: MeasureHeadTask) => {
+    if (pile === end.pile) last = found;
+    if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, found.longestRecordBytes);
+  };
+  const run = (task: MeasureHeadTask) => onceMore(() => threads.pool.run('measure-head', task), work.onWarning);
+  await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
+  const { records, recordBytes, checksum } = last;
+  return { pile: end.pile, records, recordBytes, checksum: checksumTextOf(checksum), longestRecordBytes };
+}
+
+function cutAfter({ pileSets, totals, held, keyScale }: ScatteredPiles, note: HeadNote): ScatteredPiles {
+  const { pile, records, recordBytes, checksum, longestRecordBytes } = note;
+  const cut: PileTotals = {
+    records: totals.records.slice(),
+    recordBytes: totals.recordBytes.slice(),
+    checksums: totals.checksums.slice(),
+  };
+  for (const column of [cut.records, cut.recordBytes]) column.fill(0, pile + 1);
+  cut.checksums.fill(0n, pile + 1);
+  cut.records[pile] = records;
+  cut.recordBytes[pile] = recordBytes;
+  cut.checksums[pile] = BigInt(`0x${checksum}`);
+  return { ...scatteredPiles(pileSets, cut, longestRecordBytes, held), keyScale, cutPile: pile };
+}
+
+/** What `takeHead` left out, and pass 1 before it. */
+export function leftOutOf(all: ScatteredPiles, head: ScatteredPiles, ofPass1: LeftOut = NOTHING): LeftOut {
+  const records = ofPass1.records + all.records - head.records;
+  return { records, bytes: ofPass1.bytes + all.bytes - head.bytes };
+}
+
+const NOTHING: LeftOut = { records: 0, bytes: 0 };

@@ -1,0 +1,48 @@
+/**
+ * Plans a job that asks for the head of the order, its first records. Pass 1 leaves out what cannot be among them: a limit
+ * that all threads share falls as keys are seen. Pure.
+ *
+ * If inputs can be read again, the limit begins low: at keys of which there are several times as many as needed, as far as
+ * samples of the inputs tell. With n records asked for, that puts about 2.5 n to 3 n records on piles, and without it
+ * n (1 + ln(N / n)) of N.
+ */
+
+/** The samples may be wrong by this factor before inputs are read again. */
+const SAFETY_FACTOR = 4;
+/** Counts of random keys vary: with so many standard deviations, never by more. */
+const DEVIATIONS = 8;
+/** Where the head is a larger part of the records, nothing is left out. */
+const LARGEST_PART = 1 / 2;
+
+export interface HeadNeed {
+  readonly headCount: number;
+  /** Expected number of all records. */
+  readonly records: number;
+  /** Whether `records` comes from the inputs, at least from samples of them. */
+  readonly isKnown: boolean;
+  /** Whether inputs may be read again. */
+  readonly mayReadAgain: boolean;
+}
+
+export interface HeadPlan {
+  readonly headCount: number;
+  /** Keys with fewer zero bits at the top are left out from the beginning. */
+  readonly zeroBits: number;
+  /** The expected number of records on piles. */
+  readonly keptRecords: number;
+}
+
+/** @returns undefined: pass 1 leaves nothing out. */
+export function planHead({ headCount, records, isKnown, mayReadAgain }: HeadNeed): HeadPlan | undefined {
+  if (isKnown && headCount > records * LARGEST_PART) return undefined;
+  const enough = SAFETY_FACTOR * (headCount + DEVIATIONS * Math.sqrt(headCount) + DEVIATIONS ** 2);
+  const zeroBits = isKnown && mayReadAgain ? Math.max(0, Math.floor(Math.log2(records / enough))) : 0;
+  const candidates = records / 2 ** zeroBits;
+  const growth = headCount === 0 ? 0 : headCount * (1 + Math.log(Math.max(1, candidates / headCount)));
+  return { headCount, zeroBits, keptRecords: Math.min(candidates, growth) };
+}
+
+/** The largest key with so many zero bits at the top. */
+export function largestKeyWith(zeroBits: number): bigint {
+  return 2n ** BigInt(64 - zeroBits) - 1n;
+}

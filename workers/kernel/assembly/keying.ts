@@ -1,0 +1,131 @@
+// Gives the records of the boundary table their keys, a block at a time, so that keys stay in the core's cache.
+//
+//   entry    key u64 | address u32 | byteLength u32
+//
+// With a limit, records with larger keys are left out: they cannot be among the first records of the order that the job
+// asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
+// small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
+
+import { philoxKeys4 } from './philox';
+import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+
+export const ENTRY_BYTES: usize = 16;
+/** Records that get their keys together: a multiple of 4. */
+export const BLOCK_RECORDS: u32 = 128;
+
+/** Bits of a key behind its leading one that choose the slot. */
+const SLOT_BITS: u64 = 7;
+
+let limit: u64 = u64.MAX_VALUE;
+let histogram: usize = 0;
+let keptCount: u32 = 0;
+let leftOutCount: u64 = 0;
+let leftOutSum: u64 = 0;
+let leftOutLongest: u32 = 0;
+
+/** Keeps every record from now on. */
+export function keepAll(): void {
+  limit = u64.MAX_VALUE;
+  histogram = 0;
+  leftOutCount = 0;
+  leftOutSum = 0;
+  leftOutLongest = 0;
+}
+
+/** Leaves out records with keys above `most`. Counts the others in the 8192 u32 at `histogramAt`. */
+export function keepUpTo(most: u64, histogramAt: usize): void {
+  limit = most;
+  histogram = histogramAt;
+}
+
+/** The records counted since the last call. */
+export function takeKeptCount(): u32 {
+  const count = keptCount;
+  keptCount = 0;
+  return count;
+}
+
+/** The records left out since `keepAll`. */
+export function leftOutRecords(): u64 {
+  return leftOutCount;
+}
+
+/** The bytes of the records left out since `keepAll`. */
+export function leftOutBytes(): u64 {
+  return leftOutSum;
+}
+
+/** The bytes of the longest record left out since `keepAll`. */
+export function longestLeftOut(): u32 {
+  return leftOutLongest;
+}
+
+/**
+ * Writes an entry for each record of a block of `count` records at `table` that is kept. A record at address a has position
+ * `basePosition` + (a - `base`). Reads up to 3 entries of the table behind the block. Returns the number of entries, which
+ * begin at `scratchAt(ENTRIES_PLACE)`.
+ */
+export function keyBlock(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u32 {
+  const keys = scratchAt(KEYS_PLACE);
+  let entry = scratchAt(ENTRIES_PLACE);
+  for (let i: u32 = 0; i < count; i += 4) {
+    const marks = table + ((i as usize) << 3);
+    philoxKeys4(
+      basePosition,
+      load<u32>(marks, 0) - (base as u32),
+      load<u32>(marks, 8) - (base as u32),
+      load<u32>(marks, 16) - (base as u32),
+      load<u32>(marks, 24) - (base as u32),
+      0,
+      0,
+      inputKey,
+      keys,
+    );
+    for (let l: usize = 0; l < 32; l += 8) {
+      const mark = load<u64>(marks + l);
+      const start = mark as u32;
+      store<u64>(entry, load<u64>(keys + l));
+      store<u32>(entry, start, 8);
+      store<u32>(entry, ((mark >> 32) as u32) - start, 12);
+      entry += ENTRY_BYTES;
+    }
+  }
+  return histogram == 0 ? count : keepSmall(count);
+}
+
+/** Moves the entries up that stay. Returns their number. */
+function keepSmall(count: u32): u32 {
+  const first = scratchAt(ENTRIES_PLACE);
+  const end = first + ((count as usize) << 4);
+  let kept = first;
+  let bytes: u64 = 0;
+  for (let entry = first; entry < end; entry += ENTRY_BYTES) {
+    const key = load<u64>(entry);
+    if (key > limit) {
+      const byteLength = load<u32>(entry, 12);
+      bytes += byteLength as u64;
+      leftOutLongest = max<u32>(leftOutLongest, byteLength);
+      continue;
+    }
+    v128.store(kept, v128.load(entry));
+    kept += ENTRY_BYTES;
+    const slot = histogram + ((slotOfKey(key) as usize) << 2);
+    store<u32>(slot, load<u32>(slot) + 1);
+  }
+  const stay = ((kept - first) >> 4) as u32;
+  keptCount += stay;
+  leftOutCount += (count - stay) as u64;
+  leftOutSum += bytes;
+  return stay;
+}
+
+/** The slot of a key in the histogram, 0 to 8191: it ascends with the key. */
+// @ts-ignore: decorator
+@inline
+function slotOfKey(key: u64): u32 {
+  const whole = key | 1;
+  const zeros = clz<u64>(whole);
+  // The bits behind the leading one, at the top.
+  const rest = (whole << zeros) << 1;
+  return (((63 - zeros) << SLOT_BITS) | (rest >> (64 - SLOT_BITS))) as u32;
+}
