@@ -27,6 +27,8 @@ import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan
 export interface PreparedShuffle extends ReadableInputs {
   /** With the seed of a resumed attempt, and the framing from the headers. */
   readonly request: ShuffleRequest;
+  /** All, or none if the output has no records. */
+  readonly inputsToRead: readonly Input[];
   readonly inputIds: InputIds;
   readonly site: StreamSite | StartedFiles;
   /** Undefined: the job starts anew. */
@@ -80,16 +82,15 @@ export async function prepareShuffle(
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
     memoryForDecoder(expectMemoryNeed(asked, listed.inputs, disks, nature, tuning), byteLength);
-  const { inputs: headed, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
-  // Nothing of them but a header comes into the output.
-  const inputs = asked.headCount === 0 ? [] : headed;
+  const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
-  const plan = await planShuffle(request, inputs, disks, nature, tuning);
+  const inputsToRead = asked.headCount === 0 ? [] : inputs;
+  const plan = await planShuffle(request, inputsToRead, disks, nature, tuning);
   // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
     if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
@@ -108,7 +109,22 @@ export async function prepareShuffle(
     onWarning,
   });
   const spaceWatch = earlier === undefined ? watch : undefined;
-  return { request, inputs, inputIds, firstHeader, gates, site, earlier, disks, outputGate, plan, control, spaceWatch };
+  return {
+    request,
+    inputs,
+    inputsToRead,
+    inputIds,
+    firstHeader,
+    gates,
+    site,
+    earlier,
+    disks,
+    outputGate,
+    plan,
+    control,
+    spaceWatch,
+  };
+
 }
 
 /**

@@ -104,6 +104,7 @@ async function shuffleAt(
   profile.pass1Begins();
   const scatterWork = {
     ...prepared,
+    inputs: prepared.inputsToRead,
     slices: plan.slices,
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
     settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),

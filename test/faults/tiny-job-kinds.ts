@@ -25,6 +25,8 @@ export interface TinyJobKind {
   /** Default 1. */
   readonly workers?: number;
   readonly shards?: boolean;
+  /** Default: all records. */
+  readonly headCount?: number;
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -120,6 +122,8 @@ const FITTED_SHARDS: TinyJobKind = {
   shardBytes: 2100,
   makeInputs: () => [...makeTexts(FEW_LINES).slice(0, 2), Buffer.from(`${'long '.repeat(400)}\n`)],
 };
+/** The end of its head is noted, in the midst of a pile. */
+const HEAD: TinyJobKind = { name: 'the first lines of the order, on disk', tuning: ON_DISK, headCount: 170 };
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -139,6 +143,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   HEADED_SHARDS,
   COMPRESSED_SHARDS,
   FITTED_SHARDS,
+  HEAD,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -173,6 +178,11 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...resumable(FITTED_SHARDS),
     name: 'shards around a long line, resumed in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(HEAD),
+    name: 'the first lines of the order, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {

@@ -109,6 +109,7 @@ export class TinyJob {
       compress: kind.compress,
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
+      headCount: kind.headCount,
       onWarning: (line) => this.warnings.push(line),
     };
   }

@@ -25,6 +25,7 @@ export interface Job {
   readonly records?: RecordKind | undefined;
   readonly header?: HeaderKind | undefined;
   readonly compress?: OutputCompression | undefined;
+  readonly headCount?: number | undefined;
   readonly settings: Settings;
 }
 
@@ -51,6 +52,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       records: job.records,
       header: job.header,
       compress: job.compress,
+      headCount: job.headCount,
       tempCompress: settings.tempCompress,
       force: true,
     },

@@ -1,0 +1,169 @@
+/**
+ * The law of the head: with `headCount`, the output is the first records of the whole order, for any settings, in every
+ * format, in one file and in shards, from files and from streams, whatever pass 1 has left out and whatever the plan
+ * expected.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import type { Tuning } from '#src/plan/memory-plan.js';
+import { useFedPipes } from '../fixtures/fed-pipes.js';
+import { atScale } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { splitPlainly } from '../formats/plain-framings.js';
+import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
+import { anySettings, tightSettings } from './any-settings.js';
+import { FORMAT_SAMPLES } from './format-samples.js';
+import { referenceShardBytes } from './reference-cuts.js';
+import { orderRecords, referenceOrder } from './reference-order.js';
+import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+
+const directory = useMemoryDirectory();
+
+async function expectHead(job: Job & { readonly headCount: number }): Promise<void> {
+  const { bytes, report } = await shuffleToFile(directory, job);
+  const ordered = referenceOrder(job.inputs, job.seed);
+  const head = ordered.slice(0, job.headCount);
+  const rest = ordered.slice(job.headCount);
+  expect(bytes.equals(Buffer.concat(head))).toBe(true);
+  expectReport(report, head);
+  // With no record asked for, nothing is read.
+  const left = job.headCount === 0 ? [] : rest;
+  expect(report.leftOut).toEqual({ records: left.length, bytes: Buffer.concat(left).byteLength });
+}
+
+describe('the head', () => {
+  it('is the beginning of the order, whatever the settings', async () => {
+    const headCount = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 5, max: 120 }));
+    const job = fc.record({ inputs: anyInputs, seed: fc.string(), headCount, settings: anySettings });
+    await fc.assert(fc.asyncProperty(job, expectHead), { numRuns: atScale(30, 150, 3000) });
+  });
+
+  it('is the beginning of the order where piles are scattered again, and on worker threads', async () => {
+    const part = fc.double({ min: 0, max: 1.1, noNaN: true });
+    const settings = fc
+      .tuple(tightSettings, fc.boolean())
+      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
+    await fc.assert(
+      fc.asyncProperty(largeInputs, part, fc.string(), settings, (large, ofLines, seed, ofJob) =>
+        expectHead({
+          inputs: makeLargeInputs(large),
+          headCount: Math.floor(ofLines ** 3 * large.lines),
+          seed,
+          settings: ofJob,
+        }),
+      ),
+      { numRuns: atScale(6, 24, 400) },
+    );
+  });
+
+  it.each<ShardRule>([
+    { by: 'count', shardCount: 3 },
+    { by: 'records', recordsPerShard: 7 },
+    { by: 'bytes', maxShardBytes: 150 },
+  ])('is cut into shards as a file of the same records is: $by', async (rule) => {
+    // Of the longest lines, which decide the cut by bytes, some are in the head.
+    const input = Buffer.from(Array.from({ length: 400 }, (_, i) => `${'x'.repeat((i * i) % 120)}${i}\n`).join(''));
+    const settings = { workers: 1, memoryBytes: 2 ** 25, tempDirCount: 1, encodings: ['plain'] as const };
+    const tuning = { pileCount: 5, bufferBytes: 500, sliceBytes: 3000, inline: true };
+    for (const headCount of [20, 60]) {
+      const job = { inputs: [input], seed: '7', settings: { ...settings, tuning } };
+      const { shards } = await shuffleToShards(directory, { ...job, headCount }, rule);
+      const head = referenceOrder([input], '7').slice(0, headCount);
+      expect(Buffer.concat(shards).equals(Buffer.concat(head))).toBe(true);
+      const others = [
+        { ...tuning, pileCount: 1 },
+        { ...tuning, sliceBytes: 90 },
+        { hold: true, inline: true },
+      ];
+      for (const other of others) {
+        const again = { ...job, headCount, settings: { ...settings, tuning: other } };
+        expect((await shuffleToShards(directory, again, rule)).shards).toEqual(shards);
+      }
+      if (rule.by !== 'bytes') expect(shards).toHaveLength(rule.by === 'count' ? 3 : Math.ceil(headCount / 7));
+      else {
+        const lengths = head.map(({ byteLength }) => byteLength);
+        expect(shards.map(({ byteLength }) => byteLength)).toEqual(referenceShardBytes(lengths, rule.maxShardBytes));
+      }
+    }
+  });
+
+  it.each(FORMAT_SAMPLES)('of $name has its header', async ({ spec, around, bodies }) => {
+    const inputs = bodies.map((body, i) => {
+      const path = directory.path(`in-${i}`);
+      writeFileSync(path, Buffer.concat([around.header(body.byteLength), body]));
+      return path;
+    });
+    const headerBytes = bodies.map((body) => around.header(body.byteLength).byteLength);
+    const records = orderRecords(
+      bodies.map((body) => splitPlainly(spec, body)),
+      'head',
+      headerBytes,
+    );
+    for (const headCount of [0, 1, 4]) {
+      const output = directory.path('out');
+      await shuffle({ ...around.options, inputs, output, seed: 'head', headCount, force: true });
+      const body = Buffer.concat(records.slice(0, headCount));
+      const expected = Buffer.concat([around.header(body.byteLength), body, around.trailer]);
+      expect(readFileSync(output).toString('latin1')).toBe(expected.toString('latin1'));
+    }
+  });
+});
+
+const pipeOf = useFedPipes(directory);
+const LINES = Array.from({ length: 60_000 }, (_, i) => `${i}\n`).join('');
+
+/** Runs a job of 60,000 lines on the calling thread. @returns its report. */
+async function headOf(headCount: number, options: Partial<ShuffleOptions> = {}, tuning: Tuning = {}) {
+  const path = directory.path('lines');
+  writeFileSync(path, LINES);
+  const output = directory.path('head');
+  const seed = 'head';
+  const report = await shuffle(
+    { inputs: [path], output, seed, headCount, force: true, ...options },
+    { inline: true, sliceBytes: 40_000, ...tuning },
+  );
+  const expected = referenceOrder([Buffer.from(LINES)], seed).slice(0, headCount);
+  expect(readFileSync(output).equals(Buffer.concat(expected))).toBe(true);
+  return report;
+}
+
+describe('what cannot be among the head', () => {
+  it('is left out in pass 1, and takes no temp space', async () => {
+    const all = await headOf(60_000, {}, { keepInRam: false });
+    const few = await headOf(100, {}, { keepInRam: false });
+    expect(few).toMatchObject({ records: 100, leftOut: { records: 59_900 } });
+    expect(few.tempBytes).toBeLessThan(all.tempBytes / 30);
+    expect(few.tempBytes).toBeGreaterThan(0);
+  });
+
+  it('is left out of a stream, whose size is unknown', async () => {
+    const source = directory.path('source');
+    writeFileSync(source, LINES);
+    const report = await headOf(100, { inputs: [pipeOf(source)] }, { keepInRam: false });
+    expect(report).toMatchObject({ records: 100, leftOut: { records: 59_900 } });
+    // n (1 + ln(N / n)) records of 12 + 6 bytes, and some more.
+    expect(report.tempBytes).toBeLessThan(2 * 740 * 18);
+  });
+
+  it('of a job that can be resumed is left out by what was read alone', async () => {
+    const report = await headOf(100, { jobDir: directory.path('job') }, { keepInRam: false });
+    expect(report.tempBytes).toBeLessThan(3 * 740 * 18);
+  });
+});
+
+describe('an input that has far fewer records than its samples promise', () => {
+  it('is read again', async () => {
+    // The samples see short lines; nearly all bytes are in long ones.
+    const short = directory.path('short');
+    const long = directory.path('long');
+    writeFileSync(short, '1\n'.repeat(100));
+    writeFileSync(long, `${'x'.repeat(2 ** 20 - 1)}\n`.repeat(60));
+    const inputs = [...Array<string>(200).fill(short), long];
+    const output = directory.path('head');
+    const report = await shuffle({ inputs, output, seed: '1', headCount: 20, workers: 2, memoryBytes: 2 ** 28 });
+    expect(report.records).toBe(20);
+    expect(report.leftOut?.records).toBe(200 * 100 + 60 - 20);
+  });
+});
