@@ -20,11 +20,10 @@ interface TriedOption {
 
 const EVERY = Object.keys(commandSummaries) as CommandName[];
 const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
-const RECORD_WRITERS = ['shuffle', 'shuffle-store', 'stream'] as const;
 
 // biome-ignore format: a table, a line or two an entry
 const triedOptions: readonly TriedOption[] = [
-  { flags: ['-n', '--head-count'], commands: RECORD_WRITERS,
+  { flags: ['-n', '--head-count'], commands: ['stream'],
     instead: { advice: 'for the first N lines of the output, add | head -n N' } },
   { flags: ['-e', '--echo'], commands: INPUT_READERS,
     instead: { advice: "operands are names of files; to shuffle words, give them as lines: printf '%s\\n' WORD... | pileshuf" } },

@@ -124,7 +124,6 @@ export async function prepareShuffle(
     control,
     spaceWatch,
   };
-
 }
 
 /**

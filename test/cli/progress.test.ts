@@ -76,6 +76,7 @@ const report: ShuffleReport = {
   checksum: '0123456789abcdef',
   seconds: { total: 6.1, pass1: 3, pass2: 3, commit: 0.1 },
   inputCount: 8,
+  leftOut: undefined,
   workers: 2,
   piles: 48,
   tempBytes: 0,

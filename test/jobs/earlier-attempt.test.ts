@@ -50,6 +50,7 @@ const manifest: JobManifest = {
   inputIds: null,
   framing: 'delimited 0a',
   decompressProgram: null,
+  headCount: undefined,
   shards: null,
   shardPrefix: 'shard',
   compression: null,

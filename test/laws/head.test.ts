@@ -138,6 +138,15 @@ describe('what cannot be among the head', () => {
     expect(few.tempBytes).toBeGreaterThan(0);
   });
 
+  it('is left out, too, where the piles share the keys of a small part of the records', async () => {
+    const report = await headOf(
+      1000,
+      {},
+      { keepInRam: false, pileCount: 7, bufferBytes: 900, pass2ArenaBytes: 2 ** 16 },
+    );
+    expect(report).toMatchObject({ records: 1000, piles: 7, leftOut: { records: 59_000 } });
+  });
+
   it('is left out of a stream, whose size is unknown', async () => {
     const source = directory.path('source');
     writeFileSync(source, LINES);
