@@ -31,6 +31,7 @@ type UsageCode =
   | 'ERR_INDEX_VERSION'
   | 'ERR_MEMORY_BUDGET';
 type InputCode =
+  | 'ERR_INPUT_EMPTY'
   | 'ERR_INPUT_MISSING'
   | 'ERR_INPUT_UNREADABLE'
   | 'ERR_INPUT_CORRUPT'

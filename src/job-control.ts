@@ -188,6 +188,11 @@ export class JobControl {
     Atomics.notify(this.#words, word, 1);
   }
 
+  /** The next task that takes a turn has the first one. No task may be waiting. */
+  restartTurns(): void {
+    Atomics.store(this.#words, TURN_WORD, 0);
+  }
+
   /** Blocks until all turns before `turn` have been passed on. */
   waitForTurn(turn: number): void {
     inPhase('turn', () => {

@@ -34,9 +34,19 @@ export function deriveEpochDraws(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
 }
 
+/** The 64-bit generator key of draws with replacement, which differs from those of inputs and epochs. */
+export function deriveDrawKey(seed: string): bigint {
+  return hashOfTexts(seed, 'draws', '').readBigUInt64LE();
+}
+
 function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
-  const parts = [seed, `epoch ${what}`, String(epoch)].map(lengthPrefixed);
-  return createHash('sha256').update(Buffer.concat(parts)).digest();
+  return hashOfTexts(seed, `epoch ${what}`, String(epoch));
+}
+
+function hashOfTexts(...texts: readonly [string, string, string]): Buffer {
+  return createHash('sha256')
+    .update(Buffer.concat(texts.map(lengthPrefixed)))
+    .digest();
 }
 
 /** The seed for `seedrandom` in the coordinator's own small draws. */

@@ -45,6 +45,12 @@ export interface PileSettings extends TaskSettings {
   readonly bufferBytes: number;
 }
 
+/** How a task scatters copies of records: the piles of the copies, and the memory for them. */
+export interface CopySettings extends Pick<PileSettings, 'layout' | 'keyScale' | 'ramPool' | 'bufferBytes'> {
+  readonly arenaBytes: number;
+  readonly readBytes: number;
+}
+
 /** How pass 1 holds records where it reads them. */
 export interface HoldSettings {
   readonly memory: RecordMemoryHandle;

@@ -7,6 +7,7 @@ import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
 import { countByte } from './tasks/count-byte.js';
+import { drawRecords } from './tasks/draw-records.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
@@ -22,6 +23,7 @@ export { forgetJob } from './thread-state.js';
 
 const TASKS = {
   count: countByte,
+  draw: drawRecords,
   hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,

@@ -13,7 +13,7 @@ import { memoryForDecoder } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
 import { RecordMemory } from './record-memory.js';
-import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
+import type { CopySettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 /** The state for tasks that write the output. */
 export interface OutputState {
@@ -25,6 +25,11 @@ export interface OutputState {
 export interface ThreadState extends OutputState {
   readonly arena: Arena;
   readonly hasher: KernelHasher;
+}
+
+/** The state for tasks that scatter copies of records, with an arena of its own. */
+export interface DrawState extends Pick<PileState, 'arena' | 'hasher' | 'ramPool' | 'compressor'> {
+  readonly control: JobControl;
 }
 
 /** The state for tasks on records that stay where they were read. */
@@ -48,6 +53,7 @@ const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
 const heldStatesOfJobs = new Map<string, Promise<HeldState>>();
+const drawStatesOfJobs = new Map<string, DrawState>();
 
 export function threadStateOf(job: TaskSettings): ThreadState {
   const state = keptState(statesOfJobs, job, () => {
@@ -89,6 +95,18 @@ export function heldStateOf(job: TaskSettings, handle: RecordMemoryHandle): Prom
   });
 }
 
+/** The state for tasks that scatter copies of records while their arena has a pile in order. */
+export function drawStateOf(job: PileSettings, { ramPool, arenaBytes }: CopySettings): DrawState {
+  const { control, compressor } = pileStateOf(job);
+  const state = keptState(drawStatesOfJobs, job, () => {
+    const arena = new Arena(control);
+    const pool = ramPool === undefined ? undefined : RamPool.open(ramPool, control);
+    return { control, compressor, arena, ramPool: pool, hasher: new KernelHasher(arena, 'segments') };
+  });
+  state.arena.allow(arenaBytes);
+  return state;
+}
+
 /** The state of each job, by its name: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
@@ -100,7 +118,8 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs]) states.delete(jobName);
+  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs, drawStatesOfJobs])
+    states.delete(jobName);
 }
 
 /**

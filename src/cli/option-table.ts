@@ -107,6 +107,11 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
+    name: 'repeat', short: 'r', sets: 'repeat',
+    help: 'draw COUNT records with replacement; without -n, go on until the reader leaves',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards',
     parse: (text: string, flag: string) => ({ by: 'count', shardCount: parseCount(text, flag) }) as const,
     help: 'write N shards; their record counts differ by at most 1',

@@ -13,6 +13,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputs: true,
   inputIds: true,
   seed: true,
+  repeat: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

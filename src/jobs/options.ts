@@ -82,6 +82,12 @@ export interface ShuffleOptions {
   readonly output?: string | undefined;
   /** The output has only so many records, the first ones of the order. Default: all. */
   readonly headCount?: number | undefined;
+  /**
+   * Draws each record of the output from all records, with replacement: `headCount` records, at most 2^32. Without
+   * `headCount`, the output has no end: it must be a stream, and the job ends when its reader leaves or `signal` fires. Default
+   * false.
+   */
+  readonly repeat?: boolean | undefined;
   /** Default: one output. */
   readonly shards?: ShardRule | undefined;
   /**
@@ -241,6 +247,7 @@ export interface JobProfile {
   readonly tasks: readonly {
     readonly kind:
       | 'count'
+      | 'draw'
       | 'hold'
       | 'load'
       | 'measure'

@@ -14,6 +14,7 @@ import { drawSeed } from '../keys.js';
 import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
+import { MOST_DRAWS } from '../passes/draw-pass.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
@@ -80,6 +81,8 @@ export const NEVER_RESUMED: ResumeRequest = {
 export interface ShuffleRequest extends TalkRequest, MachineRequest, InputRequest, OutputRequest, ResumeRequest {
   readonly inputIds: InputIdRule;
   readonly seed: string;
+  /** Whether records are drawn with replacement. */
+  readonly repeat: boolean;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -97,8 +100,9 @@ const DEFAULT_TEMP_LEVEL = 1;
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  const { inputIds = 'ordinal', seed } = options;
+  const { inputIds = 'ordinal', seed, repeat = false } = options;
   requireInputIds(inputIds);
+  if (repeat) requireRepeatable(options);
   requireSeed(seed);
   return {
     ...completeInputs(options),
@@ -107,10 +111,22 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeMachine(options),
     ...completeTalk(options),
     inputIds,
+    repeat,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,
   };
+}
+
+/** @throws UsageError */
+function requireRepeatable({ repeat, headCount, resume, jobDir, keepTemp, records }: ShuffleOptions): void {
+  if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
+  if (resume || jobDir !== undefined || keepTemp)
+    throw new UsageError('a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
+  if (headCount === undefined && (records?.by === 'npy' || records?.by === 'webdataset'))
+    throw new UsageError(`an output of ${records.by} has an end: give \`headCount\` beside \`repeat\``);
+  if (headCount !== undefined && headCount > MOST_DRAWS)
+    throw new UsageError(`\`headCount\` is ${headCount}; expected at most ${MOST_DRAWS} with \`repeat\``);
 }
 
 export function completeTalk({

@@ -27,6 +27,7 @@ import { JobStop, startThreads } from '../passes/threads.js';
 import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tellOfDiscarded } from './discarded-work.js';
+import { drawOutput, type WritablePiles } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { type JobScope, runJob } from './job.js';
@@ -58,7 +59,7 @@ export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> =
     const journal = prepared.earlier?.journal;
     if (site.kind === 'files' && journal !== undefined)
       return workAt(site, scope, () => finishMoves(prepared, site, journal, progress));
-    const work = (threadScope: JobScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope);
+    const work = (threadScope: JobScope) => shuffleAt(site, prepared, stop, progress, profile, threadScope, tuning);
     return workAt(site, scope, work).catch((error: unknown) => {
       throw tellOfDiscarded(stop.reason ?? error, prepared);
     });
@@ -84,7 +85,8 @@ async function shuffleAt(
   stop: JobStop,
   progress: JobProgress,
   profile: ProfileLog,
-  { releases }: JobScope,
+  { releases, warn }: JobScope,
+  tuning: Tuning,
 ): Promise<UntimedReport> {
   const { request, inputs, inputIds, plan, control } = prepared;
   const { memory, inline } = plan;
@@ -131,18 +133,38 @@ async function shuffleAt(
     isProfiled: request.isProfiled,
   });
   const pilesWork = { piles: all, settings, attempt, onWarning: request.onWarning };
-  const keptHead = site.kind === 'files' ? site.keptHead : undefined;
-  const piles = await takeHead(request, pilesWork, second.threads, keptHead);
-  const { records, bytes } = piles;
-  progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), bytes));
-  const outputPlan = planOutput(request, piles, foundHeaders(request, all));
-
   const deletesStripes = !(outlivesJob && request.keepTemp);
   const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: all.recordEnds });
-  const shuffleWork = { ...pilesWork, piles, deletesStripes, samples };
-  profile.pass2Begins();
-  const pass2 = await progress.during('shuffle', bytes, () => shuffleTo(site, outputPlan, shuffleWork, second.threads));
+  const write = async (ordered: WritablePiles, isFirst = true) => {
+    const { piles } = ordered;
+    progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), piles.bytes));
+    const outputPlan = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined);
+    const shuffleWork = { ...pilesWork, ...ordered, deletesStripes, samples };
+    profile.pass2Begins();
+    const pass2 = () => shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
+    return { piles, ...(await progress.during('shuffle', piles.bytes, pass2)) };
+  };
+  const writeHead = async () => {
+    const keptHead = site.kind === 'files' ? site.keptHead : undefined;
+    return write({
+      piles: await takeHead(request, pilesWork, second.threads, keptHead),
+      settings,
+      threads: second.threads,
+    });
+  };
+  const drawnJob = {
+    prepared,
+    site,
+    work: pilesWork,
+    threads: second.threads,
+    tuning,
+    onProfile: profile.add,
+    onWarning: warn,
+  };
+  const pass2 = request.repeat ? await drawOutput(drawnJob, write) : await writeHead();
 
+  const { piles } = pass2;
+  const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
   const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
@@ -153,7 +175,7 @@ async function shuffleAt(
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
-    leftOut: request.headCount === undefined ? undefined : leftOutOf(all, piles, all.leftOut),
+    leftOut: request.headCount === undefined || request.repeat ? undefined : leftOutOf(all, piles, all.leftOut),
     workers: memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),

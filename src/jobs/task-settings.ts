@@ -69,7 +69,9 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  return { ...piles, ...rest, readBytes, outputBytes };
+  const { keyScale, framing, tiesByBytes, hashesOutput, isProfiled, rescatterTo } = rest;
+  const order = { keyScale, framing, tiesByBytes, hashesOutput, isProfiled, rescatterTo };
+  return { ...piles, ...order, readBytes, outputBytes };
 }
 
 /** Piles of entries in memory: no stripe of them is deleted early. */

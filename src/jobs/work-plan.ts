@@ -13,6 +13,7 @@ import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
+import { drawsAtOnce } from '../passes/draw-pass.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
@@ -91,6 +92,7 @@ export interface ScatterRequest extends InputRequest, MachineRequest, Pick<TalkR
 export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 'mustBeResumable' | 'keepTemp'> {
   readonly compression: object | undefined;
   readonly headCount: number | undefined;
+  readonly repeat: boolean;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -134,7 +136,7 @@ export async function planAppend(
   tuning: Tuning,
 ): Promise<ScatterPlan> {
   const work = planWork(
-    { ...request, compression: undefined, headCount: undefined },
+    { ...request, compression: undefined, headCount: undefined, repeat: false },
     inputs,
     disks,
     true,
@@ -242,7 +244,7 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 function planWork(
-  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount'>,
+  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat'>,
   inputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -251,18 +253,20 @@ function planWork(
 ): PlannedWork {
   const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
   const hasStreams = inputs.some((input) => input.kind === 'stream');
-  const inline =
-    tuning.inline ?? (!hasStreams && inputs.length <= INLINE_INPUTS && estimate.recordBytes <= INLINE_BYTES);
+  const records = estimate.recordBytes / estimate.meanRecordBytes;
+  const drawnBytes = request.repeat ? drawsAtOnce(request.headCount, records) * estimate.meanRecordBytes : 0;
+  const isSmall = inputs.length <= INLINE_INPUTS && Math.max(estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
+  const inline = tuning.inline ?? (!hasStreams && isSmall);
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
-  const { headCount } = request;
-  const records = estimate.recordBytes / estimate.meanRecordBytes;
+  const { headCount, repeat } = request;
   const isKnown = !hasStreams;
   const mayReadAgain = isKnown && !isResumable;
-  const head = headCount === undefined ? undefined : planHead({ headCount, records, isKnown, mayReadAgain });
+  const head = headCount === undefined || repeat ? undefined : planHead({ headCount, records, isKnown, mayReadAgain });
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
   const memoryNeed: MemoryNeed = {
-    budgetBytes: request.memoryBytes,
+    // Drawn records lie on other piles, beside these.
+    budgetBytes: repeat ? Math.floor(request.memoryBytes / 2) : request.memoryBytes,
     workers: inline ? 1 : request.workers,
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
@@ -270,7 +274,7 @@ function planWork(
     meanRecordBytes: estimate.meanRecordBytes,
     exact: onPiles.exact,
     hasStreams,
-    mayHold: head === undefined && layout === undefined && (estimate.exact || !isResumable),
+    mayHold: head === undefined && !repeat && layout === undefined && (estimate.exact || !isResumable),
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -290,8 +294,8 @@ function planWork(
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
   const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes;
   const diskNeed = (recordBytes: number, compressedBytes: number): DiskNeed => {
-    const outputBytes = Math.min(recordBytes, mostOutput);
-    const storedBytes = Math.min(recordBytes, mostOnPiles) * storedRatio;
+    const outputBytes = repeat ? drawnBytes : Math.min(recordBytes, mostOutput);
+    const storedBytes = (Math.min(recordBytes, mostOnPiles) + drawnBytes) * storedRatio;
     return {
       tempBytes: hold !== undefined && memoryNeed.exact ? 0 : Math.max(0, storedBytes - memory.ramPoolBytes),
       outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,

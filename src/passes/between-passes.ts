@@ -108,15 +108,19 @@ export function fitPass2(
 }
 
 /**
- * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so, or if the records did not stay in the
- * memory for records, which is freed with its threads.
+ * The threads of pass 2: the threads of pass 1, or new ones if `fitPass2` says so, or if memory must be freed with its
+ * threads, such as the memory for records when they did not stay there.
  * @param releases ends the threads when the job ends.
  * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
 export async function threadsOfPass2(
   threads: Threads,
   { memory, memoryNeed, inline }: Pick<MemoryOfPass1, 'memory' | 'memoryNeed'> & { readonly inline: boolean },
-  { ramPool, recordMemory }: Partial<JobMemory>,
+  {
+    ramPool,
+    recordMemory,
+    startsAnew = recordMemory !== undefined,
+  }: Partial<JobMemory> & { readonly startsAnew?: boolean },
   piles: ScatteredPiles,
   onProfile: OnProfile,
   releases: Release[],
@@ -124,7 +128,7 @@ export async function threadsOfPass2(
   const { control } = threads;
   if (piles.held !== undefined) return { threads, arenaBytes: memory.pass2ArenaBytes };
   const { workers, arenaBytes, needsNewThreads } = fitPass2({ memory, memoryNeed, ramPool, control }, piles);
-  if (!needsNewThreads && recordMemory === undefined) return { threads, arenaBytes };
+  if (!needsNewThreads && !startsAnew) return { threads, arenaBytes };
   await threads.pool.destroy();
   await recordMemory?.release();
   const threadCount = inline ? 0 : workers;

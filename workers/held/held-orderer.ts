@@ -92,8 +92,8 @@ export class HeldOrderer implements PileOrder {
     return this.#view.getUint32((this.#wasm.heldEntry(index) >>> 0) + BYTE_LENGTH, true);
   }
 
-  hashInPlace(index: number): void {
-    this.#wasm.hashHeld(index);
+  hashInPlace(index: number, endIndex: number): void {
+    this.#wasm.hashHeld(index, endIndex);
   }
 
   get checksum(): bigint {

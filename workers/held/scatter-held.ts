@@ -2,10 +2,10 @@
  * Scatters held records from where they lie: when the memory for records is full, a job takes piles instead. The scatter
  * has a memory of its own, so the records pass through a small buffer as stored records, and long ones directly.
  */
-import { inPhase } from '../../src/phase-clock.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { STAGING_BYTES } from '../../src/plan/hold-plan.js';
 import type { ScatterArena } from '../piles/scatter-arena.js';
+import { scatterStored } from '../piles/scatter-stored.js';
 import type { RecordMemory } from '../record-memory.js';
 import type { HoldSettings } from '../settings.js';
 
@@ -36,18 +36,4 @@ export function scatterHeld(
     }
   }
   scatterArena.window.clear();
-}
-
-/** Scatters the complete ones of the stored records whose next bytes these are. */
-function scatterStored({ kernel, window }: ScatterArena, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.byteLength; ) {
-    const room = window.makeRoom();
-    if (typeof room !== 'number') throw new RangeError('a held record is longer than the memory for one');
-    const count = Math.min(room, bytes.byteLength - done);
-    kernel.write(bytes.subarray(done, done + count), window.filledEnd);
-    window.filledEnd += count;
-    done += count;
-    const { recordStart, filledEnd } = window;
-    window.recordStart = inPhase('scatter', () => kernel.wasm.rescatterStored(recordStart, filledEnd)) >>> 0;
-  }
 }

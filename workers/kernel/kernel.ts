@@ -89,7 +89,7 @@ export interface KernelFunctions extends FramingFunctions {
   heldByteLength(): number;
   heldChecksum(): bigint;
   heldEntry(index: number): number;
-  hashHeld(index: number): void;
+  hashHeld(index: number, endIndex: number): void;
   measureHeld(index: number, endIndex: number, startLimit: bigint): number;
   measuredHeld(): bigint;
   rescatterStored(from: number, to: number): number;
@@ -121,7 +121,20 @@ export interface KernelFunctions extends FramingFunctions {
   orderChecksum(): bigint;
   recordAddress(index: number): number;
   recordByteLength(index: number): number;
-  hashInPlace(index: number): void;
+  hashInPlace(index: number, endIndex: number): void;
+  drawRanks(
+    drawKey: bigint,
+    firstPlace: bigint,
+    from: number,
+    count: number,
+    records: bigint,
+    low: bigint,
+    high: bigint,
+    out: number,
+  ): number;
+  storeDraws(draws: number, count: number, firstRank: number, out: number, capacity: number): number;
+  storedDrawBytes(): number;
+  storedDrawChecksum(): bigint;
   measureUpTo(index: number, endIndex: number, startLimit: bigint): number;
   measuredByteLength(): bigint;
   mixKeys(from: number, to: number, pile: number, pileCount: number, epochKey: bigint): number;

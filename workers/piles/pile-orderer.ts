@@ -28,7 +28,7 @@ import {
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import type { KernelFunctions } from '../kernel/kernel.js';
+import type { Kernel, KernelFunctions } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
 import type { Emit, OrderablePile, PileOrder } from './record-order.js';
 import { ScatterArena } from './scatter-arena.js';
@@ -89,6 +89,12 @@ export class PileOrderer implements PileOrder {
     return this.#parts.arena.kernel.wasm;
   }
 
+  /** Makes the output buffers usable before a pile is loaded. */
+  reserveBuffers(): void {
+    if (!this.#parts.arena.reserve(this.#storedAddress))
+      throw new RangeError('the output buffers do not fit the arena');
+  }
+
   *piles(first: number, end: number): Generator<OrderablePile, void> {
     const { pileSets, job } = this.#parts;
     for (const merged of eachMergedPile(pileSets, first, end)) {
@@ -112,8 +118,8 @@ export class PileOrderer implements PileOrder {
     return this.#wasm.recordByteLength(index) >>> 0;
   }
 
-  hashInPlace(index: number): void {
-    this.#wasm.hashInPlace(index);
+  hashInPlace(index: number, endIndex: number): void {
+    this.#wasm.hashInPlace(index, endIndex);
   }
 
   get checksum(): bigint {
@@ -126,6 +132,10 @@ export class PileOrderer implements PileOrder {
 
   get measuredBytes(): number {
     return Number(this.#wasm.measuredByteLength());
+  }
+
+  get kernel(): Kernel {
+    return this.#parts.arena.kernel;
   }
 
   get bytes(): Uint8Array {

@@ -201,7 +201,7 @@ export class PortionOrderer {
       // This record is longer than the bytes copied at one time.
       const address = wasm.recordAddress(next) >>> 0;
       const recordBytes = wasm.recordByteLength(next) >>> 0;
-      wasm.hashInPlace(next);
+      wasm.hashInPlace(next, next + 1);
       const end = Uint32Array.of(byteLength + recordBytes);
       copyTo(bytes.subarray(address, address + recordBytes), end, byteLength, done);
       byteLength += recordBytes;

@@ -26,8 +26,8 @@ export interface RecordOrder {
   /** Where a record lies that is too long to be gathered. */
   addressOf(index: number): number;
   byteLengthOf(index: number): number;
-  /** Adds a record that is written from where it lies to the checksum. */
-  hashInPlace(index: number): void;
+  /** Adds records that are read where they lie to the checksum. */
+  hashInPlace(index: number, endIndex: number): void;
   /** The multiset checksum of the records gathered or hashed since they were put in order. */
   readonly checksum: bigint;
   /** Passes over records as `gather` does, up to the first that starts at `startLimit` or later. @returns its index. */

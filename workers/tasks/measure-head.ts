@@ -26,10 +26,10 @@ export async function measureHead(task: MeasureHeadTask): Promise<HeadMeasure> {
   const whole = { records: 0, recordBytes: 0, checksum: 0n };
   const measure = (recordCount: number) => {
     const inHead = Math.min(recordCount, task.records - head.records);
-    let partChecksum = 0n;
+    order.hashInPlace(0, inHead);
+    head.checksum = BigInt.asUintN(64, head.checksum + order.checksum);
+    order.hashInPlace(inHead, recordCount);
     for (let index = 0; index < recordCount; index++) {
-      if (index === inHead) partChecksum = order.checksum;
-      order.hashInPlace(index);
       const byteLength = order.byteLengthOf(index);
       whole.recordBytes += byteLength;
       if (index >= inHead) continue;
@@ -37,7 +37,6 @@ export async function measureHead(task: MeasureHeadTask): Promise<HeadMeasure> {
       head.longestRecordBytes = Math.max(head.longestRecordBytes, byteLength);
     }
     head.records += inHead;
-    head.checksum = BigInt.asUintN(64, head.checksum + (inHead === recordCount ? order.checksum : partChecksum));
     whole.records += recordCount;
     whole.checksum = BigInt.asUintN(64, whole.checksum + order.checksum);
   };

@@ -150,7 +150,7 @@ function requireRoom({ byte }: OutputPosition, byteLength: number, limit: PileLi
 async function emitLong(order: PileOrder, index: number, sink: OutputSink): Promise<number> {
   const address = order.addressOf(index);
   const byteLength = order.byteLengthOf(index);
-  order.hashInPlace(index);
+  order.hashInPlace(index, index + 1);
   for (let done = 0; done < byteLength; ) {
     const count = Math.min(sink.roomBytes, byteLength - done);
     order.bytes.copyWithin(sink.fillAddress, address + done, address + done + count);

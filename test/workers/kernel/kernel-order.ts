@@ -107,7 +107,7 @@ export class KernelOrder {
 
   /** The checksum of the records gathered so far, and of the record at `hashed` at its place. */
   checksum(hashed?: number): bigint {
-    if (hashed !== undefined) this.#kernel.wasm.hashInPlace(hashed);
+    if (hashed !== undefined) this.#kernel.wasm.hashInPlace(hashed, hashed + 1);
     return BigInt.asUintN(64, this.#kernel.wasm.orderChecksum());
   }
 }

@@ -346,10 +346,12 @@ export function heldEntry(index: u32): usize {
   return sorted + ((index as usize) << 4);
 }
 
-/** Adds the record at `index`, which is written from where it lies, to the checksum. */
-export function hashHeld(index: u32): void {
-  const entry = heldEntry(index);
-  gatheredChecksum += recordHash(load<u32>(entry, 8), load<u32>(entry, 12));
+/** Adds the records [index, endIndex), which are read where they lie, to the checksum. */
+export function hashHeld(index: u32, endIndex: u32): void {
+  for (; index < endIndex; index++) {
+    const entry = heldEntry(index);
+    gatheredChecksum += recordHash(load<u32>(entry, 8), load<u32>(entry, 12));
+  }
 }
 
 /**

@@ -256,9 +256,9 @@ export function recordByteLength(index: u32): u32 {
   return load<u32>(storedAt(index), 8);
 }
 
-/** Adds the record at `index`, which is written from its place in the pile, to the checksum. */
-export function hashInPlace(index: u32): void {
-  gatheredChecksum += recordHash(recordAddress(index), recordByteLength(index));
+/** Adds the records [index, endIndex), which are read in their places in the pile, to the checksum. */
+export function hashInPlace(index: u32, endIndex: u32): void {
+  for (; index < endIndex; index++) gatheredChecksum += recordHash(recordAddress(index), recordByteLength(index));
 }
 
 /**
