@@ -57,6 +57,8 @@ export async function prepareShuffle(
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
+  if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
+    throw new UsageError('an output without end must be a stream: give `headCount` beside `repeat`, or no `output`');
   const deviceGates = new DeviceGates(asked.ioLimits);
   if (chosen.kind === 'stream') {
     requireNotRead(chosen.output.path, identitiesOf(listed.inputs));

@@ -16,7 +16,13 @@ import { readOpenFileLimit } from '../machine/limits.js';
 import { drawsAtOnce } from '../passes/draw-pass.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
-import { type MemoryNeed, type MemoryPlan, planMemory, type Tuning } from '../plan/memory-plan.js';
+import {
+  type MemoryNeed,
+  type MemoryPlan,
+  planMemory,
+  SMALLEST_SHARE_BYTES,
+  type Tuning,
+} from '../plan/memory-plan.js';
 import { planPass2 } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planRescatter } from '../plan/rescatter-space.js';
@@ -264,6 +270,7 @@ function planWork(
   const mayReadAgain = isKnown && !isResumable;
   const head = headCount === undefined || repeat ? undefined : planHead({ headCount, records, isKnown, mayReadAgain });
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
+  if (repeat) requireTwoShares(request);
   const memoryNeed: MemoryNeed = {
     // Drawn records lie on other piles, beside these.
     budgetBytes: repeat ? Math.floor(request.memoryBytes / 2) : request.memoryBytes,
@@ -325,6 +332,15 @@ function planWork(
     sliceBytes,
     decodedBytes: estimate.decodedBytes,
   };
+}
+
+/** @throws UsageError ERR_MEMORY_BUDGET */
+function requireTwoShares({ memoryBytes }: MachineRequest): void {
+  if (memoryBytes >= 2 * SMALLEST_SHARE_BYTES) return;
+  throw new UsageError(
+    `a memory budget of ${memoryBytes} bytes is too small for \`repeat\`: expected at least ${(2 * SMALLEST_SHARE_BYTES) / 2 ** 20}M; give more with \`memoryBytes\``,
+    'ERR_MEMORY_BUDGET',
+  );
 }
 
 /** More records may stay than expected, and longer ones. */

@@ -38,7 +38,7 @@ const MIB = 1024 * KIB;
 const FILES_OF_SLICE = 64;
 const FEWEST_STRIPES_WANTED = 4;
 /** The smallest budget with which a worker can do useful work. */
-const SMALLEST_SHARE_BYTES = 4 * MIB;
+export const SMALLEST_SHARE_BYTES = 4 * MIB;
 /** A budget with which a worker loses nothing. */
 const COMFORTABLE_SHARE_BYTES = 256 * MIB;
 

@@ -26,6 +26,7 @@ export interface Job {
   readonly header?: HeaderKind | undefined;
   readonly compress?: OutputCompression | undefined;
   readonly headCount?: number | undefined;
+  readonly repeat?: boolean;
   readonly settings: Settings;
 }
 
@@ -53,6 +54,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       header: job.header,
       compress: job.compress,
       headCount: job.headCount,
+      repeat: job.repeat,
       tempCompress: settings.tempCompress,
       force: true,
     },

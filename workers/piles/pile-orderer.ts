@@ -89,10 +89,11 @@ export class PileOrderer implements PileOrder {
     return this.#parts.arena.kernel.wasm;
   }
 
-  /** Makes the output buffers usable before a pile is loaded. */
-  reserveBuffers(): void {
-    if (!this.#parts.arena.reserve(this.#storedAddress))
-      throw new RangeError('the output buffers do not fit the arena');
+  /** Room where the records of a pile will be loaded. @returns its address. */
+  roomBeforeLoad(byteLength: number): number {
+    const fits = this.#parts.arena.reserve(this.#storedAddress + byteLength);
+    if (!fits) throw new RangeError(`${byteLength} bytes behind the output buffers do not fit the arena`);
+    return this.#storedAddress;
   }
 
   *piles(first: number, end: number): Generator<OrderablePile, void> {

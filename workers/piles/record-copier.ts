@@ -9,6 +9,10 @@ import type { PileOrderer } from './pile-orderer.js';
 import type { ScatterArena } from './scatter-arena.js';
 import { scatterStored } from './scatter-stored.js';
 
+/** For the draws that the kernel makes at a time. */
+const ROOM_BYTES = 2 ** 14;
+const DRAW_BYTES = 8;
+
 export class RecordCopier {
   readonly #order: PileOrderer;
   readonly #scatterArena: ScatterArena;
@@ -22,9 +26,8 @@ export class RecordCopier {
   constructor(order: PileOrderer, scatterArena: ScatterArena, draws: Draws, low: number, high: number) {
     this.#order = order;
     this.#scatterArena = scatterArena;
-    order.reserveBuffers();
-    const { capacityBytes } = order.sinkBuffer;
-    this.#draws = drawnRanks(order.kernel, draws, low, high, { address: this.#given, byteLength: capacityBytes });
+    const room = { address: order.roomBeforeLoad(ROOM_BYTES), byteLength: ROOM_BYTES };
+    this.#draws = drawnRanks(order.kernel, draws, low, high, room);
   }
 
   /** Copies the drawn ones of the `count` records in order, which have the ranks from `firstRank` on, counted from `low`. */
@@ -43,10 +46,9 @@ export class RecordCopier {
   #copySome(firstRank: number, last: number): number {
     const { kernel, sinkBuffer } = this.#order;
     const { wasm } = kernel;
-    const given = this.#draws.subarray(
-      this.#next,
-      Math.min(last, this.#next + Math.floor(sinkBuffer.capacityBytes / 8)),
-    );
+    // One fits the slack of the smallest buffer.
+    const atOnce = Math.max(1, Math.floor(sinkBuffer.capacityBytes / DRAW_BYTES));
+    const given = this.#draws.subarray(this.#next, Math.min(last, this.#next + atOnce));
     new BigUint64Array(kernel.bytes.buffer, this.#given, given.length).set(given);
     const [staging] = sinkBuffer.addresses;
     const store = () => wasm.storeDraws(this.#given, given.length, firstRank, staging, sinkBuffer.capacityBytes);

@@ -1,0 +1,174 @@
+/**
+ * The law of draws: with `repeat`, the record at place i of the output is that of rank floor(draw i * N / 2^64) in the whole
+ * order, for any settings, in one file, in shards and in a stream without end.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shuffle } from '#src/index.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { recordKey } from '../workers/kernel/kernel-twin.js';
+import { anyInputs, largeInputs, makeLargeInputs } from './any-inputs.js';
+import { anySettings, tightSettings } from './any-settings.js';
+import { referenceOrder } from './reference-order.js';
+import { expectReport, type Job, shuffleToFile, shuffleToShards } from './shuffle-under-test.js';
+
+const directory = useMemoryDirectory();
+
+/** First eight bytes, little-endian, of SHA-256 over three texts, each behind its length. */
+function drawKey(seed: string): bigint {
+  const hash = createHash('sha256');
+  for (const text of [seed, 'draws', '']) {
+    const bytes = new TextEncoder().encode(text);
+    hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
+    hash.update(bytes);
+  }
+  return hash.digest().readBigUInt64LE();
+}
+
+function referenceDraws(inputs: readonly Buffer[], seed: string, headCount: number): Buffer[] {
+  const ordered = referenceOrder(inputs, seed);
+  const key = drawKey(seed);
+  return Array.from({ length: headCount }, (_, place) => {
+    const rank = (recordKey(BigInt(place), key) * BigInt(ordered.length)) >> 64n;
+    return ordered[Number(rank)] ?? Buffer.of();
+  });
+}
+
+async function expectDraws(job: Job & { readonly headCount: number }): Promise<void> {
+  const { settings } = job;
+  // Half is for the records, half for the copies.
+  const doubled = { ...settings, memoryBytes: 2 * settings.memoryBytes };
+  const expected = referenceDraws(job.inputs, job.seed, job.headCount);
+  const { bytes, report } = await shuffleToFile(directory, { ...job, settings: doubled, repeat: true });
+  expect(bytes.equals(Buffer.concat(expected))).toBe(true);
+  expectReport(report, expected);
+}
+
+const hasRecords = (inputs: readonly Buffer[]) => inputs.some(({ byteLength }) => byteLength > 0);
+
+describe('draws with replacement', () => {
+  it('are those that the seed defines, whatever the settings', async () => {
+    const inputs = anyInputs.filter(hasRecords);
+    const headCount = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 4, max: 400 }));
+    const job = fc.record({ inputs, seed: fc.string(), headCount, settings: anySettings });
+    await fc.assert(fc.asyncProperty(job, expectDraws), { numRuns: atScale(20, 120, 2000) });
+  });
+
+  it('are the same where piles are scattered again, and on worker threads', async () => {
+    const settings = fc
+      .tuple(tightSettings, fc.boolean())
+      .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
+    await fc.assert(
+      fc.asyncProperty(
+        largeInputs,
+        fc.integer({ min: 1, max: 20_000 }),
+        fc.string(),
+        settings,
+        (large, headCount, seed, ofJob) =>
+          expectDraws({ inputs: makeLargeInputs(large), headCount, seed, settings: ofJob }),
+      ),
+      { numRuns: atScale(4, 16, 300) },
+    );
+  });
+
+  it('may take one record many times, and long records', async () => {
+    const settings = { workers: 1, memoryBytes: 2 ** 26, tempDirCount: 1, encodings: ['plain'] as const };
+    const tuning = { inline: true, outputBytes: 4096, bufferBytes: 900, pileCount: 3 };
+    const inputs = [Buffer.from(`a\n${'long '.repeat(3000)}\nb\n`)];
+    await expectDraws({ inputs, seed: '3', headCount: 300, settings: { ...settings, tuning } });
+    await expectDraws({
+      inputs: [Buffer.from('alone\n')],
+      seed: '3',
+      headCount: 5000,
+      settings: { ...settings, tuning },
+    });
+  });
+
+  it('are cut into shards', async () => {
+    const inputs = [Buffer.from(Array.from({ length: 50 }, (_, i) => `${i}\n`).join(''))];
+    const settings = {
+      workers: 1,
+      memoryBytes: 2 ** 26,
+      tempDirCount: 1,
+      encodings: ['plain'] as const,
+      tuning: { inline: true },
+    };
+    const job = { inputs, seed: 's', headCount: 200, settings, repeat: true };
+    const { shards } = await shuffleToShards(directory, job, { by: 'records', recordsPerShard: 30 });
+    expect(shards).toHaveLength(7);
+    expect(Buffer.concat(shards).equals(Buffer.concat(referenceDraws(inputs, 's', 200)))).toBe(true);
+  });
+
+  it('take every record equally often', async () => {
+    const path = directory.path('five');
+    writeFileSync(path, 'a\nb\nc\nd\ne\n');
+    const output = directory.path('out');
+    const counts = new Map<string, number>();
+    const pairs = new Map<string, number>();
+    const draws = 50_000;
+    await shuffle({ inputs: [path], output, seed: 'even', headCount: draws, repeat: true });
+    const letters = readFileSync(output, 'latin1').replaceAll('\n', '');
+    for (const [i, letter] of [...letters].entries()) {
+      counts.set(letter, (counts.get(letter) ?? 0) + 1);
+      const pair = letter + (letters[i + 1] ?? '');
+      if (i % 2 === 0) pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
+    }
+    const chiSquare = (found: Map<string, number>, expected: number) =>
+      [...found.values()].reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+    // 4 and 24 degrees of freedom: less than one in a million beyond.
+    expect(chiSquare(counts, draws / 5)).toBeLessThan(34);
+    expect(pairs.size).toBe(25);
+    expect(chiSquare(pairs, draws / 2 / 25)).toBeLessThan(76);
+  });
+});
+
+describe('an output without end', () => {
+  it.runIf(fromCi)('is that of any length, until its reader leaves', async () => {
+    const path = directory.path('lines');
+    writeFileSync(path, Array.from({ length: 3000 }, (_, i) => `${i}\n`).join(''));
+    // More than two batches.
+    const count = '2300000';
+    const words = ['-q', '--seed', '1', '-S', '64M', '-r', path];
+    const endless = await runShell(`"$@" | head -n ${count} | md5sum; exit "\${PIPESTATUS[0]}"`, words);
+    expect(endless).toMatchObject({ exitCode: 141, stderr: '' });
+    const bounded = await runShell('"$@" | md5sum', [...words, '-n', count]);
+    expect(endless.stdout).toEqual(bounded.stdout);
+  });
+
+  it('must be a stream', async () => {
+    const path = directory.path('in');
+    writeFileSync(path, 'a\n');
+    const job = { inputs: [path], output: directory.path('out'), repeat: true };
+    await expect(shuffle(job)).rejects.toThrow(/^an output without end must be a stream: give `headCount`/);
+  });
+});
+
+describe('draws are refused', () => {
+  it.each([
+    [
+      { resume: true, output: 'out' },
+      'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`',
+    ],
+    [{ records: { by: 'npy' } }, 'an output of npy has an end: give `headCount` beside `repeat`'],
+    [{ headCount: 2 ** 32 + 1 }, '`headCount` is 4294967297; expected at most 4294967296 with `repeat`'],
+    [{ repeat: 1 }, '`repeat`: expected true or false'],
+  ])('with %j', async (options, message) => {
+    const job = { inputs: ['in'], repeat: true, ...options } as Parameters<typeof shuffle>[0];
+    await expect(shuffle(job)).rejects.toMatchObject({ kind: 'usage', message });
+  });
+
+  it('from inputs without records', async () => {
+    const path = directory.path('empty');
+    writeFileSync(path, '');
+    const job = { inputs: [path], output: directory.path('out'), headCount: 1, repeat: true };
+    await expect(shuffle(job)).rejects.toMatchObject({ code: 'ERR_INPUT_EMPTY' });
+    await shuffle({ ...job, headCount: 0 });
+    const tight = { ...job, memoryBytes: 2 ** 23 - 1 };
+    await expect(shuffle({ ...tight, force: true })).rejects.toThrow(/too small for `repeat`: expected at least 8M/);
+    expect(readFileSync(directory.path('out'), 'latin1')).toBe('');
+  });
+});
