@@ -22,6 +22,7 @@ import {
   parseMemory,
   parsePath,
   parsePrefix,
+  parseSourcePath,
   parseStandardOutput,
   parseState,
   parseTempCompression,
@@ -146,7 +147,13 @@ export const optionTable = [
 
   {
     name: 'seed', value: 'STRING', sets: 'seed',
+    choice: 'seed',
     help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
+    help: 'derive the seed from the first 1,024 bytes of FILE',
     group: 'Order', commands: SHUFFLE,
   },
   {
@@ -343,6 +350,10 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
 
+  {
+    name: 'echo', short: 'e', sets: 'echo', help: 'the operands are records, not names of inputs',
+    group: 'Input', commands: SHUFFLE,
+  },
   {
     name: 'decompress-program', value: 'CMD', sets: 'decompressProgram', parse: parseDecompressProgram,
     help: "decode every input with CMD, such as 'xz -dc'",

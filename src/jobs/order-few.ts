@@ -12,6 +12,8 @@ import { deriveInputKey } from '../keys.js';
 
 const ORDINAL_BITS = 21;
 const ORDINALS = 2 ** ORDINAL_BITS;
+/** Up to here, a loop copies faster than a call. */
+const SHORT_BYTES = 64;
 /** Positions are 32-bit numbers here. */
 const MOST_BYTES = 2 ** 32;
 
@@ -29,30 +31,39 @@ export function areFew({ bytes, ends }: RecordList): boolean {
  */
 export function orderFew({ bytes, ends }: RecordList, seed: string, headCount = Number.POSITIVE_INFINITY): Uint8Array {
   const order = orderOf(ends, deriveInputKey(seed, INPUT_ORDINAL)).subarray(0, Math.min(headCount, ends.length));
-  const startOf = (record: number) => (record === 0 ? 0 : (ends[record - 1] ?? 0));
   let byteLength = 0;
-  for (const record of order) byteLength += (ends[record] ?? 0) - startOf(record);
+  for (const record of order) byteLength += (ends[record] ?? 0) - startOf(ends, record);
   const ordered = new Uint8Array(byteLength);
   let filled = 0;
   for (const record of order) {
-    const [start, end] = [startOf(record), ends[record] ?? 0];
-    ordered.set(bytes.subarray(start, end), filled);
+    const start = startOf(ends, record);
+    const end = ends[record] ?? 0;
+    if (end - start > SHORT_BYTES) ordered.set(bytes.subarray(start, end), filled);
+    else for (let at = start; at < end; at++) ordered[filled + at - start] = bytes[at] ?? 0;
     filled += end - start;
   }
   return ordered;
 }
 
+function startOf(ends: Float64Array, record: number): number {
+  return record === 0 ? 0 : (ends[record - 1] ?? 0);
+}
+
 /** The ordinals of the records in the order of their keys. */
 function orderOf(ends: Float64Array, inputKey: bigint): Uint32Array {
-  const upper = new Uint32Array(ends.length);
-  const lower = new Uint32Array(ends.length);
+  const count = ends.length;
+  const upper = new Uint32Array(count);
+  const lower = new Uint32Array(count);
   fillKeys(ends, inputKey, upper, lower);
-  const sorted = Float64Array.from(upper, (half, record) => half * ORDINALS + record).sort();
-  const order = Uint32Array.from(sorted, (key) => key % ORDINALS);
-  for (let first = 0, end = 1; first < order.length; first = end, end += 1) {
+  const sorted = new Float64Array(count);
+  for (let record = 0; record < count; record++) sorted[record] = (upper[record] ?? 0) * ORDINALS + record;
+  sorted.sort();
+  const order = new Uint32Array(count);
+  for (let rank = 0; rank < count; rank++) order[rank] = (sorted[rank] ?? 0) % ORDINALS;
+  for (let first = 0, end = 1; first < count; first = end, end += 1) {
     const half = upper[order[first] ?? 0];
-    while (end < order.length && upper[order[end] ?? 0] === half) end += 1;
-    // Stable: records of equal keys stay in the order of their positions.
+    while (end < count && upper[order[end] ?? 0] === half) end += 1;
+    // Records of equal keys stay in the order of their positions.
     if (end - first > 1) order.subarray(first, end).sort((a, b) => (lower[a] ?? 0) - (lower[b] ?? 0) || a - b);
   }
   return order;
@@ -64,8 +75,12 @@ function fillKeys(ends: Float64Array, inputKey: bigint, upper: Uint32Array, lowe
   const firstKey1 = Number(inputKey >> 32n) | 0;
   let position = 0;
   for (let record = 0; record < ends.length; record++) {
-    let [c0, c1, c2, c3] = [position | 0, 0, 0, 0];
-    let [k0, k1] = [firstKey0, firstKey1];
+    let c0 = position | 0;
+    let c1 = 0;
+    let c2 = 0;
+    let c3 = 0;
+    let k0 = firstKey0;
+    let k1 = firstKey1;
     for (let round = 0; round < 10; round++) {
       const next0 = upperProduct(0xcd9e, 0x8d57, c2) ^ c1 ^ k0;
       const next2 = upperProduct(0xd251, 0x1f53, c0) ^ c3 ^ k1;
@@ -84,7 +99,8 @@ function fillKeys(ends: Float64Array, inputKey: bigint, upper: Uint32Array, lowe
 
 /** The upper 32 bits of the product of two 32-bit numbers, one of them given as its halves. */
 function upperProduct(upperHalf: number, lowerHalf: number, factor: number): number {
-  const [upper, lower] = [factor >>> 16, factor & 0xffff];
+  const upper = factor >>> 16;
+  const lower = factor & 0xffff;
   const middle = upper * lowerHalf + ((lower * lowerHalf) >>> 16);
   const other = lower * upperHalf + (middle & 0xffff);
   return (upper * upperHalf + (middle >>> 16) + (other >>> 16)) | 0;

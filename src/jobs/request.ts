@@ -146,7 +146,9 @@ export function completeInputs(
   if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
   for (const input of inputs) requireInput(input);
   if (decompressProgram !== undefined && decompressProgram !== 'none' && !isProgram(decompressProgram))
-    throw new UsageError("`decompressProgram`: expected 'none', or an array of a program and its arguments, without NUL");
+    throw new UsageError(
+      "`decompressProgram`: expected 'none', or an array of a program and its arguments, without NUL",
+    );
   if (typeof igzip !== 'boolean') throw new UsageError('`igzip`: expected true or false');
   if (header !== undefined && !isHeader(header))
     throw new UsageError('`header`: expected an object with one of `lines` and `bytes`');

@@ -10,7 +10,6 @@ import { hasRawBytes } from './raw-words.js';
 import { reasonOf, ShufError } from './shuf-error.js';
 import { writeAll } from './waiting-calls.js';
 
-const STANDARD_OUTPUT_FD = 1;
 const NAMES_OF_STANDARD_OUTPUT = new Set(['/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 /** As many as Linux follows. */
 const MOST_LINKS = 40;
@@ -37,12 +36,8 @@ export function placeOfOutput(output: string | undefined): OutputPlace {
   }
 }
 
-/** Writes to a pipe, a device or standard output. @throws ShufError, ClosedOutput */
-export function writeStream(path: string | undefined, bytes: Uint8Array): void {
-  if (path === undefined) {
-    writeAll(STANDARD_OUTPUT_FD, bytes);
-    return;
-  }
+/** Writes to a pipe or a device. @throws ShufError, ClosedOutput */
+export function writeStream(path: string, bytes: Uint8Array): void {
   const fd = openStream(path);
   try {
     writeAll(fd, bytes);

@@ -58,10 +58,14 @@ function letterAt(bytes: Uint8Array, at: number): string | undefined {
 
 export function bytesOfWord(word: string): Buffer {
   if (!hasRawBytes(word)) return Buffer.from(word);
-  return Buffer.concat([...word].map((letter) => (hasRawBytes(letter) ? Buffer.of(letter.charCodeAt(0) & 0xff) : Buffer.from(letter))));
+  return Buffer.concat(
+    [...word].map((letter) => (hasRawBytes(letter) ? Buffer.of(letter.charCodeAt(0) & 0xff) : Buffer.from(letter))),
+  );
 }
 
 /** Whether a word has bytes that are not UTF-8. */
 export function hasRawBytes(word: string): boolean {
-  return [...word].some((letter) => letter.length === 1 && letter.charCodeAt(0) >= FIRST_RAW && letter.charCodeAt(0) <= LAST_RAW);
+  return [...word].some(
+    (letter) => letter.length === 1 && letter.charCodeAt(0) >= FIRST_RAW && letter.charCodeAt(0) <= LAST_RAW,
+  );
 }

@@ -8,10 +8,11 @@ import { bytesOfWord, hasRawBytes } from './raw-words.js';
 import { reasonOf, ShufError } from './shuf-error.js';
 import { readSome } from './waiting-calls.js';
 
-/** Up to so much is ordered faster without the library: more takes longer than its start. */
-const FEW_BYTES = 2 ** 20;
+/** Up to so much is ordered faster without the library: more takes longer than the library takes to start. */
+const FEW_BYTES_OF_FILE = 2 ** 18;
+/** For a stream, the library starts threads. */
+const FEW_BYTES_OF_STREAM = 2 ** 20;
 const PIECE_BYTES = 2 ** 16;
-const STANDARD_INPUT_FD = 0;
 
 export type TakenInput =
   | { readonly kind: 'few'; readonly bytes: Uint8Array }
@@ -20,23 +21,25 @@ export type TakenInput =
 
 /**
  * @param path undefined: standard input.
+ * @param standardInput the open file that is standard input.
  * @throws ShufError
  */
-export function takeInput(path: string | undefined): TakenInput {
-  if (path === undefined) return takeStream(STANDARD_INPUT_FD, '-');
+export function takeInput(path: string | undefined, standardInput: number): TakenInput {
+  if (path === undefined) return takeStream(standardInput, '-');
   const fd = openInput(path);
   const stat = fstatSync(fd);
   // The library has paths that are UTF-8. The file stays open under its number.
   const pathForLibrary = stat.isFile() && !hasRawBytes(path) ? path : `/dev/fd/${fd}`;
   // Files of /proc have size 0.
-  if (stat.isFile() && stat.size > FEW_BYTES) return { kind: 'many', input: { path: pathForLibrary } };
+  if (stat.isFile() && stat.size > FEW_BYTES_OF_FILE) return { kind: 'many', input: { path: pathForLibrary } };
   const taken = takeStream(fd, pathForLibrary);
   if (taken.kind === 'few') closeSync(fd);
   else if (stat.isFile()) return { kind: 'many', input: { path: pathForLibrary } };
   return taken;
 }
 
-function openInput(path: string): number {
+/** @throws ShufError */
+export function openInput(path: string): number {
   try {
     return openSync(hasRawBytes(path) ? bytesOfWord(path) : path, 'r');
   } catch (error) {
@@ -51,7 +54,7 @@ function takeStream(fd: number, path: string): TakenInput {
     const count = readSome(fd, bytes, filled);
     if (count === 0) return { kind: 'few', bytes: bytes.subarray(0, filled) };
     filled += count;
-    if (filled > FEW_BYTES) return { kind: 'many', input: { path, begin: bytes.subarray(0, filled) } };
+    if (filled > FEW_BYTES_OF_STREAM) return { kind: 'many', input: { path, begin: bytes.subarray(0, filled) } };
     if (filled === bytes.byteLength) {
       const larger = new Uint8Array(4 * filled);
       larger.set(bytes);
