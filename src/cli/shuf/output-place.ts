@@ -26,7 +26,7 @@ export function placeOfOutput(output: string | undefined): OutputPlace {
   try {
     // The library has paths that are UTF-8.
     if (hasRawBytes(output)) throw new ShufError(`${quoteName(output)}: expected a name in UTF-8`);
-    const stat = statSync(path, { throwIfNoEntry: false });
+    const stat = statSync(path, { throwIfNoEntry: path === '' });
     if (stat === undefined) return { kind: 'file', path: requireParent(targetOf(path)) };
     if (stat.isDirectory()) throw new ShufError(`${quoteName(output)}: Is a directory`);
     accessSync(path, constants.W_OK);

@@ -82,16 +82,20 @@ async function perform(job: ShufJob, standard: StandardFiles): Promise<ShufEnd> 
       : await readSeed(randomSource, readsStandardInput ? standard.input : undefined);
   const place = placeOfOutput(output);
   if (taken.isEmpty && repeat && headCount !== 0n) throw new ShufError('no lines to repeat');
-  if (taken.kind === 'few' && place.kind === 'stream' && (taken.isEmpty || !repeat)) {
+  // With -n 0 there is nothing to repeat.
+  const repeats = repeat && !taken.isEmpty;
+  if (taken.kind === 'few' && place.kind === 'stream' && !repeats) {
     const ordered = orderFew(taken.list, seed, headCount === undefined ? undefined : Number(headCount));
     if (place.path === undefined) writeAll(standard.output, ordered);
     else writeStream(place.path, ordered);
     return 0;
   }
   const { shuffleMany, shuffleNumbers } = await import('./shuf-job.js');
-  const large = { ...job, seed, output: place.path };
+  const large = { ...job, repeat: repeats, seed, output: place.path };
   if (taken.kind === 'range') return shuffleNumbers(large, taken.range);
-  return shuffleMany(large, taken.kind === 'many' ? taken.input : { records: recordsOf(taken.list) });
+  if (taken.kind === 'many') return shuffleMany(large, taken.input);
+  const isLimit = repeats || (headCount !== undefined && headCount < taken.list.ends.length);
+  return shuffleMany({ ...large, headCount: isLimit ? headCount : undefined }, { records: recordsOf(taken.list) });
 }
 
 /** What was read of the source: all of few records, or where to find many. */
