@@ -52,8 +52,9 @@ export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): Inp
 function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
   const isNameless = kind === 'list' || path === STANDARD_INPUT;
   if (isNameless) {
-    const what = kind === 'list' ? `${path} have` : 'standard input (-) has';
-    throw new UsageError(`${what} no name that could be the input id: name a file, or give a list of ids`);
+    const what =
+      kind === 'list' ? `${path} have no name that could be their` : 'standard input (-) has no name that could be its';
+    throw new UsageError(`${what} input id: name a file, or give a list of ids`);
   }
   // Two spellings of one path are one id.
   return rule === 'path' ? normalize(path) : basename(path);

@@ -1,7 +1,7 @@
 /**
  * Orders a few records that are in memory, as a shuffle of one input would (docs/ORDER.md): by their keys, and by their
  * positions where keys are equal. It has no passes, no threads and no kernel to load, so a few records take a tenth of
- * the time. Philox is the generator of `kernel/assembly/philox.ts`.
+ * the time. Philox is the generator of `workers/kernel/assembly/philox.ts`.
  *
  * Keys have 64 bits, and numbers here 53: a sort key is the upper half of the key, then the ordinal of the record. Records
  * of one upper half are neighbours then, and are put in order by the lower half. The sort is that of the engine, without

@@ -2,7 +2,7 @@
  * The jobs of shuf that the library does: many records, files as outputs, repetition, numbers. Inputs are bytes for shuf:
  * none is decoded, and none is refused for its format. It is quiet: it prints failures alone.
  */
-import { ClosedPipeError, PileshufError, SystemError, UsageError } from '../../errors.js';
+import { ClosedPipeError, PileshufError, UsageError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
 import { shuffle } from '../../jobs/shuffle.js';
 import type { StopSignal } from '../exit-code.js';
@@ -10,7 +10,7 @@ import { watchSignals } from '../interruption.js';
 import { nameFlags } from '../option-table.js';
 import type { NumberRange } from './counts.js';
 import type { ShufJob } from './shuf-call.js';
-import { errnoOf, reasonOf, ShufError } from './shuf-error.js';
+import { ShufError } from './shuf-error.js';
 
 /** An input, as the library takes it. */
 export type GivenInput = ShuffleOptions['inputs'][number];
@@ -75,8 +75,8 @@ async function untilStopped(work: (signal: AbortSignal) => Promise<void>): Promi
 
 function inWordsOfShuf(error: unknown): ShufError {
   if (!(error instanceof PileshufError)) return new ShufError(`internal error: ${String(error)}`);
-  const { cause, message } = error;
-  if (error instanceof SystemError && errnoOf(cause) !== undefined && message.startsWith('cannot write to output '))
-    return new ShufError(`write error: ${reasonOf(cause)}`);
-  return new ShufError(nameFlags(message));
+  const { code, message } = error;
+  // A stream is full; for a file, more is to say.
+  const isOfStream = code === 'ERR_NO_SPACE' && message.startsWith('cannot write to output ');
+  return new ShufError(isOfStream ? 'write error: No space left on device' : nameFlags(message));
 }

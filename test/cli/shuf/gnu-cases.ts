@@ -192,9 +192,25 @@ const awkward: readonly ShufCase[] = [
   given(['-i', '99999999999999999999-3'], { since: [9, 2] }),
   given(['-i', '1-99999999999999999999k'], { since: [9, 2] }),
   given(['-i', ' 5- +4']),
-  ...['a b', "a'b", 'a"b', '$x', '~x', 'x~', '#x', 'x#', 'a:b', 'a=b', '{', 'a{', 'a\nb', 'a\n\tb\n', "a'b$", '?', '\\'].map(
-    (name) => given(['--', name]),
-  ),
+  ...[
+    'a b',
+    "a'b",
+    'a"b',
+    '$x',
+    '~x',
+    'x~',
+    '#x',
+    'x#',
+    'a:b',
+    'a=b',
+    '{',
+    'a{',
+    'a\nb',
+    'a\n\tb\n',
+    "a'b$",
+    '?',
+    '\\',
+  ].map((name) => given(['--', name])),
 ];
 
 const outputs: readonly ShufCase[] = [

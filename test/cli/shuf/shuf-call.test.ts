@@ -66,7 +66,10 @@ describe('parseShufWords', () => {
     ['-i -1-3', "invalid input range: '-1-3'"],
     ['-i 1-2-3', "invalid input range: '1-2-3'"],
     ['-i 0-18446744073709551615', "invalid input range: '0-18446744073709551615'"],
-    ['-i 2-18446744073709551616', "invalid input range: '2-18446744073709551616': Value too large for defined data type"],
+    [
+      '-i 2-18446744073709551616',
+      "invalid input range: '2-18446744073709551616': Value too large for defined data type",
+    ],
     ['-i 18446744073709551616', "invalid input range: '18446744073709551616': Value too large for defined data type"],
     ['-i 1-18446744073709551616k', "invalid input range: '1-18446744073709551616k'"],
     ['-i 1-2 -i 1-2', 'multiple -i options specified'],
