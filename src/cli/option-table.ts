@@ -1,6 +1,6 @@
 /**
- * The one table of options. Parsing, `--help`, docs/COMMANDS.md and the types of the values all come from it. To add an
- * option, add an entry here.
+ * The one table of options. Parsing, `--help`, the pages of commands in docs and the types of the values all come from
+ * it. To add an option, add an entry here.
  *
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
  * value, such as a kind of record. So a command passes its values to the library as they are.

@@ -61,7 +61,7 @@ export type InputPart = {
       /** The header that the stream must have, if one is known. */
       readonly firstHeader: FoundHeader | undefined;
       /** Was read of it before the job. */
-      readonly begin: Uint8Array | undefined;
+      readonly begin?: Uint8Array | undefined;
     }
   /** Records in memory. */
   | { readonly kind: 'list'; readonly list: RecordList }

@@ -49,7 +49,7 @@ export type Input =
       readonly path: string;
       readonly identity: string;
       /** Was read of it before the job. */
-      readonly begin: Uint8Array | undefined;
+      readonly begin?: Uint8Array | undefined;
     }
   /** Records in memory; `path` is what messages call them. */
   | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
