@@ -8,7 +8,6 @@ import { type ChunkingContext, defineConfig } from 'rolldown';
 
 /** Taken as they are. */
 const copied = {
-  'main.cjs': 'dist/src/cli/main.cjs',
   'task-thread.cjs': 'dist/workers/task-thread.cjs',
   'memory-keeper.cjs': 'dist/workers/memory-keeper.cjs',
   'kernel.wasm': 'dist/workers/kernel/kernel.wasm',
@@ -33,12 +32,16 @@ function neededBy(root: string): (id: string, graph: ChunkingContext) => boolean
 
 const byTasks = neededBy('/dist/workers/tasks.js');
 const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
-const isEntry = (id: string) => /\/(tasks|run-command|commands\/[a-z-]+)\.js$/.test(id);
+const isEntry = (id: string) => /\/(tasks|run-command|shuf-job|commands\/[a-z-]+)\.js$/.test(id);
 
-export default defineConfig({
+/** Loaded by the entry when it needs them. */
+const loadedByMain = new Set(['./run-command.js', './shuf-job.js']);
+
+const library = defineConfig({
   input: {
     index: './dist/src/index.js',
     'run-command': './dist/src/cli/run-command.js',
+    'shuf-job': './dist/src/cli/shuf/shuf-job.js',
     tasks: './dist/workers/tasks.js',
   },
   platform: 'node',
@@ -70,6 +73,26 @@ export default defineConfig({
           this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
         }
       },
+    },
+  ],
+});
+
+/** The entry is CommonJS (`main.cts`), and one file: it orders a few lines without loading another. */
+const main = defineConfig({
+  input: { main: './dist/src/cli/main.cjs' },
+  platform: 'node',
+  external: /^[^./]/,
+  output: {
+    dir: 'dist/bundle',
+    format: 'cjs',
+    entryFileNames: '[name].cjs',
+    codeSplitting: false,
+  },
+  plugins: [
+    {
+      name: 'beside',
+      // All files of the bundle lie in one directory.
+      resolveId: (id) => (loadedByMain.has(id) ? { id, external: true } : null),
       // npx runs the file of an earlier clone at the same path without making it executable.
       writeBundle() {
         chmodSync('dist/bundle/main.cjs', 0o755);
@@ -77,3 +100,5 @@ export default defineConfig({
     },
   ],
 });
+
+export default [library, main];

@@ -14,6 +14,9 @@ export const commandSummaries = {
   stream: 'Writes a pile store in random order, epoch after epoch.',
 } as const;
 
+/** It has a parser of its own, and is no command of the table: `shuf/run-shuf.ts`. */
+export const shufSummary = 'Does what shuf of GNU coreutils does, with the same options.';
+
 export type CommandName = keyof typeof commandSummaries;
 
 /** What a user types before the options. */

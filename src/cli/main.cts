@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /**
- * The entry of the command. It sets the size of Node's thread pool, which inflates gzip and makes the direct writes of
- * all workers. That must happen before the first use of the pool. Loading an ES module is such a use, so this is a
- * CommonJS file.
+ * The entry of the command, and of `shuf`. It sets the size of Node's thread pool, which inflates gzip and makes the
+ * direct writes of all workers. That must happen before the first use of the pool. Loading an ES module is such a use, so
+ * this is a CommonJS file. The bundle has the files of `shuf` in it: to load them as ES modules would take longer than to
+ * order a few records.
  */
 const { availableParallelism } = process.getBuiltinModule('node:os');
+const { basename } = process.getBuiltinModule('node:path');
 
 /** One inflating or writing call per worker, and a few for everything else. */
 process.env['UV_THREADPOOL_SIZE'] ??= String(availableParallelism() + 4);
@@ -20,8 +22,19 @@ function refuseToStart(error: unknown): never {
   process.exit(1);
 }
 
+const [, path = '', ...words] = process.argv;
+/** A link of that name is the command `shuf`: Node has the path as it was called. */
+const isCalledShuf = basename(path) === 'shuf';
+
 process.on('unhandledRejection', refuseToStart);
-import('./run-command.js').then(async ({ runCommand }) => {
-  process.off('unhandledRejection', refuseToStart);
-  process.exitCode = await runCommand(process.argv.slice(2));
-}, refuseToStart);
+if (isCalledShuf || words[0] === 'shuf') {
+  import('./shuf/run-shuf.js').then(async ({ runShuf, endProcess }) => {
+    process.off('unhandledRejection', refuseToStart);
+    endProcess(await (isCalledShuf ? runShuf(words, 'shuf') : runShuf(words.slice(1), 'pileshuf shuf')));
+  }, refuseToStart);
+} else {
+  import('./run-command.js').then(async ({ runCommand }) => {
+    process.off('unhandledRejection', refuseToStart);
+    process.exitCode = await runCommand(words);
+  }, refuseToStart);
+}

@@ -1,6 +1,6 @@
 /**
- * The one table of options. Parsing, `--help`, docs/COMMANDS.md and the types of the values all come from it. To add an
- * option, add an entry here.
+ * The one table of options. Parsing, `--help`, the pages of commands in docs and the types of the values all come from
+ * it. To add an option, add an entry here.
  *
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole
  * value, such as a kind of record. So a command passes its values to the library as they are.
@@ -23,6 +23,7 @@ import {
   parseMemory,
   parsePath,
   parsePrefix,
+  parseSourcePath,
   parseStandardOutput,
   parseState,
   parseTempCompression,
@@ -158,7 +159,13 @@ export const optionTable = [
 
   {
     name: 'seed', value: 'STRING', sets: 'seed',
+    choice: 'seed',
     help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
+    help: 'derive the seed from the first 1,024 bytes of FILE',
     group: 'Order', commands: SHUFFLE,
   },
   {
@@ -355,6 +362,10 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
 
+  {
+    name: 'echo', short: 'e', sets: 'echo', help: 'the operands are records, not names of inputs',
+    group: 'Input', commands: SHUFFLE,
+  },
   {
     name: 'decompress-program', value: 'CMD', sets: 'decompressProgram', parse: parseDecompressProgram,
     help: "decode every input with CMD, such as 'xz -dc'",

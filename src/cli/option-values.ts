@@ -53,6 +53,12 @@ export function parsePath(text: string, flag: string): string {
   throw new UsageError(`${flag}: expected a path, got an empty string`);
 }
 
+/** Standard input is for records. */
+export function parseSourcePath(text: string, flag: string): string {
+  if (text !== '-') return parsePath(text, flag);
+  throw new UsageError(`${flag} -: expected the name of a file; for standard input, name /dev/stdin`);
+}
+
 /** The state of a loader, as text. */
 export function parseState(text: string, flag: string): string {
   if (text !== '') return text;

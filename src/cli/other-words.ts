@@ -25,14 +25,12 @@ const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
 const triedOptions: readonly TriedOption[] = [
   { flags: ['-n', '--head-count'], commands: ['stream'],
     instead: { advice: 'for the first N lines of the output, add | head -n N' } },
-  { flags: ['-e', '--echo'], commands: INPUT_READERS,
-    instead: { advice: "operands are names of files; to shuffle words, give them as lines: printf '%s\\n' WORD... | pileshuf" } },
   { flags: ['-i', '--input-range'], commands: INPUT_READERS,
     instead: { advice: 'to shuffle numbers, give them as lines: seq LO HI | pileshuf' } },
   { flags: ['-r', '--repeat', '--recursive'], commands: INPUT_READERS,
     instead: { advice: 'a directory stands for all files below it; each record comes once, and pileshuf stream --epochs N repeats those of a store' } },
   { flags: ['-R', '--random-sort'], commands: INPUT_READERS, instead: { advice: 'the order is always random; leave it out' } },
-  { flags: ['-s', '--random-source', '--random-seed'], commands: EVERY, instead: { option: 'seed' } },
+  { flags: ['-s', '--random-seed'], commands: EVERY, instead: { option: 'seed' } },
   { flags: ['-V', '--version'], commands: EVERY, instead: { advice: 'pileshuf --version prints the version' } },
   { flags: ['-j', '--jobs', '--parallel', '--threads'], commands: EVERY, instead: { option: 'workers' } },
   { flags: ['-m', '--buffer-size'], commands: EVERY, instead: { option: 'memory' } },
@@ -74,7 +72,8 @@ export function refuseMistypedWords(inputs: readonly string[], command: CommandN
 function suggestFor(word: string, command: CommandName): string | undefined {
   // The parser takes a negative number for an operand.
   if (word === '-0') return adviseOption(word, command);
-  if (word === 'shuffle' || word === 'shuf') return 'the main command has no name: leave the word out';
+  if (word === 'shuffle') return 'the main command has no name: leave the word out';
+  if (word === 'shuf') return 'did you mean pileshuf shuf? The name of a command is the first word';
   if (word === 'version') return 'did you mean pileshuf --version?';
   const name = EVERY.filter((each) => each !== 'shuffle').find((each) => isNearly(word, each));
   if (name !== undefined) return `did you mean ${typedName(name)}? The name of a command is the first word`;

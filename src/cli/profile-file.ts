@@ -29,8 +29,7 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
   if (stat?.isDirectory() === true) refuse('it is a directory; expected the name of a file');
   const isOutput = output === undefined || output === '-' ? isStandardOutput(path) : placeOf(path) === placeOf(output);
   if (isOutput) refuse('it is the output; name another file');
-  for (const input of inputs) {
-    const inputDirectory = typeof input === 'string' ? input : input.path;
+  for (const inputDirectory of pathsOf(inputs)) {
     if (liesBelow(path, inputDirectory)) {
       refuse(
         `it lies in the input directory ${inputDirectory}, where a later job would read it; name a file elsewhere`,
@@ -39,10 +38,14 @@ export function requireProfilePlace(path: string, { inputs, output, force }: Job
   }
   if (stat?.isFile() !== true) return;
   if (force !== true) refuse('the file exists already; give --force to replace it');
-  for (const input of inputs) {
-    const named = statSync(typeof input === 'string' ? input : input.path, { throwIfNoEntry: false });
+  for (const input of pathsOf(inputs)) {
+    const named = statSync(input, { throwIfNoEntry: false });
     if (named?.dev === stat.dev && named.ino === stat.ino) refuse('it is one of the inputs; name another file');
   }
+}
+
+function pathsOf(inputs: ShuffleOptions['inputs']): string[] {
+  return inputs.flatMap((input) => (typeof input === 'string' ? input : 'path' in input ? input.path : []));
 }
 
 function liesBelow(path: string, directory: string): boolean {

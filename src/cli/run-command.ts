@@ -14,6 +14,7 @@ import { watchSignals } from './interruption.js';
 import { optionsOf } from './option-table.js';
 import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
+import { helpText } from './shuf/help-text.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
@@ -42,6 +43,10 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const interruption = watchSignals(() => reporter.close());
   const signal = interruption.abortSignal;
   try {
+    if (argv[0] === 'help' && argv[1] === 'shuf' && argv.length === 2) {
+      await printToStandardOutput(helpText('pileshuf shuf'));
+      return exitCodes.done;
+    }
     const words = argv[0] === 'help' ? wordsForHelp(argv.slice(1)) : argv;
     const command = await findCommand(words[0]);
     const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(1));
@@ -76,7 +81,7 @@ function wordsForHelp(names: readonly string[]): readonly string[] {
   const [name = 'shuffle', ...others] = names;
   if (Object.hasOwn(commandSummaries, name) && others.length === 0)
     return name === 'shuffle' ? ['--help'] : [name, '--help'];
-  const known = Object.keys(commandSummaries).filter((each) => each !== 'shuffle');
+  const known = [...Object.keys(commandSummaries).filter((each) => each !== 'shuffle'), 'shuf'].sort();
   throw new UsageError(
     `there is no command ${names.join(' ')}; the commands are ${known.join(', ')}. An input named help is ./help`,
   );

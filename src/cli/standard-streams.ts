@@ -62,6 +62,13 @@ export async function printToStandardOutput(text: string): Promise<void> {
     : new SystemError('ERR_IO', `cannot write to standard output: ${error.message}`, { cause: error });
 }
 
+/** Whether reading a file takes bytes away from standard input: both are one pipe or terminal. */
+export function isStandardInput(path: string): boolean {
+  const read = statOf(() => statSync(path, { bigint: true }));
+  const standard = statOf(() => fstatSync(STANDARD_INPUT_FD, { bigint: true }));
+  return read?.isFile() === false && read.dev === standard?.dev && read.ino === standard.ino && !read.isDirectory();
+}
+
 /**
  * Whether a file is the one that standard output is redirected to, under any name.
  * @param path a file, or `-` for standard input.

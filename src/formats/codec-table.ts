@@ -16,12 +16,16 @@ const codecs: readonly Codec[] = [bgzf, gzip, zstd, bzip2, xz, lz4];
  */
 export const CODEC_HEAD_BYTES = 18;
 
-/** A program and its arguments that decodes all inputs of a job, whatever they begin with; undefined: none. */
+/**
+ * A program and its arguments that decodes all inputs of a job, whatever they begin with; empty: all are taken as they
+ * are stored; undefined: their first bytes decide.
+ */
 export type DecompressProgram = readonly string[] | undefined;
 
 /** The codec of an input that begins with `head`; undefined: plain bytes. */
 export function detectCodec(head: Uint8Array, program?: DecompressProgram): Codec | undefined {
-  return program === undefined ? codecs.find((codec) => codec.matches(head)) : namedProgram(program);
+  if (program === undefined) return codecs.find((codec) => codec.matches(head));
+  return program.length === 0 ? undefined : namedProgram(program);
 }
 
 /** `name` without the ending of a codec. */

@@ -65,7 +65,7 @@ export function plannedInput(
   decodedBytes: number,
   cuts: MemberCuts | undefined,
 ): PlannedInput {
-  const byteLength = input.kind === 'file' ? input.version.byteLength : undefined;
+  const byteLength = recordSourceBytes(input);
   const start = input.kind === 'file' && (isPlain(input) || cuts !== undefined) ? input.header.byteLength : 0;
   const cutBytes = isPlain(input) && framing !== undefined ? cutBytesOf(framing.cut) : undefined;
   return { cutBytes, start, byteLength, decodedBytes, ...cuts };
@@ -142,6 +142,12 @@ export class SpacedPoints {
   before(decodedEnd: number): readonly CutPoint[] {
     return this.#points.filter(({ start }) => start < decodedEnd);
   }
+}
+
+/** Undefined for a stream. */
+function recordSourceBytes(input: Input): number | undefined {
+  if (input.kind === 'list') return input.list.bytes.byteLength;
+  return input.kind === 'file' ? input.version.byteLength : undefined;
 }
 
 function isPlain(input: Input): input is FileInput {

@@ -30,7 +30,7 @@ export function refuseForeignFiles(inputs: readonly Input[], { linesAssumed }: R
   if (!linesAssumed) return;
   let leftToPeek = PEEKED_FILES;
   for (const input of inputs) {
-    if (input.kind === 'stream') continue;
+    if (input.kind !== 'file') continue;
     const { path, codec, foreign } = input;
     const isPeeked = codec !== undefined && leftToPeek > 0;
     if (isPeeked) leftToPeek -= 1;

@@ -39,18 +39,25 @@ export function estimateInputs(inputs: readonly Input[], framing: FramingSpec | 
   const expandedOf = new Map<Input, number>(compressed.map((input, i) => [input, expanded[i] ?? 0]));
   const decodedBytes = inputs.map((input) => {
     if (input.kind === 'stream') return undefined;
+    if (input.kind === 'list') return input.list.bytes.byteLength;
     return expandedOf.get(input) ?? input.version.byteLength - input.header.byteLength;
   });
   const recordBytes = sum(decodedBytes.map((bytes) => bytes ?? STREAM_GUESS_BYTES));
   const compressedBytes = sum(expanded);
   const meanOf = (samples: readonly Uint8Array[]) => meanRecordBytes(samples, framing);
   const plainBytes = sum(plain.map(({ version }) => version.byteLength));
+  const lists = inputs.filter((input) => input.kind === 'list');
+  const listBytes = sum(lists.map(({ list }) => list.bytes.byteLength));
   return {
     recordBytes,
     leastBytes: recordBytes - compressedBytes + least,
     mostBytes: recordBytes - compressedBytes + most,
-    meanRecordBytes: meanOfBoth([plainBytes, meanOf(plainSamples)], [compressedBytes, meanOf(heads)]),
-    exact: compressed.length === 0 && inputs.every(({ kind }) => kind === 'file'),
+    meanRecordBytes: meanOfAll(
+      [plainBytes, meanOf(plainSamples)],
+      [compressedBytes, meanOf(heads)],
+      [listBytes, listBytes / sum(lists.map(({ list }) => list.ends.length))],
+    ),
+    exact: compressed.length === 0 && inputs.every(({ kind }) => kind !== 'stream'),
     decodedBytes,
   };
 }
@@ -68,8 +75,8 @@ function meanRecordBytes(samples: readonly Uint8Array[], framing: FramingSpec | 
   return records > 0 ? Math.max(1, byteLength / records) : byteLength;
 }
 
-/** The mean of all records, from two groups: their bytes, and the mean of each. */
-function meanOfBoth(...groups: readonly (readonly [number, number | undefined])[]): number {
+/** The mean of all records, from groups: their bytes, and the mean of each. */
+function meanOfAll(...groups: readonly (readonly [number, number | undefined])[]): number {
   const known = groups.flatMap(([bytes, mean]) => (mean === undefined || bytes === 0 ? [] : [{ bytes, mean }]));
   if (known.length === 0) return USUAL_RECORD_BYTES;
   return sum(known.map(({ bytes }) => bytes)) / sum(known.map(({ bytes, mean }) => bytes / mean));

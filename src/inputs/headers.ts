@@ -62,7 +62,7 @@ export async function readInputHeaders(
   let first: FoundHeader | undefined;
   for (const [inputOrdinal, input] of inputs.entries()) {
     await hearSignalsAt(withHeaders.length, signal);
-    if (input.kind === 'stream') {
+    if (input.kind !== 'file') {
       withHeaders.push(input);
       continue;
     }
@@ -89,7 +89,7 @@ export function requireWholeRecords(inputs: readonly Input[], framing: FramingSp
   const cut = framing === undefined ? undefined : framingOf(framing).cut;
   if (cut?.kind !== 'every') return;
   for (const input of inputs) {
-    if (input.kind === 'stream' || input.codec !== undefined) continue;
+    if (input.kind !== 'file' || input.codec !== undefined) continue;
     const { path, version, header } = input;
     requireRecordBytes(header, version.byteLength, path);
     const restBytes = (version.byteLength - header.byteLength) % cut.byteLength;

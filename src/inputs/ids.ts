@@ -29,7 +29,7 @@ export function inputKeyOf(seed: string, ids: InputIds, inputOrdinal: number): b
 /** @throws UsageError if an input has no id, or two have the same. */
 export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): InputIds {
   if (rule === 'ordinal') return undefined;
-  const ids = typeof rule === 'string' ? inputs.map(({ path }) => idOfPath(path, rule)) : rule;
+  const ids = typeof rule === 'string' ? inputs.map((input) => idOfPath(input, rule)) : rule;
   if (ids.length !== inputs.length) {
     throw new UsageError(
       `${ids.length} input ids are given for ${inputs.length} inputs; expected one for each input, in order`,
@@ -49,11 +49,12 @@ export function chooseInputIds(rule: InputIdRule, inputs: readonly Input[]): Inp
   return ids;
 }
 
-function idOfPath(path: string, rule: 'path' | 'name'): string {
-  if (path === STANDARD_INPUT) {
-    throw new UsageError(
-      'standard input (-) has no name that could be its input id: name a file, or give a list of ids',
-    );
+function idOfPath({ kind, path }: Input, rule: 'path' | 'name'): string {
+  const isNameless = kind === 'list' || path === STANDARD_INPUT;
+  if (isNameless) {
+    const what =
+      kind === 'list' ? `${path} have no name that could be their` : 'standard input (-) has no name that could be its';
+    throw new UsageError(`${what} input id: name a file, or give a list of ids`);
   }
   // Two spellings of one path are one id.
   return rule === 'path' ? normalize(path) : basename(path);

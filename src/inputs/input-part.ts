@@ -2,6 +2,7 @@
  * The part of an input that a task must read, and its report of the bytes that it read.
  */
 import type { FoundHeader } from '../formats/header.js';
+import type { RecordList } from '../formats/record-list.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
@@ -59,7 +60,11 @@ export type InputPart = {
       readonly kind: 'stream';
       /** The header that the stream must have, if one is known. */
       readonly firstHeader: FoundHeader | undefined;
+      /** Was read of it before the job. */
+      readonly begin?: Uint8Array | undefined;
     }
+  /** Records in memory. */
+  | { readonly kind: 'list'; readonly list: RecordList }
 );
 
 /** A task took decoded bytes [start, end) of an input as records; none if start equals end. */
@@ -105,7 +110,8 @@ export function inputPart(
   const input = inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
   const { path } = input;
-  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader };
+  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader, begin: input.begin };
+  if (input.kind === 'list') return { kind: 'list', inputOrdinal, path, inputKey, list: input.list };
   const { version, codec, header } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;
   const file = { inputOrdinal, path, inputKey, headerBytes: header.byteLength, version, gate };

@@ -8,6 +8,7 @@ import type { Codec } from '../formats/codec.js';
 import { CODEC_HEAD_BYTES, type DecompressProgram, detectCodec, withoutCodecSuffix } from '../formats/codec-table.js';
 import { FORMAT_HEAD_BYTES, type ForeignFormat, foreignFormatOf } from '../formats/foreign-formats.js';
 import type { Header } from '../formats/header.js';
+import type { RecordList } from '../formats/record-list.js';
 import { type FileVersion, openForRead, readAt, versionOf, withFile } from '../io/files.js';
 import { STANDARD_INPUT, STANDARD_INPUT_FILE } from '../io/input-source.js';
 import { type Entry, isPattern, listDirectory, listMatches } from '../io/list-files.js';
@@ -18,8 +19,17 @@ import type { DeviceGates } from '../machine/device-gates.js';
 import { hearSignalsAt } from '../pause.js';
 import { OWN_HEAD_BYTES, ownDirectoryAt, ownFileAt } from './own-files.js';
 
-/** An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. */
-export type NamedInput = string | { readonly path: string };
+/**
+ * An input as the caller names it: a file, a directory, a glob pattern or `-`. `{ path }` is never a pattern. `begin`:
+ * the first bytes of a stream, which the caller has read already. `{ records }`: an input in memory.
+ */
+export type NamedInput =
+  | string
+  | { readonly path: string; readonly begin?: Uint8Array | undefined }
+  | { readonly records: readonly (string | Uint8Array)[] };
+
+/** A named input as the listing takes it: with the records, if it has any, joined by the delimiter of the job. */
+export type AskedInput = Exclude<NamedInput, { readonly records: unknown }> | { readonly list: RecordList };
 
 /** One input; its place in the list is its ordinal. */
 export type Input =
@@ -34,7 +44,15 @@ export type Input =
       /** `NO_HEADER` until the headers are read. */
       readonly header: InputHeader;
     }
-  | { readonly kind: 'stream'; readonly path: string; readonly identity: string };
+  | {
+      readonly kind: 'stream';
+      readonly path: string;
+      readonly identity: string;
+      /** Was read of it before the job. */
+      readonly begin?: Uint8Array | undefined;
+    }
+  /** Records in memory; `path` is what messages call them. */
+  | { readonly kind: 'list'; readonly path: string; readonly identity: string; readonly list: RecordList };
 
 export type FileInput = Input & { readonly kind: 'file' };
 
@@ -66,7 +84,7 @@ export function identityOf(input: Input): string {
  * @throws InputError, UsageError, AbortError
  */
 export async function listInputs(
-  named: readonly NamedInput[],
+  named: readonly AskedInput[],
   onWarning: (line: string) => void,
   decompressProgram?: DecompressProgram,
   signal?: AbortSignal,
@@ -97,9 +115,9 @@ export async function listInputs(
     }
     inputs.push(input);
   };
-  const open = async (path: string) => {
+  const open = async (path: string, begin?: Uint8Array) => {
     await hearSignalsAt(inputs.length, signal);
-    return openInput(path, decompressProgram);
+    return openInput(path, decompressProgram, begin);
   };
   const addDirectory = async (directory: string) => {
     const isLeftOut = (folder: string, entries: readonly Entry[]) => {
@@ -123,7 +141,16 @@ export async function listInputs(
     throw new InputError('ERR_INPUT_MISSING', `the directory ${directory} holds no ${what}`);
   };
   for (const name of named) {
+    if (typeof name !== 'string' && 'list' in name) {
+      inputs.push(inputInMemory(name.list, inputs.length));
+      continue;
+    }
     const path = typeof name === 'string' ? name : name.path;
+    const begin = typeof name === 'string' ? undefined : name.begin;
+    if (begin !== undefined) {
+      add(path, await open(path, begin));
+      continue;
+    }
     if (path === STANDARD_INPUT) {
       add(path, await open(path));
       continue;
@@ -239,8 +266,19 @@ interface OpenedInput {
   readonly ownKind: string | undefined;
 }
 
-function openInput(path: string, decompressProgram: DecompressProgram): OpenedInput {
-  const streamOf = (identity: string) => ({ input: { kind: 'stream', path, identity } as const, ownKind: undefined });
+/** What messages call records that the caller gives. */
+const IN_MEMORY = 'the given records';
+
+function inputInMemory(list: RecordList, ordinal: number): Input {
+  return { kind: 'list', path: IN_MEMORY, identity: `${IN_MEMORY} ${ordinal}`, list };
+}
+
+/** @param begin what was read of a stream: nothing else has that. */
+function openInput(path: string, decompressProgram: DecompressProgram, begin?: Uint8Array): OpenedInput {
+  const streamOf = (identity: string) => ({
+    input: { kind: 'stream', path, identity, begin } as const,
+    ownKind: undefined,
+  });
   if (path === STANDARD_INPUT) return streamOf(versionOf(STANDARD_INPUT_FILE).identity);
   const stat = statPath(path, 'input');
   if (stat === undefined) {
@@ -250,6 +288,7 @@ function openInput(path: string, decompressProgram: DecompressProgram): OpenedIn
   if (!stat.isFile()) {
     throw new InputError('ERR_INPUT_UNREADABLE', `the input ${path} is neither a file, a directory nor a pipe`);
   }
+  if (begin !== undefined) throw new UsageError(`the input ${path} is no stream; leave out \`begin\``);
   return withFile(openForRead(path, 'input'), (file) => {
     const version = versionOf(file);
     const count = readAt(file, head, 0, head.byteLength, 0);

@@ -66,7 +66,8 @@ export type OutputCompression = 'none' | { readonly codec: 'gzip' | 'zstd'; read
 
 export interface ShuffleOptions {
   /**
-   * Files, directories, glob patterns, or `-` for standard input. A directory means all regular files below it,
+   * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
+   * the delimiter behind it, as in a file. `begin`: the first bytes of a stream, which you have read already. A directory means all regular files below it,
    * except those that pileshuf made beside data. Files of a directory or pattern are sorted by the bytes of their paths. `{ path }` is never a pattern. With the default
    * `inputIds`, the order of the inputs decides the output, as the seed does.
    */
@@ -134,8 +135,9 @@ export interface ShuffleOptions {
    * A program and its arguments to decompress every input. pileshuf starts it without a shell, writes the input to its
    * standard input, and reads the records from its standard output. Default: pileshuf recognises compressed inputs by
    * their first bytes. It decodes gzip and zstd itself, and starts the programs bzip2, xz and lz4 for their formats.
+   * `none`: no input is decoded, whatever it begins with.
    */
-  readonly decompressProgram?: readonly string[] | undefined;
+  readonly decompressProgram?: readonly string[] | 'none' | undefined;
   /**
    * Whether the program igzip decodes large gzip files, if it is on PATH. It takes a third of the time of `node:zlib`, and
    * the result is the same. Default true.

@@ -146,7 +146,7 @@ function identitiesOf(inputs: readonly Input[]): FileIdentity[] {
 }
 
 function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: readonly Input[]): void {
-  const stream = inputs.find((input) => input.kind === 'stream');
+  const stream = inputs.find((input) => input.kind !== 'file');
   if (stream === undefined || !mustBeResumable) return;
   throw new UsageError(
     `${inputName(stream.path)} cannot be read again to resume the job: name files, or leave out \`resume\` and \`jobDir\``,
@@ -154,7 +154,7 @@ function refuseToResumeStreams({ mustBeResumable }: ShuffleRequest, inputs: read
 }
 
 function warnOfStream({ output }: JobSite, inputs: readonly Input[], onWarning: (line: string) => void): void {
-  const input = inputs.find(({ kind }) => kind === 'stream');
+  const input = inputs.find(({ kind }) => kind !== 'file');
   const reason =
     output.kind === 'stream' ? `writes to ${outputName(output.path)}` : `reads ${inputName(input?.path ?? '')}`;
   onWarning(`this job cannot be resumed if it is interrupted, because it ${reason}`);

@@ -2,13 +2,15 @@
  * Completes the caller's options: checks every value, fills in every default, and starts nothing. Each job takes the
  * parts it needs: reading inputs, writing an output, resuming, using the machine.
  */
+import { types } from 'node:util';
 import { requireWhole, UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
 import { type Compression, codecOfName, compressionOf, OUTPUT_CODECS, openEncoder } from '../formats/encoder-table.js';
 import type { RecordFormat } from '../formats/record-format.js';
+import { joinRecords } from '../formats/record-list.js';
 import type { InputIdRule } from '../inputs/ids.js';
-import type { NamedInput } from '../inputs/list-inputs.js';
+import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
 import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
@@ -36,7 +38,7 @@ export interface MachineRequest {
 
 /** The inputs of a job, and how to read them. */
 export interface InputRequest extends RecordFormat {
-  readonly inputs: readonly NamedInput[];
+  readonly inputs: readonly AskedInput[];
   readonly decompressProgram: DecompressProgram;
   readonly igzip: boolean;
   readonly maxRecordBytes: number;
@@ -159,22 +161,39 @@ export function completeInputs(
 ): InputRequest {
   const { inputs, header, decompressProgram, igzip = true, maxRecordBytes = DEFAULT_MAX_RECORD_BYTES } = options;
   // Callers without types may pass anything.
-  if (!Array.isArray(inputs) || !inputs.every((input) => isPath(input) || isPath(input?.path)))
-    throw new UsageError('`inputs`: expected an array of paths, or of objects with a path');
-  if (decompressProgram !== undefined && !isProgram(decompressProgram))
-    throw new UsageError('`decompressProgram`: expected an array of a program and its arguments, without NUL');
-  for (const input of inputs)
-    if (typeof input !== 'string') requireKnownOptions('an object of `inputs`', input, { path: true });
+  if (!Array.isArray(inputs)) throw new UsageError('`inputs`: expected an array of paths, or of objects');
+  for (const input of inputs) requireInput(input);
+  if (decompressProgram !== undefined && decompressProgram !== 'none' && !isProgram(decompressProgram))
+    throw new UsageError(
+      "`decompressProgram`: expected 'none', or an array of a program and its arguments, without NUL",
+    );
   if (typeof igzip !== 'boolean') throw new UsageError('`igzip`: expected true or false');
   if (header !== undefined && !isHeader(header))
     throw new UsageError('`header`: expected an object with one of `lines` and `bytes`');
+  const format = recordFormatOf(options);
   return {
-    inputs,
-    ...recordFormatOf(options),
-    decompressProgram,
+    inputs: inputs.map((input) => askedInput(input, format)),
+    ...format,
+    decompressProgram: decompressProgram === 'none' ? [] : decompressProgram,
     igzip,
     maxRecordBytes: requireWhole('`maxRecordBytes`', maxRecordBytes, 1, LARGEST_MAX_RECORD_BYTES),
   };
+}
+
+function requireInput(input: NamedInput): void {
+  // Callers without types may pass anything.
+  if (isPath(input)) return;
+  const isList = typeof input === 'object' && input !== null && 'records' in input;
+  if (isList) {
+    requireKnownOptions('an object of `inputs`', input, { records: true });
+    if (Array.isArray(input.records) && input.records.every(isTextOrBytes)) return;
+    throw new UsageError('`inputs`: expected `records` to be an array of strings or of bytes');
+  }
+  const isNamed = typeof input === 'object' && isPath(input?.path);
+  if (!isNamed) throw new UsageError('`inputs`: expected an array of paths, or of objects with a path or with records');
+  requireKnownOptions('an object of `inputs`', input, { path: true, begin: true });
+  if (input.begin === undefined || types.isUint8Array(input.begin)) return;
+  throw new UsageError('`inputs`: expected `begin` to be the bytes that were read of a stream');
 }
 
 /** @throws UsageError */
@@ -258,7 +277,8 @@ export function completeResume(
   const mustBeResumable = resume === true || jobDir !== undefined;
   if ((mustBeResumable || keepTemp === true) && (output === undefined || output === STANDARD_OUTPUT))
     throw new UsageError('standard output cannot be resumed: name a file or directory with `output`');
-  const isStandardInput = (input: NamedInput) => (typeof input === 'string' ? input : input.path) === STANDARD_INPUT;
+  const isStandardInput = (input: NamedInput) =>
+    typeof input === 'string' ? input === STANDARD_INPUT : 'path' in input && input.path === STANDARD_INPUT;
   if (mustBeResumable && inputs.some(isStandardInput))
     throw new UsageError(
       'standard input (-) cannot be read again to resume the job: name files, or leave out `resume` and `jobDir`',
@@ -319,7 +339,25 @@ function chooseMemoryBytes({ memoryBytes, onWarning }: Pick<ShuffleOptions, 'mem
   return totalBytes;
 }
 
-function isPath(value: unknown): boolean {
+/** @throws UsageError if records have no delimiter that could stand behind each. */
+function askedInput(input: NamedInput, { framing, header }: RecordFormat): AskedInput {
+  if (typeof input === 'string' || !('records' in input)) return input;
+  if (framing?.kind !== 'delimited')
+    throw new UsageError(
+      'records that are given as words must end in a delimiter: lines, NUL or `records.delimiter`; give others in files',
+    );
+  if (header !== undefined)
+    throw new UsageError(
+      'records that are given as words have no header; leave out `header.lines` and `header.bytes`, or give files',
+    );
+  return { list: joinRecords(input.records, Buffer.from(framing.value, 'hex')) };
+}
+
+function isTextOrBytes(value: unknown): boolean {
+  return typeof value === 'string' || types.isUint8Array(value);
+}
+
+function isPath(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 

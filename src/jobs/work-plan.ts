@@ -7,7 +7,7 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
-import type { FileInput, Input } from '../inputs/list-inputs.js';
+import type { Input } from '../inputs/list-inputs.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
@@ -296,7 +296,7 @@ function planWork(
     tuning.sliceBytes ??
     hold?.sliceBytes ??
     planSliceBytes(estimate.recordBytes, workers, pileCount, bufferBytes);
-  const knownBytes = inputs.reduce((sum, input) => sum + (input.kind === 'file' ? recordBytesAtLeast(input) : 0), 0);
+  const knownBytes = inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
   const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes;
@@ -371,7 +371,10 @@ async function slicesOf(
 }
 
 /** Stored bytes, without the header of a plain input. */
-function recordBytesAtLeast({ codec, header, version }: FileInput): number {
+function recordBytesAtLeast(input: Input): number {
+  if (input.kind === 'stream') return 0;
+  if (input.kind === 'list') return input.list.bytes.byteLength;
+  const { codec, header, version } = input;
   return version.byteLength - (codec === undefined ? header.byteLength : 0);
 }
 
@@ -379,6 +382,7 @@ function recordBytesAtLeast({ codec, header, version }: FileInput): number {
 function expectCompressedBytes(inputs: readonly Input[]): number {
   return inputs.reduce((sum, input) => {
     if (input.kind === 'stream') return sum;
+    if (input.kind === 'list') return sum + input.list.bytes.byteLength / USUAL_RATIO;
     const { byteLength } = input.version;
     return sum + (input.codec === undefined ? byteLength / USUAL_RATIO : byteLength);
   }, 0);

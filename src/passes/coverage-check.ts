@@ -81,7 +81,12 @@ export function bytesMissing(takenBytes: number, readBytes: number): Verificatio
 function endOfRecords(input: Input, parts: readonly Coverage[]): number | undefined {
   const last = parts.find((part) => part.inputBytes !== undefined);
   const isPlain = input.kind === 'file' && input.codec === undefined;
-  const inputBytes = isPlain ? input.version.byteLength : last?.inputBytes;
+  const knownBytes = isPlain
+    ? input.version.byteLength
+    : input.kind === 'list'
+      ? input.list.bytes.byteLength
+      : undefined;
+  const inputBytes = knownBytes ?? last?.inputBytes;
   return inputBytes === undefined ? undefined : inputBytes - (last?.trailerBytes ?? 0);
 }
 

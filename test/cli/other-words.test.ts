@@ -24,7 +24,6 @@ async function refusalOf(name: CommandName, argv: readonly string[]): Promise<st
 
 describe('an option of another program', () => {
   it.each<[string, string]>([
-    ['-e', "operands are names of files; to shuffle words, give them as lines: printf '%s\\n' WORD... | pileshuf"],
     ['-i1-10', 'to shuffle numbers, give them as lines: seq LO HI | pileshuf'],
     ['-r', 'a directory stands for all files below it; '],
     ['-R', 'the order is always random; leave it out'],
@@ -32,7 +31,7 @@ describe('an option of another program', () => {
     ['-j', 'give --workers N'],
     ['-j4', 'give --workers N'],
     ['--parallel=4', 'give --workers N'],
-    ['--random-source', 'give --seed STRING'],
+    ['--random-seed', 'give --seed STRING'],
     ['-f', 'give --force'],
     ['--generation', 'it is an option of pileshuf append, pileshuf pile'],
   ])('%s is named with what to give instead', async (word, advice) => {

@@ -1,16 +1,22 @@
-/** docs/COMMANDS.md matches the table of options. `npm run docs:reference` writes it anew. */
+/** The pages of commands match the table of options. `npm run docs:reference` writes them anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { commandSummaries } from '#src/cli/command-table.js';
 import { optionTable } from '#src/cli/option-table.js';
-import { commandReference } from './command-reference.js';
+import { commandReference, REFERENCE_PAGES } from './command-reference.js';
 
-const page = new URL('../../docs/COMMANDS.md', import.meta.url);
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-it('the page of commands is up to date; npm run docs:reference writes it', async () => {
-  const reference = await commandReference();
-  if (process.env['PILESHUF_WRITE_REFERENCE'] === '1') writeFileSync(page, reference);
-  expect(readFileSync(page, 'utf8')).toBe(reference);
+it.each(Object.keys(REFERENCE_PAGES))('docs/%s is up to date; npm run docs:reference writes it', async (page) => {
+  const path = new URL(`../../docs/${page}`, import.meta.url);
+  const reference = await commandReference(page);
+  if (process.env['PILESHUF_WRITE_REFERENCE'] === '1') writeFileSync(path, reference);
+  expect(readFileSync(path, 'utf8')).toBe(reference);
+});
+
+it('each command has one page', () => {
+  const described = Object.values(REFERENCE_PAGES).flatMap(({ commands }) => commands);
+  expect(described.toSorted()).toEqual(Object.keys(commandSummaries).toSorted());
 });
 
 it('README names no option that does not exist', () => {

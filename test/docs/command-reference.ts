@@ -1,40 +1,71 @@
-/** docs/COMMANDS.md, generated from the table of options and the help of the commands. */
+/** docs/COMMANDS.md and docs/OTHER-COMMANDS.md, generated from the table of options and the help of the commands. */
 import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
 import { flagsOf, optionTable } from '#src/cli/option-table.js';
 import { findCommand } from '#src/cli/run-command.js';
 
-const INTRODUCTION = `# Commands and options
+const GENERATED = `\`npm run docs:reference\` writes this page from the table that the help prints, so do not
+edit it.`;
 
-Every command, and every option with the commands that take it. \`npm run docs:reference\` writes this page from the
-table that \`pileshuf COMMAND --help\` prints, so do not edit it. An input with the name of a command is written as
-\`./NAME\`.
-`;
+/** The pages, each with its commands and what it says first. */
+export const REFERENCE_PAGES: Readonly<
+  Record<string, { readonly commands: readonly CommandName[]; readonly introduction: string }>
+> = {
+  'COMMANDS.md': {
+    commands: ['shuffle'],
+    introduction: `# The main command and its options
 
-export async function commandReference(): Promise<string> {
-  const names = Object.keys(commandSummaries) as CommandName[];
+Every option of \`pileshuf\`. ${GENERATED}
+[OTHER-COMMANDS.md](OTHER-COMMANDS.md) has the commands for pile stores and indexes, [SHUF.md](SHUF.md) has
+\`pileshuf shuf\`. An input with the name of a command is written as \`./NAME\`.
+`,
+  },
+  'OTHER-COMMANDS.md': {
+    commands: (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle'),
+    introduction: `# The other commands and their options
+
+Every command for pile stores and indexes, and every option with the commands that take it.
+${GENERATED}
+[COMMANDS.md](COMMANDS.md) has the main command.
+`,
+  },
+};
+
+export async function commandReference(page: string): Promise<string> {
+  const described = REFERENCE_PAGES[page];
+  if (described === undefined) throw new RangeError(`${page} is no page of commands`);
+  const { commands: names, introduction } = described;
   const commands = await Promise.all(names.map(describeCommand));
-  const groups = new Set(optionTable.map(({ group }) => group));
-  return [INTRODUCTION, '## Commands\n', ...commands, '## Options\n', ...[...groups].map(describeGroup)].join('\n');
+  const groups = new Set(optionTable.filter((entry) => ownersOn(names, entry).length > 0).map(({ group }) => group));
+  const options = [...groups].map((group) => describeGroup(group, names));
+  return [introduction, '## Commands\n', ...commands, '## Options\n', ...options].join('\n');
+}
+
+function ownersOn(names: readonly CommandName[], { commands }: (typeof optionTable)[number]): CommandName[] {
+  return names.filter((name) => (commands as readonly CommandName[]).includes(name));
 }
 
 async function describeCommand(name: CommandName): Promise<string> {
   const { operands, notes } = await findCommand(name);
   const usage = [typedName(name), '[options]', ...operands.map(([operand]) => operand)].join(' ');
-  // The main command lists the others first, as this page does.
+  // The main command lists the others first, which have a page of their own.
   const ownNotes = name === 'shuffle' ? notes.slice(notes.indexOf('\nRecords')) : notes;
   return `### ${typedName(name)}\n\n${commandSummaries[name]}\n\n\`\`\`text\nUsage: ${usage}\n${ownNotes}\`\`\`\n`;
 }
 
 /** A list for each set of commands that take the same options. */
-function describeGroup(group: string): string {
+function describeGroup(group: string, names: readonly CommandName[]): string {
   const lists = new Map<string, string[]>();
   for (const entry of optionTable) {
-    if (entry.group !== group) continue;
-    const commands = entry.commands.map((name) => (name === 'shuffle' ? '`pileshuf`' : `\`${name}\``)).join(', ');
+    const owners = ownersOn(names, entry);
+    if (entry.group !== group || owners.length === 0) continue;
+    const commands = owners.map((name) => `\`${name}\``).join(', ');
     const text = 'default' in entry ? `${entry.help} (default: ${entry.default})` : entry.help;
     const line = `- \`${flagsOf(entry)}\`: ${text.replaceAll('\\', '\\\\')}`;
     lists.set(commands, [...(lists.get(commands) ?? []), line]);
   }
-  const parts = [...lists].map(([commands, lines]) => [`For ${commands}:\n`, ...lines, ''].join('\n'));
+  const parts = [...lists].map(([commands, lines]) => {
+    const heading = names.length === 1 ? [] : [`For ${commands}:\n`];
+    return [...heading, ...lines, ''].join('\n');
+  });
   return `### ${group}\n\n${parts.join('\n')}`;
 }

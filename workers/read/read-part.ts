@@ -1,6 +1,6 @@
 /**
  * Reads one part of a slice and passes its records to a taker. A part is a range of a plain file, a compressed file or
- * some of its members, or a stream.
+ * some of its members, a stream, or records in memory.
  *
  * A range owns the records that begin in it. Its reader starts before the range, as far back as the framing must look
  * to see whether a record begins with the range; the last record may end behind the range. The report gives the bytes
@@ -19,6 +19,7 @@ import type { JobControl } from '../../src/job-control.js';
 import type { ReadSettings } from '../settings.js';
 import type { ReadState } from '../thread-state.js';
 import { readCompressed, UnconfirmedRefusal } from './read-compressed.js';
+import { readList } from './read-list.js';
 import { readStream } from './read-stream.js';
 import { type PartReport, RecordReader, type RecordTaker } from './record-reader.js';
 
@@ -39,6 +40,7 @@ export async function readPart(
 ): Promise<PartReport> {
   const openReader = (ofRecords: Framing) => new RecordReader(part, ofRecords, taker, job, onKey);
   if (part.kind === 'stream') return readStream(part, framing, openReader, thread, job);
+  if (part.kind === 'list') return readList(part, openReader, thread);
   if (framing === undefined) throw new RangeError('the framing of a file is known before the file is read');
   const reader = openReader(framing);
   const input = new RegularInput(part.path, part.version, thread.control, part.gate);

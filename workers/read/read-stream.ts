@@ -45,10 +45,12 @@ export async function readStream(
       }
     };
     // A slow pipe may deliver its first bytes one by one.
-    let first: Uint8Array = new Uint8Array();
-    for (let piece = await next(); piece.byteLength > 0; piece = await next()) {
+    let first: Uint8Array = part.begin ?? new Uint8Array();
+    control.count('scatteredBytes', first.byteLength);
+    while (first.byteLength < CODEC_HEAD_BYTES) {
+      const piece = await next();
+      if (piece.byteLength === 0) break;
       first = first.byteLength === 0 ? piece : joined(first, piece);
-      if (first.byteLength >= CODEC_HEAD_BYTES) break;
     }
     let decoder: string | undefined;
     let held: Uint8Array | undefined = first.byteLength > 0 ? first : undefined;

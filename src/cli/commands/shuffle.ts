@@ -7,7 +7,7 @@ import { UsageError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
 import { shuffle } from '../../jobs/shuffle.js';
 import type { CommandDefinition, ParsedWords } from '../command.js';
-import { commandSummaries } from '../command-table.js';
+import { commandSummaries, shufSummary } from '../command-table.js';
 import {
   chooseInputs,
   hintAtTerminal,
@@ -19,10 +19,13 @@ import {
 import type { OptionValues } from '../option-table.js';
 import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
+import { readSeedFrom } from '../random-seed.js';
 import { describeShuffle } from '../report-text.js';
 import { isStandardOutput } from '../standard-streams.js';
 
-const otherCommands = Object.entries(commandSummaries).filter(([name]) => name !== 'shuffle');
+const otherCommands = Object.entries({ ...commandSummaries, shuf: shufSummary })
+  .filter(([name]) => name !== 'shuffle')
+  .sort(([a], [b]) => (a < b ? -1 : 1));
 
 const notes = `
 Commands, each with its own --help (write an input of such a name as ./NAME):
@@ -66,13 +69,22 @@ export const command: CommandDefinition<'shuffle'> = {
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
   async run({ reporter, signal, tuning, ...words }) {
-    const { inputs: typed, inputLists, inputIds: choice, profile, options } = shuffleCallOf(words);
+    const {
+      inputs: typed,
+      records,
+      inputLists,
+      inputIds: choice,
+      randomSource,
+      profile,
+      options,
+    } = shuffleCallOf(words);
     if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
-    refuseMistypedWords(words.operands, 'shuffle');
+    refuseMistypedWords(typed, 'shuffle');
     hintAtTerminal(typed, inputLists, reporter.hint);
-    const inputs = await resolveInputs(typed, inputLists, signal);
+    const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
     const inputIds = await resolveInputIds(choice, signal);
-    const job = { ...options, inputs, inputIds };
+    const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
+    const job = { ...options, inputs, inputIds, seed };
     if (profile !== undefined) requireProfilePlace(profile, job);
     const report = await shuffle(
       {
@@ -100,12 +112,16 @@ function refuseToWriteToLists(lists: readonly InputList[], ids: InputIdsChoice |
 
 /** A call that asks for a shuffle. */
 export interface ShuffleCall {
-  /** As typed, or `-` if nothing names an input. The entries of the lists come after them. */
+  /** As typed, or `-` if nothing names an input. The entries of the lists come after them. Empty if there are `records`. */
   readonly inputs: readonly string[];
+  /** The operands, if they are records. */
+  readonly records: readonly string[] | undefined;
   /** In the order typed. */
   readonly inputLists: readonly InputList[];
   /** Undefined: the default. */
   readonly inputIds: InputIdsChoice | undefined;
+  /** The file that the seed is derived from. */
+  readonly randomSource: string | undefined;
   /** File to write. */
   readonly profile: string | undefined;
   readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds'>;
@@ -113,11 +129,26 @@ export interface ShuffleCall {
 
 /** Throws UsageError where the words contradict each other. */
 export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): ShuffleCall {
-  const { inputLists = [], inputIds, profile, progress: _, quiet: __, ...options } = values;
+  const { echo, inputLists = [], inputIds, randomSource, profile, progress: _, quiet: __, ...options } = values;
   refuseShardsInStream(values);
-  const inputs = chooseInputs(operands, inputLists);
+  if (echo === true) requireRecords(operands, inputLists);
+  const records = echo === true ? operands : undefined;
+  const inputs = echo === true ? [] : chooseInputs(operands, inputLists);
   refuseToResumeStreams(inputs, values);
-  return { inputs, inputLists, inputIds, profile, options };
+  return { inputs, records, inputLists, inputIds, randomSource, profile, options };
+}
+
+/** With `--echo` the call itself has all records. */
+function requireRecords(words: readonly string[], [list]: readonly InputList[]): void {
+  if (list !== undefined) {
+    throw new UsageError(`--echo takes the operands for records, and ${list.flag} names inputs; give one of them`);
+  }
+  // Node has put this in place of bytes that are not UTF-8.
+  const word = words.find((each) => each.includes('\ufffd'));
+  if (word === undefined) return;
+  throw new UsageError(
+    `--echo ${word}: expected UTF-8 without U+FFFD; give other bytes as lines, or to pileshuf shuf -e`,
+  );
 }
 
 /** Shared by the commands that write outputs. */

@@ -1,0 +1,173 @@
+/** Inputs in memory: each record stays one, whatever it holds, and the order is that of a file with the same bytes. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { appendToStore, type ShuffleOptions, shuffle, shuffleStore, UsageError } from '#src/index.js';
+import type { Tuning } from '#src/plan/memory-plan.js';
+import { drawsFor } from '../fixtures/draws.js';
+import { useFedPipes } from '../fixtures/fed-pipes.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { tuningUnderTest } from '../fixtures/tuning-under-test.js';
+
+const directory = useTestDirectory();
+const pipeOf = useFedPipes(directory);
+
+async function shuffled(options: Omit<ShuffleOptions, 'output'>, tuning: Partial<Tuning> = tuningUnderTest) {
+  const output = directory.path('out');
+  const report = await shuffle(
+    { seed: 'words', tempDirs: [directory.temp], memoryBytes: 32 * 2 ** 20, force: true, ...options, output },
+    tuning,
+  );
+  return { report, output: readFileSync(output).toString('latin1') };
+}
+
+const draw = drawsFor('given records');
+const words = Array.from({ length: 2000 }, (_, i) => `${i} ${'x'.repeat(Math.floor(draw() ** 3 * 200))}`);
+
+/** Threads, or the calling thread; records stay in memory, or go to piles on disk. */
+const ways: readonly (readonly [string, Partial<Tuning>])[] = [
+  ['on the calling thread', { inline: true }],
+  ['on threads', { inline: false }],
+  ['on piles', { inline: true, hold: false, keepInRam: false, readBytes: 4096, bufferBytes: 512 }],
+  ['in a memory that fills up', { inline: true, recordMemoryBytes: 500_000, regionBytes: 65_536, sliceBytes: 20_000 }],
+];
+
+describe('records that are given', () => {
+  it.each(ways)('come in the order of a file with the same bytes, %s', async (_, tuning) => {
+    writeFileSync(directory.path('in'), words.map((word) => `${word}\n`).join(''));
+    const ofFile = await shuffled({ inputs: [directory.path('in')] });
+    const { report, output } = await shuffled({ inputs: [{ records: words }] }, { ...tuningUnderTest, ...tuning });
+    expect(output === ofFile.output).toBe(true);
+    expect(report).toMatchObject({ records: words.length, checksum: ofFile.report.checksum, inputCount: 1 });
+  });
+
+  it.each(ways)('stay one though they hold the delimiter, %s', async (_, tuning) => {
+    const records = words.map((word, i) => (i % 3 === 0 ? `${word}\n\n${i}` : word));
+    const { report, output } = await shuffled({ inputs: [{ records }] }, { ...tuningUnderTest, ...tuning });
+    expect(report.records).toBe(records.length);
+    for (const record of records.slice(0, 30)) expect(output).toContain(`${record}\n`);
+    expect(output).toHaveLength(records.join('\n').length + 1);
+  });
+
+  it.each([
+    [{}, '\n'],
+    [{ zeroTerminated: true }, '\0'],
+    [{ records: { by: 'delimiter', delimiter: '\r\n' } }, '\r\n'],
+    [{ records: { by: 'lines' } }, '\n'],
+  ] as const)('end as those of %j do', async (options, delimiter) => {
+    const records = ['', 'a', Uint8Array.of(0xff, 0x00), 'é'];
+    const { output } = await shuffled({ ...options, inputs: [{ records }] });
+    const expected = ['', 'a', '\xff\0', '\xc3\xa9'].map((record) => record + delimiter);
+    expect(output).toHaveLength(expected.join('').length);
+    for (const record of expected) expect(output).toContain(record);
+  });
+
+  it('stand beside files, with the ordinal of their place', async () => {
+    writeFileSync(directory.path('a'), '1\n2\n3\n');
+    writeFileSync(directory.path('b'), '4\n5\n6\n');
+    const [a, b] = [directory.path('a'), directory.path('b')];
+    const files = await shuffled({ inputs: [a, b, a] });
+    expect(await shuffled({ inputs: [a, { records: ['4', '5', '6'] }, a] })).toMatchObject({ output: files.output });
+    expect(
+      await shuffled({ inputs: [{ records: [1, 2, 3].map(String) }, b, { records: ['1', '2', '3'] }] }),
+    ).toMatchObject({ output: files.output });
+  });
+
+  it('may be none', async () => {
+    expect(await shuffled({ inputs: [{ records: [] }] })).toMatchObject({ output: '', report: { records: 0 } });
+  });
+
+  it('go to shards and compressed outputs', async () => {
+    const report = await shuffle({
+      inputs: [{ records: words }],
+      output: directory.path('shards'),
+      shards: { by: 'count', shardCount: 3 },
+      compress: { codec: 'gzip' },
+      seed: 's',
+      tempDirs: [directory.temp],
+    });
+    expect(report).toMatchObject({ records: words.length });
+    expect(readdirSync(directory.path('shards'))).toHaveLength(3);
+  });
+
+  it('go to a store, under a given id', async () => {
+    const store = directory.path('store');
+    await appendToStore(store, { inputs: [{ records: words }], inputIds: ['words'], seed: 's', piles: 3 });
+    const report = await shuffleStore(store, { output: directory.path('out'), tempDirs: [directory.temp] });
+    expect(report.records).toBe(words.length);
+    await expect(appendToStore(store, { inputs: [{ records: ['a'] }] })).rejects.toThrow(
+      'the given records have no name that could be their input id',
+    );
+  });
+
+  it('are refused if one is too long', async () => {
+    const refused = shuffled({ inputs: [{ records: ['a', 'b'.repeat(100), 'c'] }], maxRecordBytes: 50 });
+    await expect(refused).rejects.toMatchObject({
+      code: 'ERR_RECORD_TOO_LONG',
+      message: expect.stringContaining('the given records: the record at byte 2 '),
+    });
+  });
+
+  it.each<[Partial<ShuffleOptions>, string]>([
+    [{ records: { by: 'csv' } }, 'must end in a delimiter'],
+    [{ records: { by: 'paragraphs' } }, 'must end in a delimiter'],
+    [{ records: { by: 'npy' } }, 'must end in a delimiter'],
+    [{ records: { by: 'lines', linesPerRecord: 4 } }, 'must end in a delimiter'],
+    [{ records: { by: 'size', recordBytes: 1 } }, 'must end in a delimiter'],
+    [{ header: { lines: 1 } }, 'have no header'],
+    [{ header: { bytes: 1 } }, 'have no header'],
+    [{ resume: true }, 'the given records cannot be read again to resume the job'],
+    [{ inputIds: 'path' }, 'the given records have no name'],
+    [{ inputIds: 'name' }, 'the given records have no name'],
+  ])('are refused with %j', async (options, message) => {
+    const refused = shuffled({ inputs: [{ records: ['a'] }], ...options });
+    await expect(refused).rejects.toThrow(UsageError);
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  it.each([
+    [{ records: 'a' }, 'expected `records` to be an array'],
+    [{ records: [1] }, 'expected `records` to be an array'],
+    [{ records: ['a'], path: 'b' }, 'has no option `path`'],
+    [{ path: 'a', begin: 'b' }, 'expected `begin` to be the bytes'],
+    [{ path: '' }, 'expected an array of paths'],
+    [null, 'expected an array of paths'],
+    [7, 'expected an array of paths'],
+  ])('refuse %j', async (input, message) => {
+    const inputs = [input] as unknown as ShuffleOptions['inputs'];
+    await expect(shuffled({ inputs })).rejects.toThrow(message);
+  });
+});
+
+describe('a stream whose beginning is read', () => {
+  it.each([0, 1, 17, 18, 400, 5000])('gives all its records, the first %i bytes from the caller', async (count) => {
+    const text = words
+      .map((word) => `${word}\n`)
+      .join('')
+      .slice(0, 5000);
+    writeFileSync(directory.path('all'), text);
+    writeFileSync(directory.path('rest'), text.slice(count));
+    const ofFile = await shuffled({ inputs: [directory.path('all')] });
+    const begin = Buffer.from(text.slice(0, count));
+    const { output } = await shuffled({ inputs: [{ path: pipeOf(directory.path('rest')), begin }] });
+    expect(output === ofFile.output).toBe(true);
+  });
+
+  it('is no file', async () => {
+    writeFileSync(directory.path('in'), 'a\n');
+    const refused = shuffled({ inputs: [{ path: directory.path('in'), begin: new Uint8Array(1) }] });
+    await expect(refused).rejects.toThrow('is no stream; leave out `begin`');
+  });
+});
+
+describe('inputs that are not decoded', () => {
+  it('are taken as they are stored, whatever they begin with', async () => {
+    const stored = Buffer.from('\x1f\x8b\x08 b\na\n\x28\xb5\x2f\xfd', 'latin1');
+    writeFileSync(directory.path('in.gz'), stored);
+    const options = { decompressProgram: 'none', records: { by: 'lines' } } as const;
+    const sorted = (text: string) => text.split('\n').sort();
+    const { output } = await shuffled({ ...options, inputs: [directory.path('in.gz')] });
+    expect(sorted(output)).toEqual(sorted(`${stored.toString('latin1')}\n`));
+    const ofPipe = await shuffled({ ...options, inputs: [pipeOf(directory.path('in.gz'))] });
+    expect(ofPipe.output).toBe(output);
+  });
+});
