@@ -26,6 +26,15 @@ export {
   takeHeld,
 } from './held';
 export {
+  drawOffsets,
+  numbersChecksum,
+  numbersSum,
+  permuteOffsets,
+  prepareNumbers,
+  sortOffsets,
+  writeNumbers,
+} from './numbers';
+export {
   gather,
   gatheredByteLength,
   gatherEvery,

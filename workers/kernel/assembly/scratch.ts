@@ -15,6 +15,9 @@ export const ADDRESSES_PLACE: usize = 48; // 4 addresses of u32
 export const HASH_LANES_PLACE: usize = 64; // 2 lanes of 48 bytes
 export const SEQUENCE_PLACE: usize = 1024; // 1 KiB
 export const CRC_TABLES_PLACE: usize = 2048; // 8 tables of 1 KiB
+export const OFFSETS_PLACE: usize = 10240; // 256 offsets of u64
+export const ROWS_PLACE: usize = 12288; // 260 rows of u32
+export const COLUMNS_PLACE: usize = 13328; // 260 columns of u32
 
 /** The address of a place. */
 // @ts-ignore: decorator
