@@ -29,14 +29,24 @@ export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
+/** The 64-bit generator key of a range of numbers: of three texts, as that of an epoch, and another one in the middle. */
+export function deriveRangeKey(seed: string, low: bigint, high: bigint): bigint {
+  return hashOf(seed, 'number range', `${low}-${high}`).readBigUInt64LE();
+}
+
 /** The seed for `seedrandom` to draw the order of the piles in an epoch. */
 export function deriveEpochDraws(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
 }
 
 function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
-  const parts = [seed, `epoch ${what}`, String(epoch)].map(lengthPrefixed);
-  return createHash('sha256').update(Buffer.concat(parts)).digest();
+  return hashOf(seed, `epoch ${what}`, String(epoch));
+}
+
+function hashOf(...texts: readonly string[]): Buffer {
+  return createHash('sha256')
+    .update(Buffer.concat(texts.map(lengthPrefixed)))
+    .digest();
 }
 
 /** The seed for `seedrandom` in the coordinator's own small draws. */

@@ -12,8 +12,9 @@ import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { memoryForDecoder } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
+import { NumberWriter } from './number-writer.js';
 import { RecordMemory } from './record-memory.js';
-import type { PileSettings, ReadSettings, TaskSettings } from './settings.js';
+import type { NumberSettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 /** The state for tasks that write the output. */
 export interface OutputState {
@@ -32,6 +33,12 @@ export interface HeldState extends OutputState {
   readonly memory: RecordMemory;
 }
 
+/** The state for tasks that write the numbers of a range. */
+export interface NumberState {
+  readonly control: JobControl;
+  readonly writer: NumberWriter;
+}
+
 /** The state for tasks that read inputs. */
 export interface ReadState extends ThreadState {
   readonly decoderMemory: DecoderMemory;
@@ -48,6 +55,7 @@ const statesOfJobs = new Map<string, ThreadState>();
 const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
 const heldStatesOfJobs = new Map<string, Promise<HeldState>>();
+const numberStatesOfJobs = new Map<string, NumberState>();
 
 export function threadStateOf(job: TaskSettings): ThreadState {
   const state = keptState(statesOfJobs, job, () => {
@@ -89,6 +97,11 @@ export function heldStateOf(job: TaskSettings, handle: RecordMemoryHandle): Prom
   });
 }
 
+export function numberStateOf(job: NumberSettings): NumberState {
+  const { control, arena } = threadStateOf(job);
+  return keptState(numberStatesOfJobs, job, () => ({ control, writer: new NumberWriter(arena, job) }));
+}
+
 /** The state of each job, by its name: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
@@ -100,7 +113,8 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs]) states.delete(jobName);
+  const all = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs, numberStatesOfJobs];
+  for (const states of all) states.delete(jobName);
 }
 
 /**

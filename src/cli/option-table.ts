@@ -15,6 +15,7 @@ import {
   parseDecompressProgram,
   parseDelimiter,
   parseDuration,
+  parseHeadCount,
   parseInputIds,
   parseInputList,
   parseIoLimit,
@@ -22,6 +23,7 @@ import {
   parseMemory,
   parsePath,
   parsePrefix,
+  parseRange,
   parseStandardOutput,
   parseState,
   parseTempCompression,
@@ -118,6 +120,11 @@ export const optionTable = [
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
+    name: 'head-count', short: 'n', value: 'COUNT', sets: 'headCount', parse: parseHeadCount, isRepeatable: true,
+    help: 'write at most COUNT numbers of --input-range', default: 'all',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'compress', value: 'CODEC', sets: 'compress', parse: parseCompression,
     help: 'none, gzip or zstd, with a level as in zstd:9', default: 'by the name of a single output',
     group: 'Output', commands: OUTPUT_WRITERS,
@@ -147,6 +154,11 @@ export const optionTable = [
   {
     name: 'seed', value: 'STRING', sets: 'seed',
     help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'repeat', short: 'r', sets: 'repeat',
+    help: 'draw each number of --input-range anew, so that numbers repeat, without end or up to --head-count',
     group: 'Order', commands: SHUFFLE,
   },
   {
@@ -343,6 +355,11 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
 
+  {
+    name: 'input-range', short: 'i', value: 'LO-HI', sets: 'range', parse: parseRange,
+    help: 'shuffle the whole numbers from LO to HI, a line each, in place of inputs',
+    group: 'Input', commands: SHUFFLE,
+  },
   {
     name: 'decompress-program', value: 'CMD', sets: 'decompressProgram', parse: parseDecompressProgram,
     help: "decode every input with CMD, such as 'xz -dc'",

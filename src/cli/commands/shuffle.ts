@@ -19,7 +19,9 @@ import {
 import type { OptionValues } from '../option-table.js';
 import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
+import { rangeCallOf, runRangeCall, valuesWithInputs } from '../range-call.js';
 import { describeShuffle } from '../report-text.js';
+import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
 
 const otherCommands = Object.entries(commandSummaries).filter(([name]) => name !== 'shuffle');
@@ -65,7 +67,10 @@ export const command: CommandDefinition<'shuffle'> = {
   name: 'shuffle',
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
-  async run({ reporter, signal, tuning, ...words }) {
+  async run(call) {
+    const { reporter, signal, tuning, ...words } = call;
+    const range = rangeCallOf(words);
+    if (range !== undefined) return runRangeCall(range, call);
     const { inputs: typed, inputLists, inputIds: choice, profile, options } = shuffleCallOf(words);
     if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
     refuseMistypedWords(words.operands, 'shuffle');
@@ -113,23 +118,11 @@ export interface ShuffleCall {
 
 /** Throws UsageError where the words contradict each other. */
 export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): ShuffleCall {
-  const { inputLists = [], inputIds, profile, progress: _, quiet: __, ...options } = values;
+  const { inputLists = [], inputIds, profile, progress: _, quiet: __, ...options } = valuesWithInputs(values);
   refuseShardsInStream(values);
   const inputs = chooseInputs(operands, inputLists);
   refuseToResumeStreams(inputs, values);
   return { inputs, inputLists, inputIds, profile, options };
-}
-
-/** Shared by the commands that write outputs. */
-export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
-  const { output, shards, shardPrefix } = values;
-  if (shards !== undefined && (output === undefined || output === '-')) {
-    throw new UsageError('shards need a directory, not standard output: add --output DIR');
-  }
-  if (shards === undefined && shardPrefix !== undefined) {
-    const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';
-    throw new UsageError(`--prefix names shards, but none are requested: ${advice}`);
-  }
 }
 
 /** Bytes written to standard output, or read from standard input, are gone when the job resumes. */

@@ -98,7 +98,7 @@ const targetOf = (cuts: ShardCuts, headerBytes: number): AppendedTarget => ({
   compression: compressionOf('gzip', 1),
 });
 
-describe('CompressedSink', () => {
+describe('AppendedSink', () => {
   it('appends what tasks compressed in any order, cut into shards, in the order of their turns', async () => {
     const job = fc.record({
       headerBytes: fc.constantFrom(0, 33),
