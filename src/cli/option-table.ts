@@ -1,5 +1,5 @@
 /**
- * The one table of options. Parsing, `--help`, docs/COMMANDS.md and the types of the values all come from it. To add an
+ * The one table of options. Parsing, `--help`, docs/OPTIONS.md and the types of the values all come from it. To add an
  * option, add an entry here.
  *
  * An entry names the library option that it sets. Several entries may set the same one: each of them holds a whole

@@ -1,14 +1,18 @@
-/** docs/COMMANDS.md matches the table of options. `npm run docs:reference` writes it anew. */
+/** docs/COMMANDS.md and docs/OPTIONS.md match the table of options. `npm run docs:reference` writes them anew. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { optionTable } from '#src/cli/option-table.js';
-import { commandReference } from './command-reference.js';
+import { commandReference, optionReference } from './command-reference.js';
 
-const page = new URL('../../docs/COMMANDS.md', import.meta.url);
+const pages = {
+  'COMMANDS.md': commandReference,
+  'OPTIONS.md': optionReference,
+};
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-it('the page of commands is up to date; npm run docs:reference writes it', async () => {
-  const reference = await commandReference();
+it.each(Object.entries(pages))('docs/%s is up to date; npm run docs:reference writes it', async (name, make) => {
+  const page = new URL(`../../docs/${name}`, import.meta.url);
+  const reference = await make();
   if (process.env['PILESHUF_WRITE_REFERENCE'] === '1') writeFileSync(page, reference);
   expect(readFileSync(page, 'utf8')).toBe(reference);
 });

@@ -1,20 +1,28 @@
-/** docs/COMMANDS.md, generated from the table of options and the help of the commands. */
+/** docs/COMMANDS.md and docs/OPTIONS.md, generated from the help of the commands and the table of options. */
 import { type CommandName, commandSummaries, typedName } from '#src/cli/command-table.js';
 import { flagsOf, optionTable } from '#src/cli/option-table.js';
 import { findCommand } from '#src/cli/run-command.js';
 
-const INTRODUCTION = `# Commands and options
+const COMMANDS = `# Commands
 
-Every command, and every option with the commands that take it. \`npm run docs:reference\` writes this page from the
-table that \`pileshuf COMMAND --help\` prints, so do not edit it. An input with the name of a command is written as
-\`./NAME\`.
+Every command, with what its \`--help\` says; [OPTIONS.md](OPTIONS.md) lists their options. \`npm run docs:reference\` writes
+this page, so do not edit it. An input with the name of a command is written as \`./NAME\`.
+`;
+
+const OPTIONS = `# Options
+
+Every option, with the commands that take it ([COMMANDS.md](COMMANDS.md)). \`npm run docs:reference\` writes this page from
+the table that \`pileshuf COMMAND --help\` prints, so do not edit it.
 `;
 
 export async function commandReference(): Promise<string> {
   const names = Object.keys(commandSummaries) as CommandName[];
-  const commands = await Promise.all(names.map(describeCommand));
+  return [COMMANDS, ...(await Promise.all(names.map(describeCommand)))].join('\n');
+}
+
+export function optionReference(): string {
   const groups = new Set(optionTable.map(({ group }) => group));
-  return [INTRODUCTION, '## Commands\n', ...commands, '## Options\n', ...[...groups].map(describeGroup)].join('\n');
+  return [OPTIONS, ...[...groups].map(describeGroup)].join('\n');
 }
 
 async function describeCommand(name: CommandName): Promise<string> {
@@ -22,7 +30,7 @@ async function describeCommand(name: CommandName): Promise<string> {
   const usage = [typedName(name), '[options]', ...operands.map(([operand]) => operand)].join(' ');
   // The main command lists the others first, as this page does.
   const ownNotes = name === 'shuffle' ? notes.slice(notes.indexOf('\nRecords')) : notes;
-  return `### ${typedName(name)}\n\n${commandSummaries[name]}\n\n\`\`\`text\nUsage: ${usage}\n${ownNotes}\`\`\`\n`;
+  return `## ${typedName(name)}\n\n${commandSummaries[name]}\n\n\`\`\`text\nUsage: ${usage}\n${ownNotes}\`\`\`\n`;
 }
 
 /** A list for each set of commands that take the same options. */
@@ -36,5 +44,5 @@ function describeGroup(group: string): string {
     lists.set(commands, [...(lists.get(commands) ?? []), line]);
   }
   const parts = [...lists].map(([commands, lines]) => [`For ${commands}:\n`, ...lines, ''].join('\n'));
-  return `### ${group}\n\n${parts.join('\n')}`;
+  return `## ${group}\n\n${parts.join('\n')}`;
 }

@@ -50,12 +50,15 @@ writes the same bytes as an undisturbed job. You can resume a job started with
 of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
+With --input-range there are no inputs: a line is a number (docs/RANGES.md).
+
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
   pileshuf corpus/ -o out --shards 128 --prefix train --compress zstd
   pileshuf corpus/ -o out --shard-bytes 1GB -S 16G -T /disk1/tmp -T /disk2/tmp
   pileshuf corpus/ -o shuffled.jsonl --resume
   find corpus -name '*.jsonl' | sort | pileshuf --files-from - > all.jsonl
+  pileshuf --input-range 1-1000000000 --head-count 5
 
 Exit codes:
   0 done and verified      3 bad input              130 interrupted (SIGINT)
