@@ -24,12 +24,8 @@ async function refusalOf(name: CommandName, argv: readonly string[]): Promise<st
 
 describe('an option of another program', () => {
   it.each<[string, string]>([
-    ['-n', 'for the first N lines of the output, add | head -n N'],
-    ['-n10', 'for the first N lines of the output, add | head -n N'],
-    ['--head-count=5', 'for the first N lines of the output, add | head -n N'],
     ['-e', "operands are names of files; to shuffle words, give them as lines: printf '%s\\n' WORD... | pileshuf"],
-    ['-i1-10', 'to shuffle numbers, give them as lines: seq LO HI | pileshuf'],
-    ['-r', 'a directory stands for all files below it; '],
+    ['--recursive', 'a directory stands for all files below it; leave it out'],
     ['-R', 'the order is always random; leave it out'],
     ['-V', 'pileshuf --version prints the version'],
     ['-j', 'give --workers N'],
@@ -44,9 +40,20 @@ describe('an option of another program', () => {
     expect(line.endsWith('; see pileshuf --help')).toBe(true);
   });
 
+  it.each<[CommandName, string, string]>([
+    ['stream', '-n10', 'for the first N lines of the output, add | head -n N'],
+    ['shuffle-store', '--head-count=5', 'for the first N lines of the output, add | head -n N'],
+    ['append', '-i1-10', 'a store keeps records; pileshuf -i LO-HI writes numbers'],
+    ['pile', '-r', 'a directory stands for all files below it; each record comes once, and pileshuf stream '],
+  ])('is named by the commands of stores, too: %s %s', async (name, word, advice) => {
+    expect(await refusalOf(name, [word, 'store', ...(name === 'pile' ? ['--input-id', 'x'] : [])])).toContain(
+      `unknown option '${word}': ${advice}`,
+    );
+  });
+
   it('is named only where the command has the other', async () => {
     expect(await refusalOf('gc', ['store', '-j'])).toBe("unknown option '-j'; see pileshuf gc --help");
-    expect(await refusalOf('inspect', ['store', '-n'])).toBe("unknown option '-n'; see pileshuf inspect --help");
+    expect(await refusalOf('inspect', ['store', '-R'])).toBe("unknown option '-R'; see pileshuf inspect --help");
   });
 
   it('is none that the command has', () => {

@@ -182,7 +182,7 @@ describe('the words of the main command', () => {
     [['--sharts', '4'], "unknown option '--sharts' (Did you mean --shards?); see pileshuf --help"],
     [['--xyzzy'], "unknown option '--xyzzy'; see pileshuf --help"],
     [['-k'], "unknown option '-k'; see pileshuf --help"],
-    [['-n', '10'], "unknown option '-n': for the first N lines of the output, add | head -n N; see pileshuf --help"],
+    [['-n', '10'], '--head-count is not possible yet with inputs; give it with --input-range'],
     [['x', '-S'], "option '-S, --memory <SIZE>' argument missing; see pileshuf --help"],
 
     [['--shards', '0', '-o', 'd'], '--shards 0: expected a whole number of at least 1'],
