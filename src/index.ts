@@ -35,7 +35,9 @@ export type {
   ShuffleStoreOptions,
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
+export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export { shuffle } from './jobs/shuffle.js';
+export { shuffleRange } from './jobs/shuffle-range.js';
 export { shuffleStore } from './jobs/shuffle-store.js';
 export {
   type CollectOptions,

@@ -195,10 +195,11 @@ export class JobControl {
 
   /** Blocks until all turns before `turn` have been passed on. */
   waitForTurn(turn: number): void {
+    const word = wordOfTurn(turn);
     inPhase('turn', () => {
       for (;;) {
         const now = Atomics.load(this.#words, TURN_WORD);
-        if (now === turn) return;
+        if (now === word) return;
         this.throwIfAborted();
         Atomics.wait(this.#words, TURN_WORD, now, WAIT_MILLISECONDS);
       }
@@ -207,7 +208,7 @@ export class JobControl {
 
   /** Whether `waitForTurn` would return at once. */
   hasTurn(turn: number): boolean {
-    return Atomics.load(this.#words, TURN_WORD) === turn;
+    return Atomics.load(this.#words, TURN_WORD) === wordOfTurn(turn);
   }
 
   /** Passes the turn on to the next. */
@@ -215,4 +216,9 @@ export class JobControl {
     Atomics.add(this.#words, TURN_WORD, 1);
     Atomics.notify(this.#words, TURN_WORD);
   }
+}
+
+/** The word counts modulo 2^32: an endless job may take more turns. */
+function wordOfTurn(turn: number): number {
+  return turn | 0;
 }

@@ -29,6 +29,11 @@ export function deriveEpochKey(seed: string, epoch: number): bigint {
   return hashOfEpoch(seed, 'keys', epoch).readBigUInt64LE();
 }
 
+/** The 64-bit generator key of a range of numbers: of three texts, as that of an epoch, and another one in the middle. */
+export function deriveRangeKey(seed: string, low: bigint, high: bigint): bigint {
+  return hashOf(seed, 'number range', `${low}-${high}`).readBigUInt64LE();
+}
+
 /** The seed for `seedrandom` to draw the order of the piles in an epoch. */
 export function deriveEpochDraws(seed: string, epoch: number): string {
   return hashOfEpoch(seed, 'piles', epoch).toString('hex');
@@ -36,14 +41,14 @@ export function deriveEpochDraws(seed: string, epoch: number): string {
 
 /** The 64-bit generator key of draws with replacement, which differs from those of inputs and epochs. */
 export function deriveDrawKey(seed: string): bigint {
-  return hashOfTexts(seed, 'draws', '').readBigUInt64LE();
+  return hashOf(seed, 'draws', '').readBigUInt64LE();
 }
 
 function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
-  return hashOfTexts(seed, `epoch ${what}`, String(epoch));
+  return hashOf(seed, `epoch ${what}`, String(epoch));
 }
 
-function hashOfTexts(...texts: readonly [string, string, string]): Buffer {
+function hashOf(...texts: readonly string[]): Buffer {
   return createHash('sha256')
     .update(Buffer.concat(texts.map(lengthPrefixed)))
     .digest();

@@ -30,6 +30,7 @@ const WORKER_FLOORS: readonly (readonly string[])[] = [
   ['workers/piles'],
   ['workers/read'],
   ['workers/thread-state.ts'],
+  ['workers/number-writer.ts'],
   [
     'workers/settings.ts',
     'workers/arena.ts',

@@ -145,6 +145,18 @@ describe('turns', () => {
     expect(Array.from(log)).toEqual(Array.from({ length: 4 * rounds }, (_, turn) => turn));
   });
 
+  it('may be more than a word of 32 bits counts', () => {
+    const control = JobControl.create([], 0);
+    const words = new Int32Array(control.buffer);
+    for (const turn of [2 ** 31 - 1, 2 ** 32 - 1, 3 * 2 ** 32 - 1]) {
+      words[1] = turn | 0;
+      expect(control.hasTurn(turn)).toBe(true);
+      control.passTurn();
+      expect([turn, turn + 1].map((each) => control.hasTurn(each))).toEqual([false, true]);
+      control.waitForTurn(turn + 1);
+    }
+  });
+
   it('are waited for until the job is to stop', async () => {
     const control = JobControl.create([], 0);
     const waiter = threads.start(control, { name: 'turn', turn: 1 });

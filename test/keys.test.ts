@@ -4,7 +4,7 @@
  *     int.from_bytes(sha256(pack('<Q', len(seed)) + seed + pack('<Q', len(id)) + id).digest()[:8], 'little')
  */
 import { describe, expect, it } from 'vitest';
-import { deriveDrawSeed, deriveInputKey, drawSeed } from '#src/keys.js';
+import { deriveDrawSeed, deriveEpochKey, deriveInputKey, deriveRangeKey, drawSeed } from '#src/keys.js';
 
 describe('deriveInputKey', () => {
   it.each([
@@ -26,6 +26,24 @@ describe('deriveInputKey', () => {
     const ids = ['0', '1', '10', '11', '110'];
     const keys = seeds.flatMap((seed) => ids.map((id) => deriveInputKey(seed, id)));
     expect(new Set(keys).size).toBe(seeds.length * ids.length);
+  });
+});
+
+describe('deriveRangeKey', () => {
+  it.each([
+    ['', 0n, 0n, 0x4a3a74d1174de287n],
+    ['42', 1n, 10n, 0xb589b79ef1455fb9n],
+    ['Ł', 0n, 2n ** 64n - 1n, 0x2a0ef1114e087990n],
+  ])('of seed %j from %d to %d', (seed, low, high, key) => {
+    expect(deriveRangeKey(seed, low, high)).toBe(key);
+  });
+
+  it('tells seeds and ranges apart, and is the key of no input and no epoch', () => {
+    const keys = ['1', '12', ''].flatMap((seed) => [
+      ...[deriveRangeKey(seed, 1n, 23n), deriveRangeKey(seed, 12n, 3n), deriveRangeKey(seed, 1n, 24n)],
+      ...[deriveInputKey(seed, '1-23'), deriveInputKey(seed, 'number range'), deriveEpochKey(seed, 1)],
+    ]);
+    expect(new Set(keys).size).toBe(keys.length);
   });
 });
 

@@ -9,6 +9,7 @@ import type { PileSetLayout, RescatterTarget } from '../src/pile-sets/pile-layou
 import type { RamPoolHandle } from '../src/pile-sets/ram-pool.js';
 import type { RecordMemoryHandle } from '../src/pile-sets/record-memory-handle.js';
 import type { MemoryNeed } from '../src/plan/memory-plan.js';
+import type { NumberWay } from '../src/plan/number-range.js';
 
 /** The settings of every task. */
 export interface TaskSettings {
@@ -88,6 +89,18 @@ export interface ShuffleSettings extends PileSettings {
   /** Whether regions get a checksum, so that a later attempt can verify them. */
   readonly hashesOutput: boolean;
   readonly rescatterTo: RescatterTarget;
+}
+
+/** The settings of tasks that write the numbers of a range. */
+export interface NumberSettings extends TaskSettings {
+  readonly low: bigint;
+  /** The highest number less `low`. */
+  readonly lastOffset: bigint;
+  readonly key: bigint;
+  /** The byte behind each number. */
+  readonly terminator: number;
+  readonly way: NumberWay;
+  readonly outputBytes: number;
 }
 
 /** The settings of tasks that load piles of a store. */

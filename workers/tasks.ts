@@ -17,6 +17,7 @@ import { readBack } from './tasks/read-back.js';
 import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
 import { verifyPiles } from './tasks/verify-piles.js';
+import { writeNumbers } from './tasks/write-numbers.js';
 import { writeRange } from './tasks/write-range.js';
 
 export { forgetJob } from './thread-state.js';
@@ -34,6 +35,7 @@ const TASKS = {
   'scatter-held': scatterHeldSlice,
   verify: verifyPiles,
   write: writeRange,
+  'write-numbers': writeNumbers,
 };
 
 export type TaskName = keyof typeof TASKS;

@@ -12,8 +12,9 @@ import type { MemoryNeed } from '../src/plan/memory-plan.js';
 import { memoryForDecoder } from '../src/plan/pass2-memory.js';
 import { Arena } from './arena.js';
 import { KernelHasher } from './kernel/kernel-hasher.js';
+import { NumberWriter } from './number-writer.js';
 import { RecordMemory } from './record-memory.js';
-import type { CopySettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
+import type { CopySettings, NumberSettings, PileSettings, ReadSettings, TaskSettings } from './settings.js';
 
 /** The state for tasks that write the output. */
 export interface OutputState {
@@ -37,6 +38,12 @@ export interface HeldState extends OutputState {
   readonly memory: RecordMemory;
 }
 
+/** The state for tasks that write the numbers of a range. */
+export interface NumberState {
+  readonly control: JobControl;
+  readonly writer: NumberWriter;
+}
+
 /** The state for tasks that read inputs. */
 export interface ReadState extends ThreadState {
   readonly decoderMemory: DecoderMemory;
@@ -54,6 +61,7 @@ const readStatesOfJobs = new Map<string, ReadState>();
 const pileStatesOfJobs = new Map<string, PileState>();
 const heldStatesOfJobs = new Map<string, Promise<HeldState>>();
 const drawStatesOfJobs = new Map<string, DrawState>();
+const numberStatesOfJobs = new Map<string, NumberState>();
 
 export function threadStateOf(job: TaskSettings): ThreadState {
   const state = keptState(statesOfJobs, job, () => {
@@ -107,6 +115,11 @@ export function drawStateOf(job: PileSettings, { ramPool, arenaBytes }: CopySett
   return state;
 }
 
+export function numberStateOf(job: NumberSettings): NumberState {
+  const { control, arena } = threadStateOf(job);
+  return keptState(numberStatesOfJobs, job, () => ({ control, writer: new NumberWriter(arena, job) }));
+}
+
 /** The state of each job, by its name: a shared buffer arrives as another object with each task. */
 function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings, make: () => State): State {
   const known = states.get(jobName);
@@ -118,8 +131,8 @@ function keptState<State>(states: Map<string, State>, { jobName }: TaskSettings,
 
 /** Forgets a job's state in this thread. A thread that ends with its job need not call it. */
 export function forgetJob(jobName: string): void {
-  for (const states of [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs, drawStatesOfJobs])
-    states.delete(jobName);
+  const ofTasks = [statesOfJobs, readStatesOfJobs, pileStatesOfJobs, heldStatesOfJobs, drawStatesOfJobs];
+  for (const states of [...ofTasks, numberStatesOfJobs]) states.delete(jobName);
 }
 
 /**

@@ -26,6 +26,8 @@ export interface CommandDefinition<Name extends CommandName> {
 export interface ParsedWords<Name extends CommandName> {
   readonly operands: readonly string[];
   readonly values: OptionValues<Name>;
+  /** The options that were given, each once. */
+  readonly given: readonly OptionEntry[];
 }
 
 /** What a command is called with. */
@@ -71,7 +73,12 @@ export function parseCommand<Name extends CommandName>(
     throw usageErrorOf(thrown, name);
   }
   refuseContradictions(name, given);
-  return { kind: 'parsed', operands: command.args, values: command.opts<OptionValues<Name>>() };
+  return {
+    kind: 'parsed',
+    operands: command.args,
+    values: command.opts<OptionValues<Name>>(),
+    given: [...given.keys()],
+  };
 }
 
 /** An option as the table has it. Commander stores its value under the name of what it sets. */

@@ -23,6 +23,7 @@ import {
   parseMemory,
   parsePath,
   parsePrefix,
+  parseRange,
   parseSourcePath,
   parseStandardOutput,
   parseState,
@@ -104,7 +105,7 @@ export const optionTable = [
   {
     name: 'head-count', short: 'n', value: 'COUNT', sets: 'headCount', isRepeatable: true,
     parse: parseHeadCount,
-    help: 'write only the first COUNT records of the order; of several, the smallest',
+    help: 'write only the first COUNT records of the order; of several, the smallest', default: 'all',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {
@@ -364,6 +365,11 @@ export const optionTable = [
 
   {
     name: 'echo', short: 'e', sets: 'echo', help: 'the operands are records, not names of inputs',
+    group: 'Input', commands: SHUFFLE,
+  },
+  {
+    name: 'input-range', short: 'i', value: 'LO-HI', sets: 'range', parse: parseRange,
+    help: 'shuffle the whole numbers from LO to HI, a line each, in place of inputs',
     group: 'Input', commands: SHUFFLE,
   },
   {

@@ -5,6 +5,7 @@
 
 import { UsageError } from '../errors.js';
 import type { OutputCompression, ShuffleOptions } from '../jobs/options.js';
+import type { RangeOptions } from '../jobs/range-options.js';
 import { readMemory } from '../machine/limits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';
 import { parseSize } from './size.js';
@@ -22,11 +23,30 @@ export function parseWhole(text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
 }
 
-/** A whole number of at least 0, or a smaller one given before. No input has more records than a number can tell. */
-export function parseHeadCount(text: string, flag: string, previous: unknown): number {
+/** A whole number of at least 0, however large. Of several, the smallest counts. */
+export function parseHeadCount(text: string, flag: string, previous?: bigint): bigint {
   if (!/^\d+$/.test(text)) throw new UsageError(`${flag} ${text}: expected a whole number of at least 0`);
-  const former = typeof previous === 'number' ? previous : Number.MAX_SAFE_INTEGER;
-  return Math.min(Number(text), former);
+  const count = BigInt(text);
+  return previous !== undefined && previous < count ? previous : count;
+}
+
+/** As a number: no input has more records than a number can tell. */
+export function countOfRecords(headCount: bigint | undefined): number | undefined {
+  return headCount === undefined ? undefined : Math.min(Number(headCount), Number.MAX_SAFE_INTEGER);
+}
+
+const LARGEST_NUMBER = 2n ** 64n - 1n;
+
+/** `LO-HI`, both included. `HI` may be one less than `LO`: such a range is empty. */
+export function parseRange(text: string, flag: string): RangeOptions['range'] {
+  const [, low, high] = /^(\d+)-(\d+)$/.exec(text) ?? [];
+  if (low === undefined || high === undefined)
+    throw new UsageError(`${flag} ${text}: expected LO-HI, two whole numbers, as in 1-100`);
+  const range = { low: BigInt(low), high: BigInt(high) };
+  if (range.low > LARGEST_NUMBER || range.high > LARGEST_NUMBER)
+    throw new UsageError(`${flag} ${text}: expected numbers of at most ${LARGEST_NUMBER}`);
+  if (range.low > range.high + 1n) throw new UsageError(`${flag} ${text}: expected the lower number first`);
+  return range;
 }
 
 /** A larger number would become another one. */

@@ -20,15 +20,17 @@ interface TriedOption {
 
 const EVERY = Object.keys(commandSummaries) as CommandName[];
 const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
+const STORE_WRITERS = ['append', 'pile'] as const;
 
 // biome-ignore format: a table, a line or two an entry
 const triedOptions: readonly TriedOption[] = [
   { flags: ['-n', '--head-count'], commands: ['stream'],
     instead: { advice: 'for the first N lines of the output, add | head -n N' } },
-  { flags: ['-i', '--input-range'], commands: INPUT_READERS,
-    instead: { advice: 'to shuffle numbers, give them as lines: seq LO HI | pileshuf' } },
-  { flags: ['-r', '--repeat', '--recursive'], commands: INPUT_READERS,
+  { flags: ['-i', '--input-range'], commands: STORE_WRITERS,
+    instead: { advice: 'a store keeps records; pileshuf -i LO-HI writes numbers' } },
+  { flags: ['-r', '--repeat'], commands: STORE_WRITERS,
     instead: { advice: 'a directory stands for all files below it; each record comes once, and pileshuf stream --epochs N repeats those of a store' } },
+  { flags: ['--recursive'], commands: INPUT_READERS, instead: { advice: 'a directory stands for all files below it; leave it out' } },
   { flags: ['-R', '--random-sort'], commands: INPUT_READERS, instead: { advice: 'the order is always random; leave it out' } },
   { flags: ['-s', '--random-seed'], commands: EVERY, instead: { option: 'seed' } },
   { flags: ['-V', '--version'], commands: EVERY, instead: { advice: 'pileshuf --version prints the version' } },

@@ -4,23 +4,37 @@
  */
 
 import type { AppendReport, ShuffleReport } from '../jobs/options.js';
+import type { RangeReport } from '../jobs/range-options.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
 import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
-export function describeShuffle({ records, bytes, seconds, seed, checksum, resumed }: ShuffleReport): string {
+export function describeShuffle(report: ShuffleReport): string {
+  const { records, resumed } = report;
+  const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
+  return [formatPlural(records, 'record'), ...describeOutput(report), ...resumedWords].join(', ');
+}
+
+/** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */
+export function describeRange(report: RangeReport): string {
+  return [formatPlural(report.numbers, 'number'), ...describeOutput(report)].join(', ');
+}
+
+type OutputReport = Pick<ShuffleReport, 'bytes' | 'seed' | 'checksum'> & {
+  readonly seconds: Pick<ShuffleReport['seconds'], 'total'>;
+};
+
+function describeOutput({ bytes, seconds, seed, checksum }: OutputReport): string[] {
   const exactBytes = formatPlural(bytes, 'byte');
   const size = bytes < 1000 ? exactBytes : `${formatBytes(bytes)} (${exactBytes})`;
   return [
-    formatPlural(records, 'record'),
     `${size} in ${formatSeconds(seconds.total)}`,
     ...(seconds.total > 0 ? [`${formatBytes(bytes / seconds.total)}/s`] : []),
     // Quoted where its end could not be seen otherwise.
     `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`,
     `checksum ${checksum}`,
-    ...(resumed === undefined ? [] : [describeResumed(resumed)]),
-  ].join(', ');
+  ];
 }
 
 /** `resumed from 12 slices and 3.20 GB of output` */

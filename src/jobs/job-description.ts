@@ -48,8 +48,11 @@ export async function describeShuffle(
   };
 }
 
-/** The manifest of a job that reads a store. It cannot be resumed: the manifest only says whose files these are. */
-export async function describeStoreShuffle(
+/**
+ * The manifest of a job without inputs: it reads a store, or makes its records. It cannot be resumed: the manifest only says
+ * whose files these are.
+ */
+export async function describeWithoutInputs(
   request: OutputRequest,
   seed: string,
   site: FilesSite,

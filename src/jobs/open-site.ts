@@ -1,7 +1,7 @@
 /**
  * The site of a job while the job works: its temp disks and its open output.
  */
-import { releasingAll } from '../cleanup.js';
+import { type Release, releasingAll } from '../cleanup.js';
 import { AbortError } from '../errors.js';
 import type { JobControl } from '../job-control.js';
 import type { OutputLayout } from '../output/output-layout.js';
@@ -19,11 +19,15 @@ import { JobFiles, type JobFilesParts } from './job-files.js';
 import type { StreamSite } from './site.js';
 import type { TempDisks } from './temp-disks.js';
 
-/** The site of a job that writes a stream. Temp data is in private directories; the job leaves no files. */
-export interface JobStream {
+/** The site of a job that writes a stream. */
+export interface OpenStream {
   readonly kind: 'stream';
-  readonly piles: RescatterTarget;
   readonly output: StreamOutput;
+}
+
+/** The same with temp data in private directories; the job leaves no files. */
+export interface JobStream extends OpenStream {
+  readonly piles: RescatterTarget;
 }
 
 export type OpenSite = JobFiles | JobStream;
@@ -42,16 +46,26 @@ export async function openStream(
   { releases }: JobScope,
 ): Promise<JobStream> {
   const disks = tempDisks.makePrivate(releases);
-  const stream = await StreamOutput.open(output.path, control);
-  releases.push(() => stream.release());
-  return { kind: 'stream', piles: { disks, indexDirectory: disks[0]?.directory ?? '' }, output: stream };
+  const stream = await openOutputStream(output.path, control, releases);
+  return { ...stream, piles: { disks, indexDirectory: disks[0]?.directory ?? '' } };
+}
+
+/** Opens the output of a job without temp data. */
+export async function openOutputStream(path: string, control: JobControl, releases: Release[]): Promise<OpenStream> {
+  const output = await StreamOutput.open(path, control);
+  releases.push(() => output.release());
+  return { kind: 'stream', output };
 }
 
 /**
  * Does the work of a job at its site. The threads of the work end before the fate of the files is decided, because they
  * have files open and may still write.
  */
-export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope: JobScope) => Promise<T>): Promise<T> {
+export async function workAt<T>(
+  site: JobFiles | OpenStream,
+  { warn }: JobScope,
+  work: (scope: JobScope) => Promise<T>,
+): Promise<T> {
   const result = await releasingAll((releases) => work({ releases, warn }), warn).catch(async (thrown: unknown) => {
     // A stream cannot be taken back.
     if (site.kind === 'stream')
@@ -64,8 +78,8 @@ export async function workAt<T>(site: OpenSite, { warn }: JobScope, work: (scope
   return result;
 }
 
-/** The output when pass 2 is over. */
-interface ShuffledOutput {
+/** The output when all records are written. */
+interface WrittenOutput {
   readonly layout: OutputLayout;
   readonly regions: readonly WrittenRegion[];
 }
@@ -76,7 +90,7 @@ export async function shuffleTo(
   plan: OutputPlan,
   work: Omit<ShuffleWork, 'target'>,
   threads: Threads,
-): Promise<ShuffledOutput> {
+): Promise<WrittenOutput> {
   const kept = site.kind === 'files' ? site : undefined;
   const layout = { ...plan, cuts: await cutOutput(plan.cuts, work, threads, kept?.keptCuts) };
   const target = await beginOutput(site, layout, threads.control);
@@ -85,7 +99,11 @@ export async function shuffleTo(
 }
 
 /** Makes the output ready for records. @returns the target of the tasks of the shuffle pass. */
-async function beginOutput(site: OpenSite, layout: OutputLayout, control: JobControl): Promise<OutputTarget> {
+export async function beginOutput(
+  site: JobFiles | OpenStream,
+  layout: OutputLayout,
+  control: JobControl,
+): Promise<OutputTarget> {
   if (site.kind === 'stream') return site.output.begin(layout, control);
   const finished = site.keptRanges?.finished.ranges ?? [];
   return site.output.begin(
@@ -99,8 +117,8 @@ async function beginOutput(site: OpenSite, layout: OutputLayout, control: JobCon
  * @returns the final paths of the shards; none for one output.
  */
 export async function commitOutput(
-  site: OpenSite,
-  { layout, regions }: ShuffledOutput,
+  site: JobFiles | OpenStream,
+  { layout, regions }: WrittenOutput,
   summary: OutputSummary,
   control: JobControl,
 ): Promise<readonly string[]> {

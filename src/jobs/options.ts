@@ -259,7 +259,8 @@ export interface JobProfile {
       | 'scatter'
       | 'scatter-held'
       | 'verify'
-      | 'write';
+      | 'write'
+      | 'write-numbers';
     /** 0 is the calling thread. */
     readonly thread: number;
     /** Seconds from the start of the job to the start of the task. */

@@ -95,7 +95,7 @@ const DEFAULT_MAX_RECORD_BYTES = 2 ** 30;
 const LARGEST_MAX_RECORD_BYTES = 2 ** 31 - 2 ** 26;
 /** The page cache for inputs and output needs the other half. */
 const DEFAULT_MEMORY_SHARE = 0.5;
-const MOST_WORKERS = 1024;
+export const MOST_WORKERS = 1024;
 /** Level 1 saves nearly as much space as higher levels, which pay only on the slowest disks. */
 const DEFAULT_TEMP_LEVEL = 1;
 

@@ -27,7 +27,7 @@ import { findStart, type StartedFiles } from './earlier-attempt.js';
 import { gatherStoredPiles } from './gather-stored-piles.js';
 import { type JobScope, runJob } from './job.js';
 import { expectStoreShuffle } from './job-costs.js';
-import { describeStoreShuffle } from './job-description.js';
+import { describeWithoutInputs } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
@@ -160,7 +160,7 @@ function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<Open
   const { request, snapshot, site, disks, outputGate, control } = prepared;
   if (site.kind === 'stream') return openStream(site, disks, control, scope);
   const describe = (removesJobDirectory: boolean) =>
-    describeStoreShuffle(request, snapshot.settings.seed, site, removesJobDirectory);
+    describeWithoutInputs(request, snapshot.settings.seed, site, removesJobDirectory);
   const { directory } = site.start;
   const neverResumed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
   return openFiles({ site, directory, disks, outputGate, ...neverResumed, describe }, scope);

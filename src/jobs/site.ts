@@ -52,6 +52,8 @@ export interface ReadPlaces {
   readonly inputs: readonly { readonly path: string }[];
   /** Nothing may be written into a pile store that the job reads. */
   readonly storeDirectory?: string;
+  /** Whether the job may have temp data. Default true. */
+  readonly mayHaveTempData?: boolean;
 }
 
 export type JobSite = FilesSite | StreamSite;
@@ -60,11 +62,15 @@ export type JobSite = FilesSite | StreamSite;
  * @param inputs the extension of shards comes from the paths of the inputs.
  * @throws UsageError if the output, the temp data or the job directory must not go to the requested place.
  */
-export function chooseSite(request: SiteRequest, { inputs, storeDirectory }: ReadPlaces): JobSite {
+export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
+  const { inputs, storeDirectory, mayHaveTempData = true } = places;
   const naming =
     request.shards === undefined ? undefined : { prefix: request.shardPrefix, extension: extensionOf(request, inputs) };
   const output = resolveOutput(request.output, naming, request.force);
-  const site = output.kind === 'stream' ? streamSite(request, output) : filesSite(request, output);
+  const site =
+    output.kind === 'stream'
+      ? streamSite(request, output, mayHaveTempData)
+      : filesSite(request, output, mayHaveTempData);
   if (storeDirectory !== undefined) {
     for (const directory of site.tempDirs) requireOutside(directory, 'the temp directory', [storeDirectory]);
     if (site.kind === 'files') requireOutside(site.output.path, 'the output', [storeDirectory]);
@@ -79,7 +85,7 @@ function extensionOf({ compression }: SiteRequest, inputs: ReadPlaces['inputs'])
   return compression === undefined ? extension : extension + suffixOf(compression.codec);
 }
 
-function streamSite(request: SiteRequest, output: StreamSite['output']): StreamSite {
+function streamSite(request: SiteRequest, output: StreamSite['output'], mayHaveTempData: boolean): StreamSite {
   if (request.mustBeResumable || request.keepTemp) {
     throw new UsageError(
       `a job that writes to ${output.path} cannot be resumed or kept; expected a file or a directory as \`output\``,
@@ -89,12 +95,12 @@ function streamSite(request: SiteRequest, output: StreamSite['output']): StreamS
     kind: 'stream',
     output,
     outputDirectory: undefined,
-    ...tempDirsOf(request, { directory: varTmp(), choice: 'default' }),
+    ...(mayHaveTempData ? tempDirsOf(request, { directory: varTmp(), choice: 'default' }) : NO_TEMP_DIRS),
     paths: undefined,
   };
 }
 
-function filesSite(request: SiteRequest, output: FilesPlace): FilesSite {
+function filesSite(request: SiteRequest, output: FilesPlace, mayHaveTempData: boolean): FilesSite {
   const outputDirectory = stagingParentOf(output);
   const jobDir = request.jobDir === undefined ? undefined : realPathOfJobDir(request.jobDir);
   const keepsDataInJobDir = jobDir !== undefined && request.tempDirs.length === 0;
@@ -103,7 +109,9 @@ function filesSite(request: SiteRequest, output: FilesPlace): FilesSite {
         tempDirs: [statPath(jobDir, 'temp')?.isDirectory() === true ? jobDir : dirname(jobDir)],
         tempChoice: 'jobDir' as const,
       }
-    : tempDirsOf(request, { directory: outputDirectory, choice: 'output' });
+    : mayHaveTempData
+      ? tempDirsOf(request, { directory: outputDirectory, choice: 'output' })
+      : NO_TEMP_DIRS;
   const paths = deriveJobPaths({
     outputIdentity: outputIdentityOf(output),
     outputPath: output.path,
@@ -117,6 +125,8 @@ function filesSite(request: SiteRequest, output: FilesPlace): FilesSite {
   });
   return { kind: 'files', output, outputDirectory, ...temp, keepsDataInJobDir, paths };
 }
+
+const NO_TEMP_DIRS = { tempDirs: [], tempChoice: 'default' } as const;
 
 /** The named directories, else `$TMPDIR`, else the given one. */
 function tempDirsOf(

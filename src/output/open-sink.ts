@@ -1,6 +1,6 @@
 /** Opens the sink that fits a target. */
 import type { JobControl } from '../job-control.js';
-import { CompressedSink } from './compressed-sink.js';
+import { AppendedSink } from './appended-sink.js';
 import { FilesSink } from './files-sink.js';
 import type { OutputHasher, OutputSink, OutputTarget, SinkBuffer, SinkEnd, SinkStart } from './output-target.js';
 import { StreamSink } from './stream-output.js';
@@ -21,11 +21,11 @@ export function openSink(
     case 'placed':
       return new FilesSink(target, start, end, buffer, control, hasher);
     case 'appended':
-      return new CompressedSink({ target, compression: target.compression, start, buffer, control, hasher });
+      return new AppendedSink({ target, compression: target.compression, start, buffer, control, hasher });
     case 'stream': {
       const { compression } = target;
       if (compression === undefined) return new StreamSink(target, start.turn, buffer, control);
-      return new CompressedSink({ target, compression, start, buffer, control, hasher: undefined });
+      return new AppendedSink({ target, compression, start, buffer, control, hasher: undefined });
     }
   }
 }

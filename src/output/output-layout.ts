@@ -14,6 +14,8 @@ export interface OutputLayout {
   readonly recordBytes: number;
   /** Undefined: records are stored as they are. */
   readonly compression: Compression | undefined;
+  /** Whether nobody knows the place of a record before those before it are written. That of a compressed one never is. */
+  readonly isAppended?: boolean;
 }
 
 /** The bytes around the records of a shard, as they are read. Only what a header says of the records differs by shard. */

@@ -1,7 +1,7 @@
 /**
  * Where a task of pass 2 puts its part of the global order. The target is plain data: staged files that are cut by
- * arithmetic and written in parallel at known places; compressed staged files, to which the tasks append in turns; or a
- * stream, written in turns too. A sink writes to a target, from one place on without a gap; the task gathers records
+ * arithmetic and written in parallel at known places; staged files to which the tasks append in turns, because they are
+ * compressed or nobody knows the places; or a stream, written in turns too. A sink writes to a target, from one place on without a gap; the task gathers records
  * straight into the sink's buffers in linear memory.
  */
 import { join } from 'node:path';
@@ -31,7 +31,8 @@ export interface PlacedTarget extends StagedTarget {
 /** Files in which a record lies behind those before it, wherever these end. */
 export interface AppendedTarget extends StagedTarget {
   readonly kind: 'appended';
-  readonly compression: Compression;
+  /** Undefined: not compressed. */
+  readonly compression: Compression | undefined;
 }
 
 /** Standard output, or a device or pipe given by name, open in this process for all its threads. */

@@ -60,7 +60,8 @@ export function costsOfVerify(storedBytes: number): readonly PhaseCost[] {
   return [{ phase: 'verify', cost: storedBytes }];
 }
 
-function costsOfOutput({ recordBytes, codec, isDurable }: OutputSizes): readonly PhaseCost[] {
+/** A job that makes its records itself. */
+export function costsOfOutput({ recordBytes, codec, isDurable }: OutputSizes): readonly PhaseCost[] {
   const perByte = 2 + (codec === undefined ? 0 : ENCODING[codec]);
   return [
     { phase: 'shuffle', cost: recordBytes === undefined ? undefined : recordBytes * perByte },

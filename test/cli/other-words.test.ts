@@ -24,8 +24,7 @@ async function refusalOf(name: CommandName, argv: readonly string[]): Promise<st
 
 describe('an option of another program', () => {
   it.each<[string, string]>([
-    ['-i1-10', 'to shuffle numbers, give them as lines: seq LO HI | pileshuf'],
-    ['-r', 'a directory stands for all files below it; '],
+    ['--recursive', 'a directory stands for all files below it; leave it out'],
     ['-R', 'the order is always random; leave it out'],
     ['-V', 'pileshuf --version prints the version'],
     ['-j', 'give --workers N'],
@@ -38,6 +37,17 @@ describe('an option of another program', () => {
     const line = await refusalOf('shuffle', ['in', word, 'x']);
     expect(line.startsWith(`unknown option '${word}': ${advice}`)).toBe(true);
     expect(line.endsWith('; see pileshuf --help')).toBe(true);
+  });
+
+  it.each<[CommandName, string, string]>([
+    ['stream', '-n10', 'for the first N lines of the output, add | head -n N'],
+    ['shuffle-store', '--head-count=5', 'for the first N lines of the output, add | head -n N'],
+    ['append', '-i1-10', 'a store keeps records; pileshuf -i LO-HI writes numbers'],
+    ['pile', '-r', 'a directory stands for all files below it; each record comes once, and pileshuf stream '],
+  ])('is named by the commands of stores, too: %s %s', async (name, word, advice) => {
+    expect(await refusalOf(name, [word, 'store', ...(name === 'pile' ? ['--input-id', 'x'] : [])])).toContain(
+      `unknown option '${word}': ${advice}`,
+    );
   });
 
   it('is named only where the command has the other', async () => {

@@ -7,8 +7,12 @@ import { expect } from 'vitest';
 
 /** A chi-square distribution leaves each tail beyond these with a probability of at most 1.1e-7. */
 export const CHI_SQUARE_BOUNDS = {
+  19: [1.7, 69.6],
+  23: [2.8, 76.7],
   119: [55, 218],
   361: [238, 519],
+  379: [253, 540],
+  399: [269, 563],
 } as const;
 
 /** Sum over all cells of (observed - expected)^2 / expected, every cell being equally likely. */

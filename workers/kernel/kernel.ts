@@ -40,6 +40,13 @@ export interface KernelFunctions extends FramingFunctions {
     out: number,
   ): void;
   findPosition(inputKey: bigint, key: bigint, first: bigint, step: number, count: number): bigint;
+  prepareNumbers(lowest: bigint, lastOffset: bigint, rangeKey: bigint, ending: number): void;
+  sortOffsets(sorted: number, keys: number, counts: number, bits: number): void;
+  permuteOffsets(rows: bigint, columns: bigint, tables: number): void;
+  drawOffsets(): void;
+  writeNumbers(first: bigint, count: number, out: number): number;
+  numbersSum(): bigint;
+  numbersChecksum(): bigint;
   recordHash(start: number, byteLength: number): bigint;
   beginHash(lane: number): void;
   addToHash(lane: number, from: number, to: number): void;

@@ -1,8 +1,9 @@
 /** `pileshuf shuffle-store`: writes the records of a store in their order. */
 import { shuffleStore } from '../../jobs/shuffle-store.js';
 import type { CommandDefinition } from '../command.js';
+import { countOfRecords } from '../option-values.js';
 import { describeShuffle } from '../report-text.js';
-import { refuseShardsInStream } from './shuffle.js';
+import { refuseShardsInStream } from '../shard-words.js';
 
 const notes = `
 The bytes are the same as those of pileshuf --input-ids for the same inputs, ids
@@ -18,8 +19,9 @@ export const command: CommandDefinition<'shuffle-store'> = {
   operands: [['<store>', 'directory of the store']],
   notes,
   async run({ operands: [store = ''], values, reporter, signal, tuning }) {
-    const { progress: _, quiet: __, ...options } = values;
-    refuseShardsInStream(options);
+    const { progress: _, quiet: __, ...rest } = values;
+    const options = { ...rest, headCount: countOfRecords(rest.headCount) };
+    refuseShardsInStream(values);
     const report = await shuffleStore(
       store,
       { ...options, signal, onProgress: reporter.progress, onWarning: reporter.warning },

@@ -17,10 +17,13 @@ import {
   resolveInputs,
 } from '../input-list.js';
 import type { OptionValues } from '../option-table.js';
+import { countOfRecords } from '../option-values.js';
 import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { readSeedFrom } from '../random-seed.js';
+import { rangeCallOf, runRangeCall } from '../range-call.js';
 import { describeShuffle } from '../report-text.js';
+import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
 
 const otherCommands = Object.entries({ ...commandSummaries, shuf: shufSummary })
@@ -51,12 +54,15 @@ writes the same bytes as an undisturbed job. You can resume a job started with
 of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
+With --input-range there are no inputs: a line is a number (docs/RANGES.md).
+
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
   pileshuf corpus/ -o out --shards 128 --prefix train --compress zstd
   pileshuf corpus/ -o out --shard-bytes 1GB -S 16G -T /disk1/tmp -T /disk2/tmp
   pileshuf corpus/ -o shuffled.jsonl --resume
   find corpus -name '*.jsonl' | sort | pileshuf --files-from - > all.jsonl
+  pileshuf --input-range 1-1000000000 --head-count 5
 
 Exit codes:
   0 done and verified      3 bad input              130 interrupted (SIGINT)
@@ -68,7 +74,10 @@ export const command: CommandDefinition<'shuffle'> = {
   name: 'shuffle',
   operands: [['[inputs...]', 'files, directories, quoted globs, or - for standard input']],
   notes,
-  async run({ reporter, signal, tuning, ...words }) {
+  async run(call) {
+    const { reporter, signal, tuning, ...words } = call;
+    const range = rangeCallOf(words);
+    if (range !== undefined) return runRangeCall(range, call);
     const {
       inputs: typed,
       records,
@@ -129,7 +138,18 @@ export interface ShuffleCall {
 
 /** Throws UsageError where the words contradict each other. */
 export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): ShuffleCall {
-  const { echo, inputLists = [], inputIds, randomSource, profile, progress: _, quiet: __, ...options } = values;
+  const {
+    echo,
+    inputLists = [],
+    inputIds,
+    randomSource,
+    profile,
+    progress: _,
+    quiet: __,
+    range: ___,
+    ...rest
+  } = values;
+  const options = { ...rest, headCount: countOfRecords(rest.headCount) };
   refuseShardsInStream(values);
   if (echo === true) requireRecords(operands, inputLists);
   const records = echo === true ? operands : undefined;
@@ -149,18 +169,6 @@ function requireRecords(words: readonly string[], [list]: readonly InputList[]):
   throw new UsageError(
     `--echo ${word}: expected UTF-8 without U+FFFD; give other bytes as lines, or to pileshuf shuf -e`,
   );
-}
-
-/** Shared by the commands that write outputs. */
-export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
-  const { output, shards, shardPrefix } = values;
-  if (shards !== undefined && (output === undefined || output === '-')) {
-    throw new UsageError('shards need a directory, not standard output: add --output DIR');
-  }
-  if (shards === undefined && shardPrefix !== undefined) {
-    const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';
-    throw new UsageError(`--prefix names shards, but none are requested: ${advice}`);
-  }
 }
 
 /** Bytes written to standard output, or read from standard input, are gone when the job resumes. */

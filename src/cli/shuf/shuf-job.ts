@@ -2,12 +2,14 @@
  * The jobs of shuf that the library does: many records, files as outputs, repetition, numbers. Inputs are bytes for shuf:
  * none is decoded, and none is refused for its format. It is quiet: it prints failures alone.
  */
-import { ClosedPipeError, PileshufError, UsageError } from '../../errors.js';
+import { ClosedPipeError, PileshufError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
 import { shuffle } from '../../jobs/shuffle.js';
+import { shuffleRange } from '../../jobs/shuffle-range.js';
 import type { StopSignal } from '../exit-code.js';
 import { watchSignals } from '../interruption.js';
 import { nameFlags } from '../option-table.js';
+import { countOfRecords } from '../option-values.js';
 import type { NumberRange } from './counts.js';
 import type { ShufJob } from './shuf-call.js';
 import { ShufError } from './shuf-error.js';
@@ -35,7 +37,8 @@ export function shuffleMany(job: LargeJob, input: GivenInput): Promise<JobEnd> {
       decompressProgram: 'none',
       compress: 'none',
       maxRecordBytes: MOST_RECORD_BYTES,
-      ...drawingOf(job),
+      headCount: countOfRecords(job.headCount),
+      repeat: job.repeat,
       seed: job.seed,
       output: job.output,
       force: true,
@@ -45,17 +48,21 @@ export function shuffleMany(job: LargeJob, input: GivenInput): Promise<JobEnd> {
 }
 
 /** @throws ShufError */
-export function shuffleNumbers(_: LargeJob, range: NumberRange): Promise<JobEnd> {
-  return untilStopped(async () => {
-    throw new UsageError(`-i ${range.low}-${range.high}: ranges of numbers are not built yet; use seq LO HI | shuf`);
+export function shuffleNumbers(job: LargeJob, range: NumberRange): Promise<JobEnd> {
+  const { headCount, repeat, zeroTerminated, seed, output } = job;
+  return untilStopped(async (signal) => {
+    await shuffleRange({
+      range,
+      headCount,
+      repeat,
+      zeroTerminated,
+      seed,
+      output,
+      compress: 'none',
+      force: true,
+      signal,
+    });
   });
-}
-
-/** How many records are drawn, and whether they may come again: the library has no options for that yet. */
-function drawingOf({ headCount, repeat }: LargeJob): Record<string, never> {
-  if (repeat) throw new UsageError('-r: repetition is not built yet');
-  if (headCount !== undefined) throw new UsageError('-n: the first records of many are not built yet; add | head -n');
-  return {};
 }
 
 async function untilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<JobEnd> {

@@ -178,3 +178,55 @@ export function byteLengthOf(records: readonly KeyedRecord[]): number {
 export function checksumOf(records: readonly KeyedRecord[]): bigint {
   return records.reduce((sum, { bytes }) => sum + recordHash(bytes), 0n) & MASK_64;
 }
+
+/** A network over rows x columns, from docs/RANGES.md, for `count` offsets under a key. */
+export interface NetworkTwin {
+  readonly count: bigint;
+  readonly rows: bigint;
+  readonly columns: bigint;
+  readonly key: bigint;
+}
+
+const roundOf = (i: number, half: bigint, modulus: bigint, key: bigint) =>
+  (recordKey(half, key, i, 1) * modulus) >> 64n;
+
+/** The offset at a place. */
+export function permutedOffset(network: NetworkTwin, place: bigint): bigint {
+  const { count, rows, columns, key } = network;
+  let x = place / columns;
+  let y = place % columns;
+  for (let i = 0; i < 10; i += 2) {
+    x = (x + roundOf(i, y, rows, key)) % rows;
+    y = (y + roundOf(i + 1, x, columns, key)) % columns;
+  }
+  const offset = x * columns + y;
+  return offset < count ? offset : permutedOffset(network, offset);
+}
+
+/** The place of an offset: the rounds backwards. */
+export function placeOfOffset(network: NetworkTwin, offset: bigint): bigint {
+  const { count, rows, columns, key } = network;
+  let x = offset / columns;
+  let y = offset % columns;
+  for (let i = 8; i >= 0; i -= 2) {
+    y = (y + columns - roundOf(i + 1, x, columns, key)) % columns;
+    x = (x + rows - roundOf(i, y, rows, key)) % rows;
+  }
+  const place = x * columns + y;
+  return place < count ? place : placeOfOffset(network, place);
+}
+
+/** The offset at a place with replacement. */
+export function drawnOffset(count: bigint, key: bigint, place: bigint): bigint {
+  const word = (value: bigint, i: bigint) => Number((value >> (32n * i)) & MASK_32);
+  const words = philoxBlock([word(place, 0n), word(place, 1n), 0, 2], [word(key, 0n), word(key, 1n)]);
+  const fraction = words.reduce((sum, each, i) => sum + (BigInt(each) << BigInt(32 * i)), 0n);
+  return (fraction * count) >> 128n;
+}
+
+/** All offsets in the order of their keys. */
+export function sortedOffsets(count: number, key: bigint): number[] {
+  const keys = Array.from({ length: count }, (_, offset) => recordKey(BigInt(offset), key));
+  const keyOf = (offset: number) => keys[offset] ?? 0n;
+  return [...keys.keys()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : a - b));
+}

@@ -28,6 +28,15 @@ export {
 } from './held';
 export { keepAll, keepUpTo, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export {
+  drawOffsets,
+  numbersChecksum,
+  numbersSum,
+  permuteOffsets,
+  prepareNumbers,
+  sortOffsets,
+  writeNumbers,
+} from './numbers';
+export {
   gather,
   gatheredByteLength,
   gatherEvery,

@@ -125,6 +125,13 @@ export function hashInCache(start: usize, byteLength: u32): u64 {
   return finish(sum, byteLength);
 }
 
+/** The `recordHash` of at most 16 bytes in a vector, with zeros behind them. */
+// @ts-ignore: decorator
+@inline
+export function hashOfBlock(block: v128, byteLength: u32): u64 {
+  return finish(addBlock(i64x2.splat(0), block, i64x2(KEY_0, KEY_1)), byteLength);
+}
+
 /**
  * Copies the record and returns its hash. Reads and writes up to 16 bytes past the ends: every buffer of records has
  * that much slack behind it.

@@ -1,6 +1,6 @@
 /**
- * Records that several tasks compress and append in turns: they are in order, whichever task compresses first; shards
- * are valid files; and the tasks report every position with its checksum.
+ * Records that several tasks append in turns, compressed or as they are: they are in order, whichever task compresses
+ * first; shards are valid files; and the tasks report every position with its checksum.
  */
 
 import { createHash } from 'node:crypto';
@@ -98,7 +98,7 @@ const targetOf = (cuts: ShardCuts, headerBytes: number): AppendedTarget => ({
   compression: compressionOf('gzip', 1),
 });
 
-describe('CompressedSink', () => {
+describe('AppendedSink', () => {
   it('appends what tasks compressed in any order, cut into shards, in the order of their turns', async () => {
     const job = fc.record({
       headerBytes: fc.constantFrom(0, 33),
@@ -140,6 +140,48 @@ describe('CompressedSink', () => {
             const ofRegion = stored.subarray(region.start, region.end);
             expect(region.checksum).toBe(checksumOf(ofRegion));
             expect(gunzipSync(ofRegion)).toHaveLength(region.recordBytes);
+          }
+          expect(end).toBe(stored.byteLength);
+        }
+      }),
+      { numRuns: atScale(15, 60) },
+    );
+  });
+
+  it('appends plain records as they are, cut into shards, and holds none of them', async () => {
+    const job = fc.record({
+      headerBytes: fc.constantFrom(0, 33),
+      byteLength: fc.integer({ min: 1, max: 3000 }),
+      shardCount: fc.integer({ min: 1, max: 5 }),
+      taskBytes: fc.integer({ min: 1, max: 900 }),
+      capacityBytes: fc.integer({ min: 1, max: 700 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(job, async ({ headerBytes, byteLength, shardCount, taskBytes, capacityBytes }) => {
+        for (let shard = 0; shard < 5; shard++) rmSync(stagedPath(directory.path(), shard), { force: true });
+        const bytes = Uint8Array.from({ length: byteLength }, (_, i) => (i * 31) % 251);
+        const cuts: ShardCuts = { by: 'rank', shardCount, totalRecords: byteLength };
+        const target = { ...targetOf(cuts, headerBytes), compression: undefined };
+        const control = JobControl.create([], 0);
+        const regions: WrittenRegion[] = [];
+        for (let from = 0, turn = 0; from < byteLength; from += taskBytes, turn++) {
+          const to = Math.min(byteLength, from + taskBytes);
+          const task = new RunningTask(target, bytes, { from, to }, turn, capacityBytes, control);
+          await task.fill();
+          regions.push(...(await task.sink.close()));
+          await task.sink.abandon();
+          expect(control.hasTurn(turn + 1)).toBe(true);
+        }
+        for (let shard = 0; shard < shardCount; shard++) {
+          const expected = bytes.subarray(cutAt(cuts, shard), Math.min(byteLength, cutAt(cuts, shard + 1)));
+          const path = stagedPath(directory.path(), shard);
+          const stored = existsSync(path) ? readFileSync(path).subarray(headerBytes) : Buffer.alloc(0);
+          expect(stored).toEqual(Buffer.from(expected));
+          let end = 0;
+          for (const region of regions.filter((each) => each.shard === shard)) {
+            expect(region).toMatchObject({ start: end, recordBytes: region.end - region.start });
+            expect(region.checksum).toBe(checksumOf(stored.subarray(region.start, region.end)));
+            end = region.end;
           }
           expect(end).toBe(stored.byteLength);
         }

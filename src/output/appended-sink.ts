@@ -1,9 +1,10 @@
 /**
- * A sink that compresses. It gathers records in its buffers, used together as one; each time they are full, their bytes
- * become one member, so that a file is a sequence of members of a few MiB that others can read in parallel. Where a member
- * lies is known only when those before it are written: a task compresses ahead, holds its members in spare memory, and
- * appends them when it is its turn. A task that finds no spare memory left waits for its turn, and from then on appends at
- * once.
+ * A sink for records whose place is known only when those before them are written. It gathers records in its buffers, used
+ * together as one. Each time they are full, it appends their bytes when it is its turn.
+ *
+ * It may compress: then the bytes of full buffers become one member, so that a file is a sequence of members of a few MiB
+ * that others can read in parallel. A task compresses ahead, holds its members in spare memory, and appends them when it is
+ * its turn. A task that finds no spare memory left waits for its turn, and from then on appends at once.
  *
  *     task 0   | compress, append | compress, append |
  *     task 1   | compress | compress | compress | append 3 | compress, append |
@@ -29,22 +30,23 @@ import {
 } from './output-target.js';
 import { writeToStream } from './stream-output.js';
 
-interface CompressedSinkParts {
+interface AppendedSinkParts {
   readonly target: AppendedTarget | StreamTarget;
-  readonly compression: Compression;
+  /** Undefined: records are stored as they are. */
+  readonly compression: Compression | undefined;
   readonly start: SinkStart;
   readonly buffer: SinkBuffer;
   readonly control: JobControl;
   readonly hasher: OutputHasher | undefined;
 }
 
-/** Consecutive members in one shard. */
+/** Consecutive appended bytes in one shard. */
 interface Region {
   readonly shard: number;
   recordBytes: number;
   storedBytes: number;
   checksum: string;
-  /** Where the region begins; undefined until its first member is appended. */
+  /** Where the region begins; undefined until its first bytes are appended. */
   start: number | undefined;
 }
 
@@ -56,9 +58,9 @@ interface WaitingMember {
   readonly spareBytes: number;
 }
 
-export class CompressedSink implements OutputSink {
-  readonly #parts: CompressedSinkParts;
-  readonly #encoder: MemberEncoder;
+export class AppendedSink implements OutputSink {
+  readonly #parts: AppendedSinkParts;
+  readonly #encoder: MemberEncoder | undefined;
   /** The buffers, with what lies between them. */
   readonly #address: number;
   readonly #capacityBytes: number;
@@ -71,10 +73,10 @@ export class CompressedSink implements OutputSink {
   #end = 0;
   fillAddress: number;
 
-  constructor(parts: CompressedSinkParts) {
+  constructor(parts: AppendedSinkParts) {
     const { addresses, capacityBytes } = parts.buffer;
     this.#parts = parts;
-    this.#encoder = openEncoder(parts.compression);
+    this.#encoder = parts.compression && openEncoder(parts.compression);
     this.#address = addresses[0];
     this.#capacityBytes = (addresses.at(-1) ?? addresses[0]) + capacityBytes - addresses[0];
     this.fillAddress = this.#address;
@@ -99,17 +101,34 @@ export class CompressedSink implements OutputSink {
     const byteLength = this.fillAddress - this.#address;
     if (byteLength === 0) return false;
     const records = this.#parts.buffer.memory().subarray(this.#address, this.fillAddress);
-    const bytes = inPhase('encode', () => this.#encoder.encode(records));
+    if (this.#encoder === undefined) await this.#appendPlain(records);
+    else await this.#appendMember(this.#encoder, records);
     this.fillAddress = this.#address;
+    return true;
+  }
+
+  /** The buffers are the memory in which plain records wait for their turn. */
+  async #appendPlain(records: Uint8Array): Promise<void> {
+    const { control, start, hasher, buffer } = this.#parts;
     const region = this.#region;
-    region.recordBytes += byteLength;
+    region.recordBytes += records.byteLength;
+    region.storedBytes += records.byteLength;
+    hasher?.add(buffer.memory(), this.#address, records.byteLength);
+    control.waitForTurn(start.turn);
+    const position = await inPhaseAsync('write', () => this.#append(region.shard, records));
+    region.start ??= position;
+  }
+
+  async #appendMember(encoder: MemberEncoder, records: Uint8Array): Promise<void> {
+    const bytes = inPhase('encode', () => encoder.encode(records));
+    const region = this.#region;
+    region.recordBytes += records.byteLength;
     region.storedBytes += bytes.byteLength;
     this.#hash(bytes);
     const { control, start } = this.#parts;
     const mayWait = !control.hasTurn(start.turn) && control.takeSpare(bytes.byteLength);
     this.#waiting.push({ region, bytes, spareBytes: mayWait ? bytes.byteLength : 0 });
     if (!mayWait) await this.#appendWaiting();
-    return true;
   }
 
   async settle(): Promise<void> {}
@@ -183,17 +202,17 @@ export class CompressedSink implements OutputSink {
     }
   }
 
-  /** @returns where the member begins in its shard, counted from the end of the header. */
-  async #append(shard: number, member: Uint8Array): Promise<number> {
+  /** @returns where the bytes begin in their shard, counted from the end of the header. */
+  async #append(shard: number, bytes: Uint8Array): Promise<number> {
     const { target, control } = this.#parts;
     if (target.kind === 'stream') {
-      await writeToStream({ fd: target.fd, path: target.path, role: 'output' }, member, control);
+      await writeToStream({ fd: target.fd, path: target.path, role: 'output' }, bytes, control);
     } else {
       const file = this.#openFile(shard, target);
-      await control.duringAsync(target.gate, () => writeAt(file, member, 0, member.byteLength, this.#end));
+      await control.duringAsync(target.gate, () => writeAt(file, bytes, 0, bytes.byteLength, this.#end));
     }
     const position = this.#end;
-    this.#end += member.byteLength;
+    this.#end += bytes.byteLength;
     return target.kind === 'stream' ? position : position - target.headerBytes;
   }
 

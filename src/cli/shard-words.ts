@@ -1,0 +1,15 @@
+/** What the words of a call must say of shards, for all commands that write outputs. */
+import { UsageError } from '../errors.js';
+import type { OptionValues } from './option-table.js';
+
+/** @throws UsageError where options of shards contradict the output or each other. */
+export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
+  const { output, shards, shardPrefix } = values;
+  if (shards !== undefined && (output === undefined || output === '-')) {
+    throw new UsageError('shards need a directory, not standard output: add --output DIR');
+  }
+  if (shards === undefined && shardPrefix !== undefined) {
+    const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';
+    throw new UsageError(`--prefix names shards, but none are requested: ${advice}`);
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * A range of numbers: how many there are, how many bytes they take as text, and in which way their order is made
+ * (docs/RANGES.md). Pure.
+ */
+import { SLACK_BYTES } from './arena-sizes.js';
+
+/** The whole numbers from `low` to `high`, both included; none if `high` is `low - 1`. */
+export interface NumberRange {
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+/** How a thread finds the number at a place. */
+export type NumberWay =
+  /** All offsets are sorted by their keys. */
+  | { readonly by: 'sorted' }
+  /** A Feistel network over rows x columns. Its functions are looked up in tables, or computed each time. */
+  | { readonly by: 'permuted'; readonly rows: bigint; readonly columns: bigint; readonly isTabled: boolean }
+  /** Each place has a draw of its own. */
+  | { readonly by: 'drawn' };
+
+/** The rounds of the network. */
+const ROUNDS = 10;
+/** The bound of 64-bit numbers, and of the places of an order. */
+export const MOST_NUMBERS = 2n ** 64n;
+/** Longer ranges are permuted: all that is sorted must be in memory. */
+const MOST_SORTED = 2n ** 20n;
+/** The entries of a table have 16 bits. */
+const MOST_TABLED = 2n ** 16n;
+/** Places for each entry of a table from which on it is worth making. */
+const PLACES_FOR_ENTRY = 4n;
+
+export function countOf({ low, high }: NumberRange): bigint {
+  return high - low + 1n;
+}
+
+/** @param places how many each thread will write. */
+export function chooseWay(range: NumberRange, isRepeated: boolean, places: bigint): NumberWay {
+  const count = countOf(range);
+  if (isRepeated) return { by: 'drawn' };
+  if (count <= MOST_SORTED) return { by: 'sorted' };
+  const { rows, columns } = networkOf(count);
+  return { by: 'permuted', rows, columns, isTabled: rows <= MOST_TABLED && places >= PLACES_FOR_ENTRY * rows };
+}
+
+/** The memory of a sort: the sorted offsets, their keys, and a count for each value of the upper `bits` of a key. */
+export function sizesOfSort(count: bigint) {
+  const offsets = Number(count);
+  // One or two offsets for each value.
+  const bits = Math.max(1, Math.floor(Math.log2(offsets)));
+  return { bits, sortedBytes: 4 * offsets, keyBytes: 8 * (offsets + 3), countBytes: 4 * 2 ** bits };
+}
+
+/** The memory of the tables of all rounds; the kernel fills four entries at a time. */
+export function bytesOfTables(rows: bigint): number {
+  return ROUNDS * 8 * Math.ceil(Number(rows) / 4);
+}
+
+/** Regions of an arena are aligned. */
+const ALIGNMENT_ROOM_BYTES = 64;
+
+/** The arena of a thread. */
+export function numberArenaBytes(way: NumberWay, count: bigint, outputBytes: number): number {
+  return outputBytes + SLACK_BYTES + orderBytes(way, count) + ALIGNMENT_ROOM_BYTES;
+}
+
+function orderBytes(way: NumberWay, count: bigint): number {
+  if (way.by === 'drawn') return 0;
+  if (way.by === 'permuted') return way.isTabled ? bytesOfTables(way.rows) : 0;
+  const { sortedBytes, keyBytes, countBytes } = sizesOfSort(count);
+  return sortedBytes + keyBytes + countBytes;
+}
+
+/** The smallest square, less the rows that it does not need: `rows` is never below `columns`. */
+export function networkOf(count: bigint): { readonly rows: bigint; readonly columns: bigint } {
+  const rows = rootAbove(count);
+  return { rows, columns: (count + rows - 1n) / rows };
+}
+
+/** The least whole number whose square is at least `square`. */
+function rootAbove(square: bigint): bigint {
+  let root = BigInt(Math.ceil(Math.sqrt(Number(square))));
+  while (root * root >= square) root -= 1n;
+  while (root * root < square) root += 1n;
+  return root;
+}
+
+export function digitsOf(value: bigint): number {
+  return String(value).length;
+}
+
+/** The bytes of all numbers together, with one byte behind each. */
+export function bytesOfAll({ low, high }: NumberRange): bigint {
+  return bytesUpTo(high) - bytesUpTo(low - 1n);
+}
+
+/** The same from 0 up to `high`. */
+function bytesUpTo(high: bigint): bigint {
+  let bytes = 0n;
+  for (let digits = 1n, least = 0n; least <= high; digits += 1n) {
+    const next = 10n ** digits;
+    const count = (high < next ? high + 1n : next) - least;
+    bytes += count * (digits + 1n);
+    least = next;
+  }
+  return bytes;
+}
+
+/** The sum of all numbers. */
+export function sumOfAll(range: NumberRange): bigint {
+  return ((range.low + range.high) * countOf(range)) / 2n;
+}

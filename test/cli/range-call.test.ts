@@ -1,0 +1,211 @@
+/**
+ * Calls with --input-range: what the words mean, every option that does not go with a range, and the command as a process:
+ * closed pipes, signals, full disks.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseCommand } from '#src/cli/command.js';
+import { command, shuffleCallOf } from '#src/cli/commands/shuffle.js';
+import { flagsOf, type OptionEntry, optionsOf } from '#src/cli/option-table.js';
+import { rangeCallOf } from '#src/cli/range-call.js';
+import { type RangeOptions, UsageError } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { IN_TIME, runShell } from '../fixtures/run-shell.js';
+import { fromCi } from '../fixtures/scale.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { expectRefusal } from './refusal.js';
+
+const directory = useTestDirectory();
+
+function parse(...argv: string[]): RangeOptions | undefined {
+  const parsed = parseCommand(command, argv);
+  if (parsed.kind === 'print') return expect.fail('it prints');
+  const range = rangeCallOf(parsed);
+  if (range === undefined) shuffleCallOf(parsed);
+  return range;
+}
+
+function refusalOf(...argv: string[]): string {
+  try {
+    parse(...argv);
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(UsageError);
+    return thrown instanceof UsageError ? thrown.message : '';
+  }
+  return expect.fail(`accepted: ${argv.join(' ')}`);
+}
+
+describe('the words of a range', () => {
+  it.each<[string, RangeOptions]>([
+    ['-i 1-10', { range: { low: 1n, high: 10n } }],
+    ['-i1-10', { range: { low: 1n, high: 10n } }],
+    ['--input-range=007-0010', { range: { low: 7n, high: 10n } }],
+    ['-i 0-18446744073709551615', { range: { low: 0n, high: 2n ** 64n - 1n } }],
+    ['-i 1-0', { range: { low: 1n, high: 0n } }],
+    ['-i 1-10 -n 5 -n3 --head-count=99999999999999999999999', { range: { low: 1n, high: 10n }, headCount: 3n }],
+    ['-i 1-10 -n 99999999999999999999999', { range: { low: 1n, high: 10n }, headCount: 99999999999999999999999n }],
+    ['-ri 1-6 -n 0', { range: { low: 1n, high: 6n }, repeat: true, headCount: 0n }],
+    [
+      '-i 1-9 -z -o out --shards 3 --prefix p --compress gzip --force --seed s --workers 2 -q --progress none',
+      {
+        range: { low: 1n, high: 9n },
+        zeroTerminated: true,
+        output: 'out',
+        shards: { by: 'count', shardCount: 3 },
+        shardPrefix: 'p',
+        compress: { codec: 'gzip' },
+        force: true,
+        seed: 's',
+        workers: 2,
+      },
+    ],
+    [
+      '-i 1-9 -o out --shard-records 4',
+      { range: { low: 1n, high: 9n }, output: 'out', shards: { by: 'records', recordsPerShard: 4 } },
+    ],
+  ])('%s', (line, expected) => {
+    expect(parse(...line.split(' '))).toEqual(expected);
+  });
+
+  it.each([
+    ['-i 10', '--input-range 10: expected LO-HI, two whole numbers, as in 1-100'],
+    ['-i 1-', '--input-range 1-: expected LO-HI, '],
+    ['-i -1-5', '--input-range -1-5: expected LO-HI, '],
+    ['-i 1-2-3', '--input-range 1-2-3: expected LO-HI, '],
+    ['-i 1..5', '--input-range 1..5: expected LO-HI, '],
+    ['-i 0x1-5', '--input-range 0x1-5: expected LO-HI, '],
+    ['-i 1.0-5', '--input-range 1.0-5: expected LO-HI, '],
+    ['-i=1-5', '--input-range =1-5: expected LO-HI, '],
+    [
+      '-i 1-18446744073709551616',
+      '--input-range 1-18446744073709551616: expected numbers of at most 18446744073709551615',
+    ],
+    ['-i 18446744073709551616-18446744073709551615', ': expected numbers of at most 18446744073709551615'],
+    ['-i 5-3', '--input-range 5-3: expected the lower number first'],
+    ['-i 1-5 -i 1-6', '--input-range is given twice, as 1-5 and as 1-6; give it once'],
+    ['-i', "option '-i, --input-range <LO-HI>' argument missing"],
+    ['-i 1-5 -n -3', '--head-count -3: expected a whole number of at least 0'],
+    ['-i 1-5 -n 1e3', '--head-count 1e3: expected a whole number of at least 0'],
+    ['-i 1-5 file', '--input-range stands in place of inputs, and file is one; give one of them'],
+    ['-i 1-5 -', '--input-range stands in place of inputs, and - is one; give one of them'],
+    ['-i 1-5 --shards 2', 'shards need a directory, not standard output: add --output DIR'],
+    ['-i 1-5 --prefix p -o d', '--prefix names shards, but none are requested: '],
+    ['-i 1-5 --shards 2 --shard-records 2 -o d', '--shards and --shard-records contradict each other'],
+    ['-n 5 file', '--head-count is not possible yet with inputs; give it with --input-range'],
+    ['-r', '--repeat is not possible yet with inputs; give it with --input-range'],
+  ])('are refused: %s', (line, message) => {
+    expect(refusalOf(...line.split(' '))).toContain(message);
+  });
+
+  it('are refused with every option that is about anything else', () => {
+    const values: Readonly<Record<string, string>> = {
+      ...{ 'shard-bytes': '1M', delimiter: 'x', 'length-prefixed': 'u32le', 'max-record': '1M', memory: '1G' },
+      ...{ 'temp-compress': 'zstd', 'io-limit': '/=1', 'input-ids': 'path' },
+    };
+    const goes =
+      /^(input-range|head-count|repeat|zero-terminated|output|shards|shard-records|compress|prefix|force|seed|workers|progress|quiet)$/;
+    const others = optionsOf('shuffle').filter(({ name }) => !goes.test(name));
+    expect(others.length).toBeGreaterThan(20);
+    const wordOf = ({ name, value }: OptionEntry) => `--${name}${value === undefined ? '' : `=${values[name] ?? '1'}`}`;
+    const lines = others.map((entry) => refusalOf('-i', '1-5', '-o', 'out', wordOf(entry)));
+    for (const [i, line] of lines.entries()) {
+      const { name } = others[i] ?? expect.fail();
+      expect(line, flagsOf(others[i] ?? expect.fail())).toMatch(
+        new RegExp(`^--${name} does not go with --input-range[:;] [a-z]`),
+      );
+    }
+    const reasons = (...names: string[]) => lines.filter((line) => names.some((name) => line.startsWith(`--${name} `)));
+    expect(reasons('header', 'memory', 'resume', 'profile', 'files-from', 'shard-bytes')).toEqual([
+      '--shard-bytes does not go with --input-range; give --shards or --shard-records',
+      '--header does not go with --input-range: each number is a line',
+      '--files-from does not go with --input-range: a range has no inputs',
+      '--memory does not go with --input-range: a range takes little memory and has no temp files',
+      '--resume does not go with --input-range: a range is not resumed; the same command with the same --seed writes the same bytes',
+      '--profile does not go with --input-range: a range has no passes to measure',
+    ]);
+  });
+});
+
+describe('the command', () => {
+  const { path } = directory;
+  const call = (line: string) => commandInProcess(line.split(' '), { cwd: path() });
+
+  it('writes a range into a file, with a summary', async () => {
+    const { exitCode, stdout, stderr } = await call('-i 1-5 --seed 42 -o out --workers 2');
+    expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: '' });
+    expect(readFileSync(path('out'), 'latin1').split('\n').sort()).toEqual(['', '1', '2', '3', '4', '5']);
+    expect(stderr).toMatch(
+      /^pileshuf: 5 numbers, 10 bytes in [\d.]+ s, [\d.]+ k?B\/s, seed 42, checksum [0-9a-f]{16}\n$/,
+    );
+    const json = await call('-i 1-5 --seed 42 -o out --force --progress json');
+    const events = json.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events.at(-1)).toMatchObject({ event: 'summary', numbers: 5, bytes: 10, seed: '42', shards: [] });
+    expect(events[0]).toMatchObject({ event: 'progress', phase: 'shuffle', pass: 1, passes: 1, bytesTotal: 10 });
+  });
+
+  it.each([
+    ['-r -i 1-6 -o out', 2, '--repeat without --head-count never ends; give --head-count, or write to standard output'],
+    ['-r -i 1-0 -n 1', 2, '--repeat has nothing to draw from: --input-range 1-0 has no numbers'],
+    ['-i 1-6 -o there', 2, 'the output there exists already; give --force to replace it'],
+    ['-i 1-6 -o nowhere/out', 2, /^pileshuf: the directory .*nowhere of the output does not exist; make it first$/],
+    ['-i 1-1000000000000000000 -o out', 1, /^pileshuf: not enough space for output on the device of .* MiB are needed/],
+    ['-i 1-6 --workers 5000', 2, '--workers is 5000; expected a whole number from 1 to 1024'],
+    ['-i 1-5 --resume -o out', 2, /^pileshuf: --resume does not go with --input-range: /],
+  ] as const)('refuses %s', async (line, exitCode, message) => {
+    writeFileSync(path('there'), 'precious\n');
+    await expectRefusal(path(), () => call(line), exitCode, message);
+  });
+
+  it('answers at once, however long the range is, and stops when its reader leaves', async () => {
+    const script = `${IN_TIME} "$@" -i 0-18446744073709551615 -n 3
+      for range in '-i 1-18446744073709551615' '-r -i 0-1'; do
+        ${IN_TIME} "$@" $range --workers 2 | head -n 2; echo "\${PIPESTATUS[0]}"
+      done`;
+    const { stdout, stderr, exitCode } = await runShell(script, ['-q']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const lines = stdout.toString().split('\n');
+    expect(lines).toHaveLength(3 + 2 * 3 + 1);
+    expect([lines[5], lines[8]]).toEqual(['141', '141']);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('ends with the code of %s, and leaves nothing', async (signal, exitCode) => {
+    const toFile = runCommand(['-i', '1-100000000', '-o', path('out'), '--workers', '2'], {
+      onSpawn: (pid) => {
+        const wait = setInterval(() => {
+          if (!readdirSync(path()).some((name) => name.endsWith('.out'))) return;
+          clearInterval(wait);
+          process.kill(pid, signal);
+        }, 20);
+      },
+    });
+    const result = await toFile;
+    expect(result).toMatchObject({
+      exitCode,
+      stderr: `pileshuf: interrupted by ${signal}: stopped before the end; no output was written\n`,
+    });
+    expect(readdirSync(path())).toEqual(['temp']);
+  });
+
+  it.runIf(fromCi)('ends an endless stream whose reader takes nothing', async () => {
+    const script = '"$@" > >(sleep 3) & sleep 1; kill -TERM $!; wait $!; echo "$?" >&2';
+    const { stderr } = await runShell(script, ['-r', '-i', '5-9']);
+    expect(stderr).toBe(
+      'pileshuf: interrupted by SIGTERM: stopped before the end; the output may be incomplete\n143\n',
+    );
+  });
+
+  it.runIf(existsSync('/dev/full'))('says when the disk is full', async () => {
+    const { exitCode, stderr } = await runShell(`${IN_TIME} "$@" > /dev/full`, ['-i', '1-3000000', '--workers', '2']);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^pileshuf: .*no space left.*\n$/),
+    });
+  });
+});

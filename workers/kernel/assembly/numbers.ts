@@ -1,0 +1,362 @@
+// The numbers of a range in random order, as text.
+//
+// A number is the low end of its range plus an offset. Which offset stands at a place is decided in one of three ways
+// (docs/RANGES.md):
+//
+//     sorted     a short range: the offsets ascend by keys, as records do
+//     permuted   a long one: a Feistel network over rows x columns gives the offset of any place by itself
+//     drawn      with replacement: a 128-bit fraction of the range for each place
+//
+// Each round of the network adds a function of one half to the other half. Where many places are asked for and a half has
+// at most 2^16 values, the functions are looked up in tables: this takes a sixth of the time.
+
+import { philoxBlock, philoxLanes, philoxVectors } from './philox';
+import { hashInCache, hashOfBlock } from './record-hash';
+import { COLUMNS_PLACE, KEYS_PLACE, OFFSETS_PLACE, ROWS_PLACE, scratchAt } from './scratch';
+
+/** Of a round function; the round is the copy. The keys of sorted offsets have purpose 0. */
+const ROUND_PURPOSE: u32 = 1;
+const DRAW_PURPOSE: u32 = 2;
+const ROUNDS: u32 = 10;
+/** Numbers that are made together. */
+const BATCH: u32 = 256;
+
+const IN_SIXTEEN: u64 = 10000000000000000;
+const IN_EIGHT: u32 = 100000000;
+/** The least number that fills a vector with its ending, or more. */
+const IN_ONE_VECTOR: u64 = 1000000000000000;
+const ASCII_0: i8 = 48;
+
+const SORTED: u32 = 0;
+const PERMUTED: u32 = 1;
+const TABLED: u32 = 2;
+const DRAWN: u32 = 3;
+
+let low: u64 = 0;
+let last: u64 = 0;
+let key: u64 = 0;
+let terminator: u32 = 0;
+let way: u32 = SORTED;
+/** Of sorted offsets: all of them, in their order, as u32. */
+let sorted: usize = 0;
+let rows: u64 = 1;
+let columns: u64 = 1;
+/** Of each round: its function of all values of a half, as u16. */
+let tables: usize = 0;
+let tableBytes: usize = 0;
+
+let sum: u64 = 0;
+let checksum: u64 = 0;
+
+/** Prepares for the numbers from `lowest` to `lowest + lastOffset`, each with the byte `ending` behind it. */
+export function prepareNumbers(lowest: u64, lastOffset: u64, rangeKey: u64, ending: u32): void {
+  low = lowest;
+  last = lastOffset;
+  key = rangeKey;
+  terminator = ending;
+}
+
+/**
+ * Sorts the offsets by their keys, equal keys by offset. `sortedAt` has room for all offsets as u32, `keysAt` for their
+ * keys as u64 and 24 bytes more, `countsAt` for 2^bits u32.
+ */
+export function sortOffsets(sortedAt: usize, keysAt: usize, countsAt: usize, bits: u32): void {
+  way = SORTED;
+  sorted = sortedAt;
+  const count = (last + 1) as usize;
+  const shift = (64 - bits) as u64;
+  memory.fill(countsAt, 0, (4 as usize) << bits);
+  for (let i: usize = 0; i < count; i += 4) {
+    philoxLanes(i, i + 1, i + 2, i + 3, 0, 0, key, keysAt + (i << 3));
+  }
+  for (let i: usize = 0; i < count; i++) {
+    const slot = countsAt + (((load<u64>(keysAt + (i << 3)) >> shift) as usize) << 2);
+    store<u32>(slot, load<u32>(slot) + 1);
+  }
+  let before: u32 = 0;
+  for (let slot = countsAt; slot < countsAt + ((4 as usize) << bits); slot += 4) {
+    const here = load<u32>(slot);
+    store<u32>(slot, before);
+    before += here;
+  }
+  for (let i: usize = 0; i < count; i++) {
+    const slot = countsAt + (((load<u64>(keysAt + (i << 3)) >> shift) as usize) << 2);
+    const place = load<u32>(slot);
+    store<u32>(slot, place + 1);
+    store<u32>(sortedAt + ((place as usize) << 2), i as u32);
+  }
+  // Offsets arrive in ascending order, and equal keys keep it.
+  for (let i: usize = 1; i < count; i++) {
+    const offset = load<u32>(sortedAt + (i << 2));
+    const own = load<u64>(keysAt + ((offset as usize) << 3));
+    let p = sortedAt + (i << 2);
+    while (p > sortedAt && load<u64>(keysAt + ((load<u32>(p - 4) as usize) << 3)) > own) {
+      store<u32>(p, load<u32>(p - 4));
+      p -= 4;
+    }
+    store<u32>(p, offset);
+  }
+}
+
+/**
+ * Permutes the offsets by a network over `rowCount` x `columnCount` places, both at most 2^32. `tablesAt` has room for
+ * `ROUNDS` tables of the larger count as u16, rounded up to 4 entries; 0: each function is computed each time.
+ */
+export function permuteOffsets(rowCount: u64, columnCount: u64, tablesAt: usize): void {
+  way = tablesAt == 0 ? PERMUTED : TABLED;
+  rows = rowCount;
+  columns = columnCount;
+  if (tablesAt == 0) return;
+  tables = tablesAt;
+  tableBytes = ((((max<u64>(rows, columns) + 3) as usize) >> 2) << 3);
+  const keys = scratchAt(KEYS_PLACE);
+  for (let round: u32 = 0; round < ROUNDS; round++) {
+    const modulus = (round & 1) == 0 ? rows : columns;
+    const table = tables + (round as usize) * tableBytes;
+    for (let i: usize = 0; i < tableBytes >> 1; i += 4) {
+      philoxLanes(i, i + 1, i + 2, i + 3, round, ROUND_PURPOSE, key, keys);
+      for (let l: usize = 0; l < 4; l++) {
+        store<u16>(table + ((i + l) << 1), scaled(load<u64>(keys + (l << 3)), modulus) as u16);
+      }
+    }
+  }
+}
+
+/** Draws the offset of each place, with replacement. */
+export function drawOffsets(): void {
+  way = DRAWN;
+}
+
+/** The sum of the numbers that the last `writeNumbers` wrote, modulo 2^64. */
+export function numbersSum(): u64 {
+  return sum;
+}
+
+/** The multiset checksum of their texts. */
+export function numbersChecksum(): u64 {
+  return checksum;
+}
+
+/**
+ * Writes the numbers at `count` places from `first` on to `out`, each in decimal with the ending behind it. Writes up to
+ * 16 bytes too far. Returns the address behind them.
+ */
+export function writeNumbers(first: u64, count: u32, out: usize): usize {
+  const offsets = scratchAt(OFFSETS_PLACE);
+  sum = 0;
+  checksum = 0;
+  for (let done: u32 = 0; done < count; done += BATCH) {
+    const together = min<u32>(BATCH, count - done);
+    if (way == SORTED) takeSorted((first + done) as usize, together, offsets);
+    else if (way == DRAWN) draw(first + done, together, offsets);
+    else permute(first + done, together, offsets);
+    out = putNumbers(offsets, together, out);
+  }
+  return out;
+}
+
+function takeSorted(first: usize, count: u32, offsets: usize): void {
+  for (let i: usize = 0; i < count; i++) store<u64>(offsets + (i << 3), load<u32>(sorted + ((first + i) << 2)));
+}
+
+function draw(first: u64, count: u32, offsets: usize): void {
+  const block = scratchAt(KEYS_PLACE);
+  for (let i: usize = 0; i < count; i++) {
+    const place = first + i;
+    philoxBlock(place as u32, (place >> 32) as u32, 0, DRAW_PURPOSE, key as u32, (key >> 32) as u32, block);
+    store<u64>(offsets + (i << 3), fractionOf(load<u64>(block, 8), load<u64>(block)));
+  }
+}
+
+/** All places of a batch pass through a round together: they do not wait for each other, and its table stays in the cache. */
+function permute(first: u64, count: u32, offsets: usize): void {
+  const row = scratchAt(ROWS_PLACE);
+  const column = scratchAt(COLUMNS_PLACE);
+  // Places behind the last one are computed, too, and not used.
+  const padded = (count + 3) & ~3;
+  let r = first / columns;
+  let c = first - r * columns;
+  for (let i: usize = 0; i < padded; i++) {
+    store<u32>(row + (i << 2), r as u32);
+    store<u32>(column + (i << 2), c as u32);
+    c += 1;
+    if (c == columns) {
+      c = 0;
+      r += 1;
+    }
+  }
+  passThrough(row, column, padded);
+  const rowAgain = row + ((BATCH as usize) << 2);
+  const columnAgain = column + ((BATCH as usize) << 2);
+  for (let i: usize = 0; i < count; i++) {
+    let offset = (load<u32>(row + (i << 2)) as u64) * columns + (load<u32>(column + (i << 2)) as u64);
+    // Rows and columns may have a few places more than there are offsets: such a place leads to another one.
+    while (offset > last) {
+      store<u32>(rowAgain, (offset / columns) as u32);
+      store<u32>(columnAgain, (offset % columns) as u32);
+      passThrough(rowAgain, columnAgain, 4);
+      offset = (load<u32>(rowAgain) as u64) * columns + (load<u32>(columnAgain) as u64);
+    }
+    store<u64>(offsets + (i << 3), offset);
+  }
+}
+
+function passThrough(row: usize, column: usize, count: u32): void {
+  for (let round: u32 = 0; round < ROUNDS; round += 2) {
+    addRound(row, column, count, round, rows);
+    addRound(column, row, count, round + 1, columns);
+  }
+}
+
+/** Adds the function of the round of each `other` half to the half, modulo `modulus`. */
+function addRound(half: usize, other: usize, count: u32, round: u32, modulus: u64): void {
+  const end = half + ((count as usize) << 2);
+  if (way == TABLED) {
+    const table = tables + (round as usize) * tableBytes;
+    const m = modulus as u32;
+    for (; half < end; half += 4, other += 4) {
+      const moved = load<u32>(half) + load<u16>(table + ((load<u32>(other) as usize) << 1));
+      store<u32>(half, select<u32>(moved - m, moved, moved >= m));
+    }
+    return;
+  }
+  const keys = scratchAt(KEYS_PLACE);
+  const m = i32x4.splat(modulus as u32);
+  for (; half < end; half += 16, other += 16) {
+    philoxVectors(v128.load(other), i32x4.splat(0), round, ROUND_PURPOSE, key, keys);
+    const words01 = v128.load(keys);
+    const words23 = v128.load(keys, 16);
+    const word0 = v128.shuffle<u32>(words01, words23, 0, 2, 4, 6);
+    const word1 = v128.shuffle<u32>(words01, words23, 1, 3, 5, 7);
+    let f = word1;
+    if (modulus >> 32 == 0) {
+      const low01 = i64x2.shr_u(i64x2.extmul_low_i32x4_u(word0, m), 32);
+      const low23 = i64x2.shr_u(i64x2.extmul_high_i32x4_u(word0, m), 32);
+      const high01 = i64x2.add(i64x2.extmul_low_i32x4_u(word1, m), low01);
+      const high23 = i64x2.add(i64x2.extmul_high_i32x4_u(word1, m), low23);
+      f = v128.shuffle<u32>(high01, high23, 1, 3, 5, 7);
+    }
+    // A sum may have 33 bits: what is missing up to the modulus has 32.
+    const h = v128.load(half);
+    const missing = i32x4.sub(m, f);
+    v128.store(half, v128.bitselect(i32x4.sub(h, missing), i32x4.add(h, f), i32x4.ge_u(h, missing)));
+  }
+}
+
+/** floor(fraction * count / 2^64), exact for count <= 2^32. */
+// @ts-ignore: decorator
+@inline
+function scaled(fraction: u64, count: u64): u64 {
+  return ((fraction >> 32) * count + (((fraction & 0xffffffff) * count) >> 32)) >> 32;
+}
+
+/** floor((high * 2^64 + low) * count / 2^128), for the count of all offsets, which may be 2^64. */
+function fractionOf(high: u64, lower: u64): u64 {
+  if (last == u64.MAX_VALUE) return high;
+  const count = last + 1;
+  const carried = highProduct(lower, count);
+  const rest = high * count + carried;
+  return highProduct(high, count) + (rest < carried ? 1 : 0);
+}
+
+/** floor(a * b / 2^64) */
+function highProduct(a: u64, b: u64): u64 {
+  const aLow = a & 0xffffffff;
+  const aHigh = a >> 32;
+  const bLow = b & 0xffffffff;
+  const bHigh = b >> 32;
+  const middle = aHigh * bLow + ((aLow * bLow) >> 32);
+  const other = aLow * bHigh + (middle & 0xffffffff);
+  return aHigh * bHigh + (middle >> 32) + (other >> 32);
+}
+
+/** Writes the numbers with these offsets. Returns the address behind them. */
+function putNumbers(offsets: usize, count: u32, out: usize): usize {
+  let numbers = sum;
+  let hashes = checksum;
+  const lowest = low;
+  const ending = i8x16.splat(terminator as i8);
+  for (let p = offsets, end = p + ((count as usize) << 3); p < end; p += 8) {
+    const value = lowest + load<u64>(p);
+    numbers += value;
+    if (value < IN_ONE_VECTOR) {
+      const digits = sixteenDigits(value);
+      const length = 16 - leadingZeros(digits);
+      const text = v128.or(leftAligned(digits, length), v128.and(i8x16.eq(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(length as i8)), ending));
+      v128.store(out, text);
+      out += length + 1;
+      hashes += hashOfBlock(text, length + 1);
+    } else {
+      const start = out;
+      out = putLong(out, value);
+      store<u8>(out, terminator as u8);
+      out += 1;
+      hashes += hashInCache(start, (out - start) as u32);
+    }
+  }
+  sum = numbers;
+  checksum = hashes;
+  return out;
+}
+
+/** Writes all digits of a number, whatever their count. */
+function putLong(out: usize, value: u64): usize {
+  const top = value / IN_SIXTEEN;
+  if (top > 0) {
+    const digits = sixteenDigits(top);
+    const length = 16 - leadingZeros(digits);
+    v128.store(out, leftAligned(digits, length));
+    out += length;
+    v128.store(out, i8x16.add(sixteenDigits(value - top * IN_SIXTEEN), i8x16.splat(ASCII_0)));
+    return out + 16;
+  }
+  const digits = sixteenDigits(value);
+  const length = 16 - leadingZeros(digits);
+  v128.store(out, leftAligned(digits, length));
+  return out + length;
+}
+
+/** Of sixteen digits; the last one counts as none. */
+// @ts-ignore: decorator
+@inline
+function leadingZeros(digits: v128): u32 {
+  return ctz<i32>(i8x16.bitmask(i8x16.ne(digits, i8x16.splat(0))) | 0x8000);
+}
+
+/** The last `length` of sixteen digits as text, from the first lane on, with zero bytes behind them. */
+// @ts-ignore: decorator
+@inline
+function leftAligned(digits: v128, length: u32): v128 {
+  // A lane from 16 on does not exist, and gives zero.
+  const from = i8x16.add(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat((16 - length) as i8));
+  return i8x16.swizzle(i8x16.add(digits, i8x16.splat(ASCII_0)), from);
+}
+
+/** The 16 digits of a number below 10^16, one in each lane, the highest first. */
+// @ts-ignore: decorator
+@inline
+function sixteenDigits(value: u64): v128 {
+  let upper: u32 = 0;
+  let lower = value as u32;
+  if (value >= (IN_EIGHT as u64)) {
+    if (value >> 32 == 0) {
+      upper = lower / IN_EIGHT;
+    } else {
+      upper = (value / (IN_EIGHT as u64)) as u32;
+    }
+    lower = (value - (upper as u64) * (IN_EIGHT as u64)) as u32;
+  }
+  const upperTop = upper / 10000;
+  const lowerTop = lower / 10000;
+  // Four digits in each lane of 32 bits, then two in each of 16, then one in each of 8.
+  let fours = i32x4.splat(upperTop);
+  fours = i32x4.replace_lane(fours, 1, upper - upperTop * 10000);
+  fours = i32x4.replace_lane(fours, 2, lowerTop);
+  fours = i32x4.replace_lane(fours, 3, lower - lowerTop * 10000);
+  const hundreds = i32x4.shr_u(i32x4.mul(fours, i32x4.splat(5243)), 19);
+  const rest = i32x4.sub(fours, i32x4.mul(hundreds, i32x4.splat(100)));
+  const twos = v128.or(hundreds, i32x4.shl(rest, 16));
+  const tens = i16x8.shr_u(i16x8.mul(twos, i16x8.splat(103)), 10);
+  const ones = i16x8.sub(twos, i16x8.mul(tens, i16x8.splat(10)));
+  return v128.or(tens, i16x8.shl(ones, 8));
+}
