@@ -41,7 +41,6 @@ describe('an option of another program', () => {
 
   it.each<[CommandName, string, string]>([
     ['stream', '-n10', 'for the first N lines of the output, add | head -n N'],
-    ['shuffle-store', '--head-count=5', 'for the first N lines of the output, add | head -n N'],
     ['append', '-i1-10', 'a store keeps records; pileshuf -i LO-HI writes numbers'],
     ['pile', '-r', 'a directory stands for all files below it; each record comes once, and pileshuf stream '],
   ])('is named by the commands of stores, too: %s %s', async (name, word, advice) => {

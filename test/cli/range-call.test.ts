@@ -21,9 +21,9 @@ const directory = useTestDirectory();
 function parse(...argv: string[]): RangeOptions | undefined {
   const parsed = parseCommand(command, argv);
   if (parsed.kind === 'print') return expect.fail('it prints');
-  const range = rangeCallOf(parsed);
-  if (range === undefined) shuffleCallOf(parsed);
-  return range;
+  const call = rangeCallOf(parsed);
+  if (call === undefined) shuffleCallOf(parsed);
+  return call?.options;
 }
 
 function refusalOf(...argv: string[]): string {
@@ -92,8 +92,6 @@ describe('the words of a range', () => {
     ['-i 1-5 --shards 2', 'shards need a directory, not standard output: add --output DIR'],
     ['-i 1-5 --prefix p -o d', '--prefix names shards, but none are requested: '],
     ['-i 1-5 --shards 2 --shard-records 2 -o d', '--shards and --shard-records contradict each other'],
-    ['-n 5 file', '--head-count is not possible yet with inputs; give it with --input-range'],
-    ['-r', '--repeat is not possible yet with inputs; give it with --input-range'],
   ])('are refused: %s', (line, message) => {
     expect(refusalOf(...line.split(' '))).toContain(message);
   });
@@ -104,7 +102,7 @@ describe('the words of a range', () => {
       ...{ 'temp-compress': 'zstd', 'io-limit': '/=1', 'input-ids': 'path' },
     };
     const goes =
-      /^(input-range|head-count|repeat|zero-terminated|output|shards|shard-records|compress|prefix|force|seed|workers|progress|quiet)$/;
+      /^(input-range|head-count|repeat|zero-terminated|output|shards|shard-records|compress|prefix|force|seed|random-source|workers|progress|quiet)$/;
     const others = optionsOf('shuffle').filter(({ name }) => !goes.test(name));
     expect(others.length).toBeGreaterThan(20);
     const wordOf = ({ name, value }: OptionEntry) => `--${name}${value === undefined ? '' : `=${values[name] ?? '1'}`}`;
