@@ -27,7 +27,7 @@ const words = Array.from({ length: 2000 }, (_, i) => `${i} ${'x'.repeat(Math.flo
 const ways: readonly (readonly [string, Partial<Tuning>])[] = [
   ['on the calling thread', { inline: true }],
   ['on threads', { inline: false }],
-  ['on piles', { inline: true, hold: false, keepInRam: false, readBytes: 4096, bufferBytes: 512 }],
+  ['on piles', { inline: true, hold: false, keepInRam: false, readBytes: 128, bufferBytes: 512 }],
   ['in a memory that fills up', { inline: true, recordMemoryBytes: 500_000, regionBytes: 65_536, sliceBytes: 20_000 }],
 ];
 
@@ -59,6 +59,18 @@ describe('records that are given', () => {
     const expected = ['', 'a', '\xff\0', '\xc3\xa9'].map((record) => record + delimiter);
     expect(output).toHaveLength(expected.join('').length);
     for (const record of expected) expect(output).toContain(record);
+  });
+
+  it('are more than a window of the reader takes', async () => {
+    // The ends of many lie at, or one byte behind, the end of a window.
+    const records = Array.from({ length: 40_000 }, (_, i) => String(i).padEnd(60 + (i % 97), '.'));
+    writeFileSync(directory.path('in'), `${records.join('\n')}\n`);
+    const ofFile = await shuffled({ inputs: [directory.path('in')] }, { inline: true });
+    for (const [, tuning] of ways.slice(1)) {
+      const { report, output } = await shuffled({ inputs: [{ records }] }, tuning);
+      expect(report.checksum).toBe(ofFile.report.checksum);
+      expect(output === ofFile.output).toBe(true);
+    }
   });
 
   it('stand beside files, with the ordinal of their place', async () => {
