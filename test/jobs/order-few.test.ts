@@ -5,12 +5,12 @@ import { cutIntoRecords, joinRecords } from '#src/formats/record-list.js';
 import { shuffle } from '#src/index.js';
 import { areFew, orderFew } from '#src/jobs/order-few.js';
 import { drawsFor, noiseOf } from '../fixtures/draws.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 const NEWLINE = 0x0a;
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 describe('orderFew', () => {
   it.each([
