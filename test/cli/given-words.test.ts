@@ -6,9 +6,9 @@ import { commandInProcess } from '../fixtures/command-in-process.js';
 import { DONE, seen } from '../fixtures/command-outcome.js';
 import { runCommand } from '../fixtures/run-command.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { useTestDirectory } from '../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 const run = (...argv: readonly string[]) =>
   commandInProcess(['-q', '-T', directory.temp, '--progress', 'none', ...argv], { cwd: directory.path() });

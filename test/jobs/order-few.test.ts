@@ -1,11 +1,16 @@
 /** A few records, ordered without passes: the same order as that of the definition. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cutIntoRecords, joinRecords } from '#src/formats/record-list.js';
+import { shuffle } from '#src/index.js';
 import { areFew, orderFew } from '#src/jobs/order-few.js';
 import { drawsFor, noiseOf } from '../fixtures/draws.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
 const NEWLINE = 0x0a;
+
+const directory = useMemoryDirectory();
 
 describe('orderFew', () => {
   it.each([
@@ -30,6 +35,15 @@ describe('orderFew', () => {
     const text = Buffer.concat(records.map((record) => Buffer.concat([record, Buffer.from('\n')])));
     const expected = Buffer.concat(referenceOrder([text], 'many'));
     expect(Buffer.from(orderFew(cutIntoRecords(text, NEWLINE), 'many')).equals(expected)).toBe(true);
+  });
+
+  it('orders by all of the key where the upper halves are equal', async () => {
+    // Of so many, ten pairs have equal upper halves, and five of them are in another order than by their positions.
+    const text = Buffer.from(Array.from({ length: 300_000 }, (_, i) => `${i.toString(36)}\n`).join(''));
+    writeFileSync(directory.path('in'), text);
+    const output = directory.path('out');
+    await shuffle({ inputs: [directory.path('in')], output, seed: 'halves', tempDirs: [directory.temp] });
+    expect(readFileSync(output).equals(orderFew(cutIntoRecords(text, NEWLINE), 'halves'))).toBe(true);
   });
 
   it('gives the first ones of the order', () => {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, VerificationError } from '#src/errors.js';
 import { gzip } from '#src/formats/codecs/gzip.js';
+import { joinRecords } from '#src/formats/record-list.js';
 import type { Coverage } from '#src/inputs/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '#src/inputs/list-inputs.js';
 import { CoverageCheck } from '#src/passes/coverage-check.js';
@@ -73,6 +74,16 @@ describe('CoverageCheck', () => {
     const verify = () => verifyCoverage([file('packed.gz', 10, gzip)], parts);
     expect(verify).toThrow(VerificationError);
     expect(verify).toThrow(message);
+  });
+
+  it('refuses records in memory of which a part was not taken', () => {
+    const list = joinRecords(['aaaa', 'bbbb'], Buffer.from('\n'));
+    const inputs: Input[] = [{ kind: 'list', path: 'the given records', identity: 'list', list }];
+    expect(() => verifyCoverage(inputs, [part(0, 10, 0, 10)])).not.toThrow();
+    expect(() => verifyCoverage(inputs, [part(0, 5, 0, 5)])).toThrow(
+      'the given records was read up to byte 5, expected 10',
+    );
+    expect(() => verifyCoverage(inputs, [])).toThrow('the given records was read up to byte 0, expected 10');
   });
 
   it('accepts ranges without a record of their own beside one that reads all, in any order', () => {

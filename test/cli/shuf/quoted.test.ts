@@ -22,7 +22,7 @@ describe('quote', () => {
 });
 
 describe('quoteName', () => {
-  it.each<[string, string]>([
+  it.each<readonly [string, string]>([
     ['', "''"],
     ['a-Z0_9/.,+%@]', 'a-Z0_9/.,+%@]'],
     ['é', 'é'],

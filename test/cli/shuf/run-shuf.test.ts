@@ -16,6 +16,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
 import { makePipe } from '../../fixtures/make-pipe.js';
+import { fromCi, sampled } from '../../fixtures/scale.js';
 import {
   builtCommand,
   runProgram,
@@ -23,10 +24,10 @@ import {
   runShufScript,
   shufInProcess,
 } from '../../fixtures/shuf-in-process.js';
-import { useTestDirectory } from '../../fixtures/temp-directory.js';
+import { useMemoryDirectory } from '../../fixtures/temp-directory.js';
 import { referenceOrder } from '../../laws/reference-order.js';
 
-const directory = useTestDirectory();
+const directory = useMemoryDirectory();
 
 const SOURCE = 'a source of random bytes';
 const SEED = createHash('sha256').update(SOURCE).digest('hex');
@@ -105,20 +106,22 @@ describe('many records', () => {
     await shuffle({ inputs: [directory.path('in')], output: directory.path('expected'), seed: SEED });
     const expected = readFileSync(directory.path('expected'));
     writeFileSync(directory.path('source'), SOURCE);
-    for (const call of ['shuf in', 'shuf <in', 'cat in | shuf -', 'cat in | shuf /dev/stdin', 'shuf <(cat in)']) {
+    const calls = ['shuf in', 'cat in | shuf -', 'shuf <in', 'cat in | shuf /dev/stdin', 'shuf <(cat in)'];
+    for (const call of sampled(calls, 4)) {
       const result = runShufScript(`${call} --random-source=source`, directory.path());
       expect({ ...result, stdout: result.stdout.equals(expected) }).toEqual({ end: 0, stdout: true, stderr: '' });
     }
   });
 
   it('replace their own file', async () => {
-    writeFileSync(directory.path('in'), text, { mode: 0o640 });
+    const fewer = linesOf(30_000);
+    writeFileSync(directory.path('in'), fewer, { mode: 0o640 });
     expect(await shuf(['in', '-o', 'in'])).toEqual(quiet(''));
-    expect(readFileSync(directory.path('in'), 'latin1') === ordered(text)).toBe(true);
+    expect(readFileSync(directory.path('in'), 'latin1') === ordered(fewer)).toBe(true);
     expect(statSync(directory.path('in')).mode & 0o777).toBe(0o640);
   });
 
-  it('may be a compressed file, taken as it is', () => {
+  it.runIf(fromCi)('may be a compressed file, taken as it is', () => {
     const packed = gzipSync(text, { level: 0 });
     writeFileSync(directory.path('in'), packed);
     const { stdout } = runShufCommand(['in'], { cwd: directory.path() });
@@ -126,7 +129,7 @@ describe('many records', () => {
     expect(sorted(stdout) === sorted(Buffer.concat([packed, Buffer.from('\n')]))).toBe(true);
   });
 
-  it('end with the signal that ends the process', async () => {
+  it.runIf(fromCi)('end with the signal that ends the process', async () => {
     writeFileSync(directory.path('in'), text);
     const child = spawn(process.execPath, [builtCommand, 'shuf'], { stdio: ['pipe', 'ignore', 'pipe'] });
     child.stdin.write(text);
@@ -268,6 +271,7 @@ describe('the program', () => {
     const run = (script: string) => runShufScript(script, directory.path());
     expect(run(`shuf -e $'a\\xffb'`).stdout).toEqual(Buffer.from('a\xffb\n', 'latin1'));
     expect(run(`echo x >$'\\xff'; shuf $'\\xff'`).stdout).toEqual(Buffer.from('x\n'));
+    if (!fromCi) return;
     expect(run(`seq 200000 >$'\\xff'; shuf $'\\xff' | sort -n | tail -n 1`).stdout.toString()).toBe('200000\n');
     expect(run(`shuf $'\\xfe'`).stderr).toBe("shuf: ''$'\\376': No such file or directory\n");
     expect(run(`shuf -o $'\\xfe' $'\\xff'`).stderr).toBe("shuf: ''$'\\376': expected a name in UTF-8\n");
