@@ -54,9 +54,10 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, resume, output = '-' }: ReportingValues = parsed.values;
-    // Only the main command leaves jobs that can be resumed.
-    const adviseResume = command === shuffleCommand ? resumeAdviser(argv, resume === true) : undefined;
+    const { progress: style, quiet, resume, range, output = '-' }: ReportingValues = parsed.values;
+    // Only the main command leaves jobs that can be resumed, and only with inputs.
+    const leavesJobs = command === shuffleCommand && range === undefined;
+    const adviseResume = leavesJobs ? resumeAdviser(argv, resume === true) : undefined;
     reporter = createReporter(
       { style, quiet, adviseResume, sharesTerminal: writesRecords(command.name) && mayReachTerminal(output) },
       stderr,
@@ -107,5 +108,6 @@ interface ReportingValues {
   readonly progress?: ReporterOptions['style'];
   readonly quiet?: boolean;
   readonly resume?: boolean;
+  readonly range?: unknown;
   readonly output?: string;
 }

@@ -44,8 +44,12 @@ export interface EarlierAttempt {
 /** The site of a job with its output on disk, and how the job starts there. */
 export type StartedFiles = FilesSite & { readonly start: JobStart };
 
-/** The options that decide about an earlier attempt. */
-export type StartRequest = Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'>;
+/** What decides about an earlier attempt. */
+export interface StartRequest
+  extends Pick<OutputRequest & ResumeRequest & TalkRequest, 'force' | 'resume' | 'onWarning'> {
+  /** Whether jobs of this kind can be resumed. Default true. */
+  readonly mayResume?: boolean;
+}
 
 /** Whether the attempt left work on disk: piles, or an output that was moving. Piles in memory are gone. */
 export function hasWorkOnDisk({ manifest, journal }: EarlierAttempt): boolean {
@@ -83,8 +87,10 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       return { kind: 'fresh', directory };
     }
     if (!request.resume) {
+      const { mayResume = true } = request;
+      const advice = mayResume ? 'give `resume` to resume it, or `force` to discard it' : 'give `force` to discard it';
       throw new UsageError(
-        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: give \`resume\` to resume it, or \`force\` to discard it`,
+        `an unfinished or kept job of ${manifest.output} exists in ${paths.jobDirectory}: ${advice}`,
         'ERR_JOB_UNFINISHED',
       );
     }

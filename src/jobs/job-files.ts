@@ -45,6 +45,8 @@ export interface JobFilesParts {
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly isResumable: boolean;
+  /** Whether a later call can resume the job, if only to finish the moves of its outputs. */
+  readonly mayResume: boolean;
   /** Undefined: between the passes, nothing on disk is of use to a later attempt. */
   readonly layout: KeptLayout | undefined;
   readonly keepTemp: boolean;
@@ -139,11 +141,21 @@ export class JobFiles {
     await directory.syncNames();
   }
 
-  /** Decides, before anything is removed, whether the work so far stays for a later attempt. */
-  async failed(error: unknown): Promise<void> {
-    const { site } = this.#parts;
-    if (await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob)) this.#keep(error);
-    else this.#fate = 'discarded';
+  /**
+   * Decides, before anything is removed, whether the work so far stays for a later attempt.
+   * @param warn tells of what stays though nobody can resume it.
+   */
+  async failed(error: unknown, warn: (error: unknown) => void): Promise<void> {
+    const { site, mayResume } = this.#parts;
+    if (!(await isWorthKeeping(error, site.paths.jobDirectory, this.outlivesJob))) this.#fate = 'discarded';
+    else if (mayResume) this.#keep(error);
+    else {
+      this.#fate = 'kept';
+      const { jobDirectory, stagingDirectory } = site.paths;
+      warn(
+        `${jobDirectory} and ${stagingDirectory} remain, because outputs had begun to move; \`force\` replaces them`,
+      );
+    }
   }
 
   /** The outputs have their final names. */

@@ -70,7 +70,7 @@ export async function workAt<T>(
     // A stream cannot be taken back.
     if (site.kind === 'stream')
       throw thrown instanceof AbortError ? new AbortError(thrown.cause, 'incomplete') : thrown;
-    await site.failed(thrown);
+    await site.failed(thrown, warn);
     throw thrown;
   });
   // The output is in place: failing to remove a temp file must not fail the job.

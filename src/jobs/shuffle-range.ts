@@ -100,7 +100,7 @@ async function prepareRange(
   if (chosen.kind === 'files' && request.isEndless)
     throw new UsageError('`repeat` without `headCount` never ends; give `headCount`, or write to standard output');
   const plan = planRange(request, tuning);
-  const start = { ...request, resume: false };
+  const start = { ...request, resume: false, mayResume: false };
   const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;
   const gates = new DeviceGates({});
   if (site.kind === 'files') {
@@ -161,7 +161,7 @@ async function openSite(prepared: PreparedRange, scope: JobScope): Promise<JobFi
   const describe = (removesJobDirectory: boolean) =>
     describeWithoutInputs(request, request.seed, site, removesJobDirectory);
   const { directory } = site.start;
-  const neverResumed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
+  const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
   return openFiles({ site, directory, disks: new TempDisks([], gates), outputGate, ...neverResumed, describe }, scope);
 }
 

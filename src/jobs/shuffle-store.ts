@@ -120,7 +120,7 @@ async function prepareStoreShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   if (chosen.kind === 'stream') requireNotRead(chosen.output.path, filesOfStore(snapshot.directory));
   const disks = new TempDisks(chosen.tempDirs, gates);
-  const start = { ...request, resume: false };
+  const start = { ...request, resume: false, mayResume: false };
   const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(start, chosen) } : chosen;
   if (site.kind === 'files') {
     releases.push(() => site.start.directory.release());
@@ -162,7 +162,7 @@ function openSite(prepared: PreparedStoreShuffle, scope: JobScope): Promise<Open
   const describe = (removesJobDirectory: boolean) =>
     describeWithoutInputs(request, snapshot.settings.seed, site, removesJobDirectory);
   const { directory } = site.start;
-  const neverResumed = { earlier: undefined, isResumable: false, layout: undefined, keepTemp: false };
+  const neverResumed = { earlier: undefined, isResumable: false, mayResume: false, layout: undefined, keepTemp: false };
   return openFiles({ site, directory, disks, outputGate, ...neverResumed, describe }, scope);
 }
 

@@ -76,7 +76,8 @@ function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite>
   const { isResumable, layout } = plan;
   const { directory } = site.start;
   const { keepTemp } = request;
-  return openFiles({ site, directory, earlier, disks, outputGate, isResumable, layout, keepTemp, describe }, scope);
+  const parts = { site, directory, earlier, disks, outputGate, isResumable, layout, keepTemp, describe };
+  return openFiles({ ...parts, mayResume: true }, scope);
 }
 
 async function shuffleAt(

@@ -180,6 +180,19 @@ describe('what can be resumed', () => {
     expect(isHeld(places)).toBe(false);
   });
 
+  it.each(kinds)(
+    'is refused by a job of a kind that cannot be resumed, which can only discard it: %s',
+    async (_, left) => {
+      const places = await leave(left);
+      const request = { ...completeShuffle(optionsOf({})), mayResume: false };
+      await expect(findStart(request, placesOf({}))).rejects.toMatchObject({
+        code: 'ERR_JOB_UNFINISHED',
+        message: `an unfinished or kept job of ${directory.path('out', 'result')} exists in ${places.paths.jobDirectory}: give \`force\` to discard it`,
+      });
+      expect(isHeld(places)).toBe(false);
+    },
+  );
+
   it.each(kinds)('is taken up with --resume, also with --force: %s', async (_, left) => {
     const places = await leave(left);
     for (const force of [false, true]) {
