@@ -1,8 +1,8 @@
 /**
  * A sink that compresses. It gathers records in its buffers, used together as one; each time they are full, their bytes
  * become one member, so that a file is a sequence of members of a few MiB that others can read in parallel. Where a member
- * lies is known only when those before it are written: a task compresses ahead, holds its members in spare memory, and
- * appends them when it is its turn. A task that finds no spare memory left waits for its turn, and from then on appends at
+ * lies is known only when those before it are written: a task compresses ahead, its members wait in spare memory, and
+ * it appends them when it is its turn. A task that finds no spare memory left waits for its turn, and from then on appends at
  * once.
  *
  *     task 0   | compress, append | compress, append |
