@@ -95,7 +95,8 @@ async function shuffleAt(
   openingMemory.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: plan.slices.length };
-  const threads = await startThreads(size, { control, stop }, profile.add, releases);
+  const startAgain = () => startThreads(size, { control, stop }, profile.add, releases);
+  const threads = await startAgain();
   const { ramPool, recordMemory } = await openingMemory;
   const piling = { layout: { pileCount, stripeCount, ...site.piles }, ramPool, tempZstdLevel: request.tempZstdLevel };
 
@@ -112,7 +113,7 @@ async function shuffleAt(
   const scatter = () =>
     recordMemory === undefined
       ? scatterInputs(scatterWork, threads, keptPileSets)
-      : holdInputs({ ...scatterWork, ...recordMemory }, threads);
+      : holdInputs({ ...scatterWork, ...recordMemory, startAgain }, threads);
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
   const pass1 = await progress.during('scatter', plan.inputBytes, watched);
   const piles = pass1.value;

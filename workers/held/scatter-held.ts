@@ -2,6 +2,7 @@
  * Scatters held records from where they lie: when the memory for records is full, a job takes piles instead. The scatter
  * has a memory of its own, so the records pass through a small buffer as stored records, and long ones directly.
  */
+import { RecordOverMemoryError } from '../../src/errors.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { STORED_HEADER_BYTES } from '../../src/plan/arena-sizes.js';
 import { STAGING_BYTES } from '../../src/plan/hold-plan.js';
@@ -9,7 +10,10 @@ import type { ScatterArena } from '../piles/scatter-arena.js';
 import type { RecordMemory } from '../record-memory.js';
 import type { HoldSettings } from '../settings.js';
 
-/** Scatters all records of a directory. */
+/**
+ * Scatters all records of a directory.
+ * @throws RecordOverMemoryError if the memory beside the held records has no room for one of them.
+ */
 export function scatterHeld(
   memory: RecordMemory,
   { pileCount, blockBytes }: Pick<HoldSettings, 'pileCount' | 'blockBytes'>,
@@ -42,7 +46,9 @@ export function scatterHeld(
 function scatterStored({ kernel, window }: ScatterArena, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.byteLength; ) {
     const room = window.makeRoom();
-    if (typeof room !== 'number') throw new RangeError('a held record is longer than the memory for one');
+    if (typeof room !== 'number') {
+      throw new RecordOverMemoryError('a held record does not fit the memory beside those that are held');
+    }
     const count = Math.min(room, bytes.byteLength - done);
     kernel.write(bytes.subarray(done, done + count), window.filledEnd);
     window.filledEnd += count;
