@@ -119,6 +119,13 @@ export class InputError extends PileshufError {
   }
 }
 
+/** A record is shorter than the limit and does not fit the memory: with more of it, the job can be done. */
+export class RecordOverMemoryError extends InputError {
+  constructor(message: string) {
+    super('ERR_RECORD_TOO_LONG', message);
+  }
+}
+
 /** The error for an input whose bytes are not as its format demands. @param problem begins with the place. */
 export function corruptInput(path: string, problem: string, options?: { cause?: unknown }): InputError {
   return new InputError('ERR_INPUT_CORRUPT', `${path}: ${problem}`, options);
@@ -208,6 +215,7 @@ export class ClosedPipeError extends PileshufError {
 
 /** The classes that `kind` does not tell. The names travel, since a bundler may rename classes. */
 const subclasses = {
+  'record over memory': RecordOverMemoryError,
   'staged output': StagedOutputError,
   'wrong twice': WrongTwiceError,
   'wrong stream': WrongStreamError,
@@ -215,7 +223,7 @@ const subclasses = {
 
 type Subclass = keyof typeof subclasses;
 
-const subclassNames: readonly Subclass[] = ['staged output', 'wrong twice', 'wrong stream'];
+const subclassNames: readonly Subclass[] = ['record over memory', 'staged output', 'wrong twice', 'wrong stream'];
 
 /** A `PileshufError` as plain data that survives structured cloning. */
 export interface EncodedError {

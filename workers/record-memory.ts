@@ -72,6 +72,23 @@ export class RecordMemory {
     return address;
   }
 
+  /**
+   * Makes the region of this thread longer.
+   * @returns false: the bytes behind it are taken, or there is too little left.
+   */
+  extendRegion(byteLength: number): boolean {
+    const { region } = this;
+    const { ownEnd, pass1End } = this.#handle;
+    if (region.end + byteLength > pass1End || !this.#control.takeSpare(byteLength)) return false;
+    const taken = BigInt(region.end - ownEnd);
+    if (Atomics.compareExchange(this.#words, TAKEN_WORD, taken, taken + BigInt(byteLength)) === taken) {
+      region.end += byteLength;
+      return true;
+    }
+    this.#control.giveSpare(byteLength);
+    return false;
+  }
+
   /** The part of this thread for pass 2, the same for all its tasks. */
   pass2Part(byteLength: number): number {
     if (this.#pass2Part === undefined || this.#pass2Part.byteLength < byteLength) {

@@ -56,7 +56,7 @@ export function planJob({ bytes, records, budgetBytes, workers, tempDisks, rotat
     tempDisksRotate: rotates,
     openFileLimit,
     isResumable: false,
-    holdsOutput: false,
+    outputWaits: false,
     layout: undefined,
   });
   const sliceBytes = planSliceBytes(bytes, plan.workers, plan.pileCount, plan.bufferBytes);

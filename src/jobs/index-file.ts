@@ -186,7 +186,7 @@ function memoryNeedOf({ memoryBytes, workers }: MachineRequest, byteLength: numb
     tempDisksRotate: false,
     openFileLimit: readOpenFileLimit(),
     isResumable: false,
-    holdsOutput: false,
+    outputWaits: false,
     layout: undefined,
   };
 }

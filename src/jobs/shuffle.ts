@@ -100,7 +100,8 @@ async function shuffleAt(
   openingMemory.catch(() => {});
   // A single stream keeps one thread busy in pass 1; the others start when pass 2 has tasks for them.
   const size = { threadCount: inline ? 0 : memory.workers, startCount: plan.slices.length };
-  const threads = await startThreads(size, { control, stop }, profile.add, releases);
+  const startAgain = () => startThreads(size, { control, stop }, profile.add, releases);
+  const threads = await startAgain();
   const { ramPool, recordMemory } = await openingMemory;
   const piling = { layout: { pileCount, stripeCount, ...site.piles }, ramPool, tempZstdLevel: request.tempZstdLevel };
 
@@ -116,7 +117,7 @@ async function shuffleAt(
   };
   const keptPileSets = site.kind === 'files' ? site.keptPileSets(request.onWarning) : undefined;
   const scatter = () => {
-    if (recordMemory !== undefined) return holdInputs({ ...scatterWork, ...recordMemory }, threads);
+    if (recordMemory !== undefined) return holdInputs({ ...scatterWork, ...recordMemory, startAgain }, threads);
     if (plan.head !== undefined) return scatterHead(scatterWork, plan.head, threads, keptPileSets);
     return scatterInputs(scatterWork, threads, keptPileSets);
   };

@@ -176,7 +176,7 @@ export function planStoreShuffle(
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
     isResumable: false,
-    holdsOutput: isCompressed,
+    outputWaits: isCompressed,
     layout: undefined,
   };
   // Plans as if this job made the piles, on disk; then sets their real number.
@@ -286,7 +286,7 @@ function planWork(
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
     isResumable,
-    holdsOutput: isCompressed,
+    outputWaits: isCompressed,
     layout,
   };
   const memory = planMemory(memoryNeed, tuning);

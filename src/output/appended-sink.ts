@@ -3,7 +3,7 @@
  * together as one. Each time they are full, it appends their bytes when it is its turn.
  *
  * It may compress: then the bytes of full buffers become one member, so that a file is a sequence of members of a few MiB
- * that others can read in parallel. A task compresses ahead, holds its members in spare memory, and appends them when it is
+ * that others can read in parallel. A task compresses ahead, its members wait in spare memory, and it appends them when it is
  * its turn. A task that finds no spare memory left waits for its turn, and from then on appends at once.
  *
  *     task 0   | compress, append | compress, append |

@@ -1,22 +1,29 @@
 /**
  * Pass 1 of a job that fits in memory: one task a slice, which leaves the records where it reads them. If they do not fit
- * after all, the slices that were held are scattered, and the outcome is that of a scatter pass.
+ * after all, the slices that were held are scattered, and the outcome is that of a scatter pass. A slice with a record for
+ * which the memory beside the held records has no room is read again when nothing is held any more.
  */
 import type { HoldSettings } from '../../workers/settings.js';
 import type { HeldResult } from '../../workers/tasks/hold-slice.js';
-import type { ScatterResult } from '../../workers/tasks/scatter-slice.js';
+import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks/scatter-slice.js';
+import { PileshufError, RecordOverMemoryError } from '../errors.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
+import { takenBytes } from '../pile-sets/ram-pool.js';
 import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
-import { countBeforeRanges } from './count-before-ranges.js';
+import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { GatheredSlices } from './gathered-slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
-import { type ScatterOutcome, type ScatterWork, scatterTask, takeVerified } from './scatter-pass.js';
+import { removePileSet, type ScatterOutcome, type ScatterWork, scatterTask, takeVerified } from './scatter-pass.js';
 import type { Threads } from './threads.js';
 
 /** The work of pass 1 in memory; the settings of its scatter are for records that do not fit. */
 export interface HoldWork extends ScatterWork {
   readonly hold: HoldSettings;
   readonly holdPlan: HoldPlan;
+  /** Frees the memory for records when the threads have ended. */
+  readonly release: () => Promise<void>;
+  /** Starts threads like those of the pass, when those have ended. */
+  readonly startAgain: () => Promise<Threads>;
 }
 
 /**
@@ -29,19 +36,25 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
   const countBefore = await countBeforeRanges(work, threads, () => false);
   const held = new Map<number, HeldResult>();
   const scattered = new Map<number, ScatterResult>();
-  const take = (result: HeldResult | ScatterResult, slice: number) => {
-    if ('pileSet' in result) scattered.set(slice, result);
+  const setAside: number[] = [];
+  const take = (result: HeldResult | ScatterResult | undefined, slice: number) => {
+    if (result === undefined) setAside.push(slice);
+    else if ('pileSet' in result) scattered.set(slice, result);
     else held.set(slice, result);
-    control.count('finishedSlices', 1);
   };
   const read = (slice: number) => {
     const task = scatterTask(work, slice, countBefore);
-    return takeVerified(task, () => pool.run('hold', { ...task, hold }), work.onWarning);
+    const run = () => pool.run('hold', { ...task, hold });
+    return unlessNoRoom(task, () => takeVerified(task, run, work.onWarning));
   };
-  await runTasks(slices.keys(), read, take, tasksAtOnce(threads), stop);
+  const takeRead = (result: HeldResult | ScatterResult | undefined, slice: number) => {
+    take(result, slice);
+    control.count('finishedSlices', 1);
+  };
+  await runTasks(slices.keys(), read, takeRead, tasksAtOnce(threads), stop);
 
   const ordered = [...held].sort(([a], [b]) => a - b);
-  if (scattered.size === 0) {
+  if (scattered.size === 0 && setAside.length === 0) {
     const gathered = new GatheredSlices(work, hold.pileCount);
     for (const [slice, result] of ordered) gathered.add(slice, result);
     const results = ordered.map(([, result]) => result);
@@ -54,12 +67,55 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
     const task = scatterTask(work, slice, countBefore);
     const { job, pileSetName } = task;
     const run = () => pool.run('scatter-held', { job, pileSetName, hold, held: result });
-    return takeVerified(task, run, work.onWarning);
+    return unlessNoRoom(task, () => takeVerified(task, run, work.onWarning));
   };
-  await runTasks(ordered, scatter, (result, [slice]) => scattered.set(slice, result), tasksAtOnce(threads), stop);
+  await runTasks(ordered, scatter, (result, [slice]) => take(result, slice), tasksAtOnce(threads), stop);
+  if (setAside.length > 0) await scatterAlone(work, threads, setAside, countBefore, scattered);
   const gathered = new GatheredSlices(work, settings.layout.pileCount);
   for (const [slice, result] of scattered) gathered.add(slice, result);
   return outcomeOf(gathered, gathered.piles());
+}
+
+/** @returns undefined: the memory beside the held records has no room for one of the task, which can be done later. */
+async function unlessNoRoom<Result extends ReadResult>(
+  task: ScatterTask,
+  run: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    // Only the window of a decoder can be too large for the budget of a job that has begun.
+    const hasNoRoom =
+      error instanceof RecordOverMemoryError || (error instanceof PileshufError && error.code === 'ERR_MEMORY_BUDGET');
+    // A stream cannot be read again.
+    if (!hasNoRoom || task.parts.some(({ kind }) => kind === 'stream')) throw error;
+    removePileSet(task);
+    return undefined;
+  }
+}
+
+/** Scatters slices when all others are scattered, so that the memory for records is free. */
+async function scatterAlone(
+  work: HoldWork,
+  { pool, control, stop }: Threads,
+  slices: readonly number[],
+  countBefore: CountBefore,
+  scattered: Map<number, ScatterResult>,
+): Promise<void> {
+  const { settings, onWarning } = work;
+  await pool.destroy();
+  await work.release();
+  const threads = await work.startAgain();
+  const poolBytes = settings.ramPool === undefined ? 0 : takenBytes(settings.ramPool);
+  const arenasBytes = Math.min(threads.pool.threadCount, slices.length) * settings.arenaBytes;
+  control.setSpare(settings.memoryNeed.budgetBytes - poolBytes - arenasBytes);
+  const again = { ...work, settings: { ...settings, jobName: threads.jobName } };
+  const scatter = (slice: number) => {
+    const task = scatterTask(again, slice, countBefore);
+    return takeVerified(task, () => threads.pool.run('scatter', task), onWarning);
+  };
+  await runTasks(slices, scatter, (result, slice) => scattered.set(slice, result), tasksAtOnce(threads), stop);
+  await threads.pool.destroy();
 }
 
 function heldPiles(

@@ -116,16 +116,18 @@ function requireScattered<Result extends ReadResult>(result: Result): Result {
 }
 
 /** Removes the files of a pile set that is wrong, so that it can be made again under the same name. */
-async function orRemoveFiles<T>(scatter: () => Promise<T>, { job, pileSetName: name }: ScatterTask): Promise<T> {
+async function orRemoveFiles<T>(scatter: () => Promise<T>, task: ScatterTask): Promise<T> {
   try {
     return await scatter();
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    const { layout } = job;
-    throw afterFailure(error, () => {
-      for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
-    });
+    throw afterFailure(error, () => removePileSet(task));
   }
+}
+
+/** Removes the files of the pile set of a task, which may be incomplete. */
+export function removePileSet({ job: { layout }, pileSetName: name }: Pick<ScatterTask, 'job' | 'pileSetName'>): void {
+  for (const path of pileSetFiles(layout, name)) removeFile(path, roleOf(layout));
 }
 
 /** Takes over the committed pile sets of an earlier attempt, and removes its other files. @returns the number of pile sets. */

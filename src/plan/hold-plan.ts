@@ -64,8 +64,8 @@ export interface HoldNeed {
   readonly recordBytes: number;
   readonly meanRecordBytes: number;
   readonly exact: boolean;
-  /** Whether the output is compressed. */
-  readonly holdsOutput: boolean;
+  /** Whether output of pass 2 may have to wait in memory, as compressed output does. */
+  readonly outputWaits: boolean;
   /** Whether `recordBytes` comes from the inputs, at least from samples of them. */
   readonly isKnown: boolean;
 }
@@ -107,7 +107,7 @@ export interface HoldPlan {
 export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | undefined {
   const { budgetBytes, workers, meanRecordBytes, exact } = need;
   // To compress the output takes most of the time, and memory for members that wait for their turn.
-  const isWorthIt = need.isKnown && !need.holdsOutput && meanRecordBytes >= LEAST_MEAN_BYTES;
+  const isWorthIt = need.isKnown && !need.outputWaits && meanRecordBytes >= LEAST_MEAN_BYTES;
   if (!isWorthIt && tuning.hold !== true) return undefined;
   const mostBytes = tuning.recordMemoryBytes ?? Math.floor(budgetBytes * (exact ? 1 - SPARE_SHARE : 1 / 2));
   const capacityBytes = Math.min(MOST_BYTES, mostBytes);

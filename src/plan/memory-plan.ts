@@ -13,8 +13,8 @@
  *
  * When everything fits, a pool of R bytes keeps the segments in memory: R + W * arena <= B.
  *
- * Memory outside the arenas is spare: the pool, the memory for records and longer read windows draw from it as they grow. So a record longer
- * than planned sends segments to disk, and the job does not fail.
+ * Memory outside the arenas is spare: the pool, the memory for records and longer read windows draw from it as they
+ * grow. So a record longer than planned sends segments to disk, and the job does not fail.
  */
 import { UsageError } from '../errors.js';
 import { MOST_STRIPES } from '../pile-sets/pile-layout.js';
@@ -79,7 +79,7 @@ export interface MemoryNeed {
   /** Whether the work of the job must outlive its process: then segments stay in memory only if all are sure to fit. */
   readonly isResumable: boolean;
   /** Whether output of pass 2 may have to wait in memory, as compressed output does. */
-  readonly holdsOutput: boolean;
+  readonly outputWaits: boolean;
   /** The piles that exist already, of an unfinished job or a store. */
   readonly layout: PileDivision | undefined;
 }
@@ -110,7 +110,7 @@ export interface MemoryPlan {
 }
 
 /** The part of the budget for compressed output that waits for its turn: about a third of each pile, compressed. */
-const HELD_SHARE = 1 / 8;
+const WAITING_OUTPUT_SHARE = 1 / 8;
 
 export function planMemory(need: MemoryNeed, tuning: Tuning = {}): MemoryPlan {
   const hold = mayHold(need, tuning)
@@ -135,11 +135,11 @@ function mayHold(need: MemoryNeed, tuning: Tuning): boolean {
 /** @param wholeBytes the budget with the memory for records: what was held there goes to the pool. */
 function planPiles(need: MemoryNeed, tuning: Tuning, wholeBytes = need.budgetBytes): MemoryPlan {
   const { budgetBytes, layout } = need;
-  if (!need.holdsOutput) return planArenas(need, tuning, wholeBytes);
+  if (!need.outputWaits) return planArenas(need, tuning, wholeBytes);
   const neededBytes = Math.max(SMALLEST_SHARE_BYTES, layout === undefined ? 0 : shareForLayout(layout));
-  const heldBytes = Math.max(0, Math.floor(Math.min(budgetBytes * HELD_SHARE, budgetBytes - neededBytes)));
-  const plan = planArenas({ ...need, budgetBytes: budgetBytes - heldBytes }, tuning, wholeBytes - heldBytes);
-  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + heldBytes };
+  const waitingBytes = Math.max(0, Math.floor(Math.min(budgetBytes * WAITING_OUTPUT_SHARE, budgetBytes - neededBytes)));
+  const plan = planArenas({ ...need, budgetBytes: budgetBytes - waitingBytes }, tuning, wholeBytes - waitingBytes);
+  return { ...plan, pass1SpareBytes: plan.pass1SpareBytes + waitingBytes };
 }
 
 function planArenas(need: MemoryNeed, tuning: Tuning, wholeBytes: number): MemoryPlan {

@@ -58,7 +58,7 @@ const WINDOW_GROWTH_BYTES = 2 * MIB;
  * @returns a size in the form that `memoryBytes` takes, such as 512M.
  */
 export function memoryForRecord(need: MemoryNeed, recordBytes: number): string {
-  return leastBudget(need, (roomier, plan, count) => holds(roomier, plan, recordBytes, count));
+  return leastBudget(need, (roomier, plan, count) => hasRoomFor(roomier, plan, recordBytes, count));
 }
 
 /** The same for a decoder that needs `byteLength` bytes in pass 1. */
@@ -89,8 +89,8 @@ function heldBytes({ hold }: MemoryPlan): number {
   return hold === undefined ? 0 : hold.expectedBytes - hold.fixedBytes;
 }
 
-/** Whether both passes are sure to hold `count` records of this length at one time. */
-function holds(need: MemoryNeed, plan: MemoryPlan, recordBytes: number, count: number): boolean {
+/** Whether both passes are sure to have room for `count` records of this length at one time. */
+function hasRoomFor(need: MemoryNeed, plan: MemoryPlan, recordBytes: number, count: number): boolean {
   const { budgetBytes, exact } = need;
   // An exact pool size counts the bytes of these records, which are not in the pool yet.
   const poolBytes = exact ? Math.max(0, plan.ramPoolBytes - count * recordBytes) : plan.ramPoolBytes;

@@ -1,6 +1,7 @@
 /**
  * A job whose memory for records fills up, at any moment: what is held by then is scattered from where it lies, and the
- * output has the same bytes. No input is read twice, not even a stream.
+ * output has the same bytes. No input is read twice, not even a stream; only a record for which no room is left is read
+ * again.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { type JobProfile, type ShuffleOptions, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
 import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { blockHeader } from '../formats/codecs/zstd-samples.mjs';
 import { encode } from './encodings.js';
 import { referenceOrder } from './reference-order.js';
 
@@ -95,5 +97,61 @@ describe('the memory for records', () => {
       expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);
       expect(writer.exitCode ?? 0).toBe(0);
     }
+  });
+});
+
+const MIB = 2 ** 20;
+
+function linesOf(count: number, byteLength: number): Buffer {
+  return Buffer.from(Array.from({ length: count }, (_, i) => `${String(i).padEnd(byteLength - 1, '.')}\n`).join(''));
+}
+
+function longLine(byteLength: number): Buffer {
+  return Buffer.from(`${'x'.repeat(byteLength - 1)}\n`);
+}
+
+/** A zstd frame with a window of 9 MiB that does not say how long it is, of one block. */
+function zstdWithWindow(content: Buffer): Buffer {
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 13 * 8 + 1]);
+  return Buffer.concat([header, Uint8Array.from(blockHeader(content.byteLength, 0, true)), content]);
+}
+
+describe('a record for which the memory beside held records has no room', () => {
+  const sizes: Tuning = { readBytes: 65_536, sliceBytes: MIB, regionBytes: 65_536 };
+  const memoryBytes = 8 * MIB;
+
+  async function expectReadAgain(input: Buffer, recordMemoryBytes: number): Promise<void> {
+    writeFileSync(directory.path('in'), input);
+    const { kinds, bytes } = await shuffleIn(recordMemoryBytes, { inputs: [directory.path('in')], memoryBytes }, sizes);
+    expect(bytes.equals(Buffer.concat(referenceOrder([input], 's')))).toBe(true);
+    // As in a job whose records never stay.
+    expect([...kinds]).toContain('scatter');
+  }
+
+  it('is read again when nothing is held any more', () =>
+    expectReadAgain(Buffer.concat([linesOf(300, 10_000), longLine(4.4 * MIB)]), 3.5 * MIB));
+
+  it('is read again if it was held itself, and others have filled the memory', () =>
+    expectReadAgain(Buffer.concat([linesOf(2, 10_000), longLine(3.6 * MIB), linesOf(60, 10_000)]), 4 * MIB));
+
+  it('ends the job if it came from a stream', async () => {
+    const pipe = directory.path('pipe');
+    execFileSync('mkfifo', [pipe]);
+    writeFileSync(directory.path('in'), Buffer.concat([linesOf(300, 10_000), longLine(4.4 * MIB)]));
+    const writer = spawn('sh', ['-c', `cat "${directory.path('in')}" > "${pipe}"`]);
+    const refusal = { code: 'ERR_RECORD_TOO_LONG' };
+    await expect(shuffleIn(3.5 * MIB, { inputs: [pipe], memoryBytes }, sizes)).rejects.toMatchObject(refusal);
+    writer.kill();
+  });
+
+  it('may be the window of a decoder', async () => {
+    const contents = [linesOf(700, 10_000), linesOf(1000, 100)];
+    const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = contents;
+    writeFileSync(directory.path('in-0'), encode(first, 'zstd'));
+    writeFileSync(directory.path('in-1'), zstdWithWindow(second));
+    const inputs = [directory.path('in-0'), directory.path('in-1')];
+    const { kinds, bytes } = await shuffleIn(11.9 * MIB, { inputs, memoryBytes: 16 * MIB }, sizes);
+    expect(bytes.equals(Buffer.concat(referenceOrder(contents, 's')))).toBe(true);
+    expect([...kinds]).toContain('scatter');
   });
 });

@@ -193,7 +193,7 @@ describe('AppendedSink', () => {
   const ONE_SHARD: ShardCuts = { by: 'byte', shardCount: 1, totalBytes: 1000 };
   const textOf = (length: number) => new Uint8Array(length).fill(0x61);
 
-  it('writes as it goes when it is its turn, and holds nothing', async () => {
+  it('writes as it goes when it is its turn, and lets nothing wait', async () => {
     const control = JobControl.create([], 0);
     const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(1000), { from: 0, to: 1000 }, 0, 10, control);
     await task.fill();
@@ -204,7 +204,7 @@ describe('AppendedSink', () => {
     expect(control.hasTurn(1)).toBe(true);
   });
 
-  it('waits for its turn when it may hold no more, and leaves when the job is stopped', async () => {
+  it('waits for its turn when it finds no more spare memory, and leaves when the job is stopped', async () => {
     const control = JobControl.create([], 60);
     const task = new RunningTask(targetOf(ONE_SHARD, 0), textOf(1000), { from: 0, to: 1000 }, 1, 10, control);
     control.abort();

@@ -48,7 +48,7 @@ const anyServer: fc.Arbitrary<MemoryNeed> = fc.record({
   tempDisksRotate: fc.boolean(),
   openFileLimit: fc.constantFrom(1024, 65536, 2 ** 20),
   isResumable: fc.boolean(),
-  holdsOutput: fc.boolean(),
+  outputWaits: fc.boolean(),
   layout: fc.constant(undefined),
 });
 
@@ -154,7 +154,7 @@ describe('planMemory at scale', () => {
       // The inequality of memory-plan.ts, with an eighth for windows and output buffers.
       const mostPiles = Math.min(((shareBytes / 2) * 0.85) / (leastBufferBytes + 96), MOST_PILES);
       const holdsOneLevel = loadBytes(plan, need, plan.storedBytes / mostPiles) <= shareBytes * 0.85;
-      if (holdsOneLevel && !need.holdsOutput) expect(levelsOf(plan, need)).toBe(1);
+      if (holdsOneLevel && !need.outputWaits) expect(levelsOf(plan, need)).toBe(1);
     });
   });
 

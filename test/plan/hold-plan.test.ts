@@ -14,7 +14,7 @@ const usual: HoldNeed = {
   recordBytes: 1e9,
   meanRecordBytes: 105,
   exact: true,
-  holdsOutput: false,
+  outputWaits: false,
   isKnown: true,
 };
 
@@ -24,7 +24,7 @@ const anyNeed: fc.Arbitrary<HoldNeed> = fc.record({
   recordBytes: fc.oneof(fc.integer({ min: 1, max: 1e7 }), fc.integer({ min: 1e7, max: 1e12 })),
   meanRecordBytes: fc.double({ min: 1, max: 1e7, noNaN: true }),
   exact: fc.boolean(),
-  holdsOutput: fc.boolean(),
+  outputWaits: fc.boolean(),
   isKnown: fc.boolean(),
 });
 
@@ -46,7 +46,7 @@ describe('planHold', () => {
   });
 
   it('moves the records of a compressed output, which takes memory to wait in', () => {
-    expect(planHold({ ...usual, holdsOutput: true })).toBeUndefined();
+    expect(planHold({ ...usual, outputWaits: true })).toBeUndefined();
   });
 
   it('moves records that are shorter than an entry', () => {

@@ -19,7 +19,7 @@ export const usualNeed: MemoryNeed = {
   tempDisksRotate: false,
   openFileLimit: 1024,
   isResumable: false,
-  holdsOutput: false,
+  outputWaits: false,
   layout: undefined,
 };
 
@@ -41,6 +41,6 @@ export const anyNeed: fc.Arbitrary<MemoryNeed> = fc.record({
   tempDisksRotate: fc.boolean(),
   openFileLimit: logarithmic(64, 2 ** 20),
   isResumable: fc.boolean(),
-  holdsOutput: fc.boolean(),
+  outputWaits: fc.boolean(),
   layout: fc.constant(undefined),
 });

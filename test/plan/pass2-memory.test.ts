@@ -46,12 +46,12 @@ describe('planPass2', () => {
   it('leaves an eighth of the budget for compressed output that waits, as far as arenas can do without', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {
-        const holding = { ...need, budgetBytes: need.budgetBytes + 4 * MIB, holdsOutput: true };
-        const plan = planMemory(holding);
-        const fitted = planPass2(plan, holding.budgetBytes, plan.ramPoolBytes, 1);
-        const heldBytes = Math.min(holding.budgetBytes / 8, holding.budgetBytes - 4 * MIB);
+        const compressing = { ...need, budgetBytes: need.budgetBytes + 4 * MIB, outputWaits: true };
+        const plan = planMemory(compressing);
+        const fitted = planPass2(plan, compressing.budgetBytes, plan.ramPoolBytes, 1);
+        const waitingBytes = Math.min(compressing.budgetBytes / 8, compressing.budgetBytes - 4 * MIB);
         expect(fitted?.workers).toBe(plan.workers);
-        expect(fitted?.spareBytes).toBeGreaterThanOrEqual(Math.floor(heldBytes));
+        expect(fitted?.spareBytes).toBeGreaterThanOrEqual(Math.floor(waitingBytes));
       }),
       { numRuns: 2000 },
     );

@@ -65,15 +65,15 @@ export class HeldWindow implements RecordWindow {
   /** Takes a region with room for a record that has `pending` bytes so far. */
   #takeRegion(pending: number): boolean {
     const { region } = this.#memory;
+    const { regionBytes } = this.#sizes;
+    // A long record that moved each time would leave as much memory behind as it takes.
+    if (this.#memory.extendRegion(regionBytes) || this.#memory.extendRegion(LEAST_ROOM_BYTES)) return true;
     const leastBytes = pending + LEAST_ROOM_BYTES + SLACK_BYTES;
-    for (const byteLength of [Math.max(this.#sizes.regionBytes, 2 * leastBytes), leastBytes]) {
+    for (const byteLength of [Math.max(regionBytes, 2 * leastBytes), leastBytes]) {
       const address = this.#memory.take(byteLength);
       if (address === undefined) continue;
-      // Parts of one thread often lie side by side.
-      if (address !== region.end) {
-        region.next = address;
-        this.#moveTo(address);
-      }
+      region.next = address;
+      this.#moveTo(address);
       region.end = address + byteLength;
       return true;
     }

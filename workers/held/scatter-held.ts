@@ -9,7 +9,10 @@ import { scatterStored } from '../piles/scatter-stored.js';
 import type { RecordMemory } from '../record-memory.js';
 import type { HoldSettings } from '../settings.js';
 
-/** Scatters all records of a directory. */
+/**
+ * Scatters all records of a directory.
+ * @throws RecordOverMemoryError if the memory beside the held records has no room for one of them.
+ */
 export function scatterHeld(
   memory: RecordMemory,
   { pileCount, blockBytes }: Pick<HoldSettings, 'pileCount' | 'blockBytes'>,

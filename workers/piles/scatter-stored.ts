@@ -1,4 +1,5 @@
 /** Scatters stored records that come from another memory. */
+import { RecordOverMemoryError } from '../../src/errors.js';
 import { inPhase } from '../../src/phase-clock.js';
 import type { ScatterArena } from './scatter-arena.js';
 
@@ -6,7 +7,8 @@ import type { ScatterArena } from './scatter-arena.js';
 export function scatterStored({ kernel, window }: ScatterArena, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.byteLength; ) {
     const room = window.makeRoom();
-    if (typeof room !== 'number') throw new RangeError('a stored record is longer than the memory for one');
+    if (typeof room !== 'number')
+      throw new RecordOverMemoryError('a stored record does not fit the memory that is left');
     const count = Math.min(room, bytes.byteLength - done);
     kernel.write(bytes.subarray(done, done + count), window.filledEnd);
     window.filledEnd += count;

@@ -1,5 +1,5 @@
 /** The errors for a record that is longer than the limit, or than the memory. */
-import { InputError } from '../../src/errors.js';
+import { InputError, RecordOverMemoryError } from '../../src/errors.js';
 import { inputName } from '../../src/io/input-source.js';
 import { memoryForRecord } from '../../src/plan/pass2-memory.js';
 import type { ReadSettings } from '../settings.js';
@@ -26,9 +26,8 @@ export function overMemory(
   { memoryNeed }: ReadSettings,
   byteLength: string,
   neededBytes: number,
-): InputError {
-  return new InputError(
-    'ERR_RECORD_TOO_LONG',
+): RecordOverMemoryError {
+  return new RecordOverMemoryError(
     `${inputName(path)}: the record at byte ${position} has ${byteLength} bytes and does not fit the memory budget; expected \`memoryBytes\` of at least ${memoryForRecord(memoryNeed, neededBytes)}`,
   );
 }
