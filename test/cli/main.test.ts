@@ -21,6 +21,7 @@ describe('pileshuf', () => {
 
   it('prints help for the word help, too', () => {
     expect(pileshuf(['help']).stdout).toBe(pileshuf(['--help']).stdout);
+    expect(pileshuf(['help', 'shuf'])).toEqual(pileshuf(['shuf', '--help']));
     expect(pileshuf(['help', 'gc'])).toEqual({
       status: 0,
       stdout: expect.stringMatching(/^Usage: pileshuf gc /),

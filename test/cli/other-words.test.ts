@@ -81,6 +81,7 @@ describe('an input that does not exist', () => {
 
   it.each<[string, string]>([
     ['shuffle', 'the main command has no name: leave the word out'],
+    ['shuf', 'did you mean pileshuf shuf? The name of a command is the first word'],
     ['version', 'did you mean pileshuf --version?'],
     ['apend', 'did you mean pileshuf append? The name of a command is the first word'],
     ['appned', 'did you mean pileshuf append? The name of a command is the first word'],

@@ -3,25 +3,17 @@
  * others the library is loaded (`shuf-job.ts`). So this file and those that it imports are few and small: nothing of them
  * may load the rest of the program.
  */
-import { closeSync, fstatSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { cutIntoRecords, joinRecords, type RecordList } from '../../formats/record-list.js';
-import { areFew, orderFew } from '../../jobs/order-few.js';
+import { orderFew } from '../../jobs/order-few.js';
 import { drawSeed } from '../../keys.js';
-import type { NumberRange } from './counts.js';
 import { helpText } from './help-text.js';
 import { placeOfOutput, writeStream } from './output-place.js';
-import { quote } from './quoted.js';
-import { seedOfSource } from './random-source.js';
-import { bytesOfWord, rawWords } from './raw-words.js';
+import { rawWords } from './raw-words.js';
+import { readSeed } from './read-seed.js';
 import { parseShufWords, type ShufJob } from './shuf-call.js';
 import { ShufError } from './shuf-error.js';
-import type { GivenInput } from './shuf-job.js';
-import { openInput, takeInput } from './taken-input.js';
-import { ClosedOutput, readSome, writeAll } from './waiting-calls.js';
-
-const NEWLINE = 0x0a;
-const NUL = 0x00;
+import { NOTHING, recordsOf, takeSource } from './taken-source.js';
+import { ClosedOutput, writeAll } from './waiting-calls.js';
 
 /** Open files, by their numbers. */
 export interface StandardFiles {
@@ -96,66 +88,6 @@ async function perform(job: ShufJob, standard: StandardFiles): Promise<ShufEnd> 
   if (taken.kind === 'many') return shuffleMany(large, taken.input);
   const isLimit = repeats || (headCount !== undefined && headCount < taken.list.ends.length);
   return shuffleMany({ ...large, headCount: isLimit ? headCount : undefined }, { records: recordsOf(taken.list) });
-}
-
-/** What was read of the source: all of few records, or where to find many. */
-type TakenSource = { readonly isEmpty: boolean } & (
-  | { readonly kind: 'few'; readonly list: RecordList }
-  | { readonly kind: 'many'; readonly input: GivenInput }
-  | { readonly kind: 'range'; readonly range: NumberRange }
-);
-
-const NOTHING: TakenSource = {
-  kind: 'few',
-  list: { bytes: new Uint8Array(), ends: new Float64Array() },
-  isEmpty: true,
-};
-
-function takeSource({ source, zeroTerminated }: ShufJob, standardInput: number): TakenSource {
-  const delimiter = zeroTerminated ? NUL : NEWLINE;
-  if (source.kind === 'range') {
-    const isEmpty = source.range.high < source.range.low;
-    return isEmpty ? NOTHING : { ...source, isEmpty };
-  }
-  if (source.kind === 'words') {
-    const records = source.words.map(bytesOfWord);
-    const list = joinRecords(records, Uint8Array.of(delimiter));
-    if (areFew(list)) return few(list);
-    return { kind: 'many', input: { records }, isEmpty: false };
-  }
-  const taken = takeInput(source.path, standardInput);
-  if (taken.kind === 'few') return few(cutIntoRecords(taken.bytes, delimiter));
-  return { kind: 'many', input: taken.input, isEmpty: false };
-}
-
-function few(list: RecordList): TakenSource {
-  return { kind: 'few', list, isEmpty: list.ends.length === 0 };
-}
-
-/** Without their delimiters. */
-function recordsOf({ bytes, ends }: RecordList): Uint8Array[] {
-  return Array.from(ends, (end, i) => bytes.subarray(ends[i - 1] ?? 0, end - 1));
-}
-
-/** @param input the open file of standard input, if it is read as input. @throws ShufError */
-async function readSeed(path: string, input: number | undefined): Promise<string> {
-  const fd = openInput(path);
-  try {
-    // What both share is read as input, to its end.
-    const isUsedUp = input !== undefined && areOnePipe(fd, input);
-    const seed = isUsedUp ? undefined : await seedOfSource((bytes, offset) => readSome(fd, bytes, offset));
-    if (seed !== undefined) return seed;
-  } catch (error) {
-    throw error instanceof ShufError ? new ShufError(`${quote(path)}: ${error.message}`) : error;
-  } finally {
-    closeSync(fd);
-  }
-  throw new ShufError(`${quote(path)}: end of file`);
-}
-
-function areOnePipe(fd: number, other: number): boolean {
-  const [a, b] = [fstatSync(fd), fstatSync(other)];
-  return a.isFIFO() && a.dev === b.dev && a.ino === b.ino;
 }
 
 function readVersion(): string {
