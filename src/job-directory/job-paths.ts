@@ -2,7 +2,7 @@
  * Where a job with outputs on disk keeps what a later attempt needs, what its files are called, and whether a directory
  * holds only such files. The names are derived from the output, so the same command finds them again.
  *
- *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, records of finished ranges   or --job-dir DIR
+ *     TEMP_0/.pileshuf-ID.job/      locks, manifest, indexes, cuts, head, records of finished ranges   or --job-dir DIR
  *     TEMP_i/.pileshuf-ID.disk-i/   data files of the stripes                                   or DIR/disk-0
  *     OUTPUT/../.pileshuf-ID.out/   staged outputs, locks, and a note of the job directory
  */
@@ -78,7 +78,7 @@ function idOf(text: string): string {
 }
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
-const OWN_NAME = /^(manifest|commit|cuts|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+const OWN_NAME = /^(manifest|commit|cuts|head|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** A data directory in a job directory that the user named. */
 const DATA_DIRECTORY_NAME = /^disk-\d+$/;
 const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;

@@ -75,6 +75,7 @@ function fill({ jobDirectory, dataDirectories, stagingDirectory }: JobPaths): vo
     'manifest',
     'commit',
     'cuts',
+    'head',
     'done-000001',
     'done-000002',
     'set-000001.index',
