@@ -79,8 +79,8 @@ export function networkOf(count: bigint): { readonly rows: bigint; readonly colu
 
 /** The least whole number whose square is at least `square`. */
 function rootAbove(square: bigint): bigint {
+  // A double has too few bits for the square, and enough for its root: what it lacks is at most 1.
   let root = BigInt(Math.ceil(Math.sqrt(Number(square))));
-  while (root * root >= square) root -= 1n;
   while (root * root < square) root += 1n;
   return root;
 }

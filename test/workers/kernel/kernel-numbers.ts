@@ -6,8 +6,14 @@ import { NumberWriter } from '#workers/number-writer.js';
 
 const OUTPUT_BYTES = 2 ** 16;
 
-const arena = new Arena(JobControl.create([], 0));
-arena.allow(2 ** 25);
+/** As that of a thread in its first job; its memory ends where the job has said. */
+export function newArena(): Arena {
+  const arena = new Arena(JobControl.create([], 0));
+  arena.allow(2 ** 25);
+  return arena;
+}
+
+const ownArena = newArena();
 
 export interface OrderedNumbers {
   /** The bytes of the numbers at `count` places from `first` on. */
@@ -18,7 +24,13 @@ export interface OrderedNumbers {
 }
 
 /** One at a time: the next call takes the memory of the one before. */
-export function orderNumbers(range: NumberRange, key: bigint, way: NumberWay, terminator = 10): OrderedNumbers {
+export function orderNumbers(
+  range: NumberRange,
+  key: bigint,
+  way: NumberWay,
+  terminator = 10,
+  arena = ownArena,
+): OrderedNumbers {
   const arenaBytes = numberArenaBytes(way, countOf(range), OUTPUT_BYTES);
   if (arenaBytes > arena.allowanceBytes) throw new RangeError(`the arena of the tests lacks ${arenaBytes} bytes`);
   const { low, high } = range;

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { deriveRangeKey } from '#src/keys.js';
 import { chooseWay, type NumberRange, type NumberWay, networkOf } from '#src/plan/number-range.js';
 import { atScale } from '../../fixtures/scale.js';
-import { orderNumbers } from './kernel-numbers.js';
+import { newArena, orderNumbers } from './kernel-numbers.js';
 import { drawnOffset, permutedOffset, placeOfOffset, recordHash, sortedOffsets } from './kernel-twin.js';
 
 const END = 2n ** 64n;
@@ -125,6 +125,27 @@ describe('a permuted range', () => {
       }
     }
     expect(seen.every((times) => times === 1)).toBe(true);
+  });
+
+  it('needs no memory behind its tables, at its very end and where places lead to others', () => {
+    for (const count of [2n ** 32n - 1n, 2n ** 32n - 2n, 2n ** 32n - 3n, 65_535n * 65_535n + 2n, 3_000_001n]) {
+      const network = { count, key: 9n, ...networkOf(count) };
+      for (const length of [1, 2, 3, 5]) {
+        const order = orderNumbers(rangeOf(0n, count), 9n, permutedBy(count, true), 10, newArena());
+        const first = count - BigInt(length);
+        const expected = Array.from({ length }, (_, i) => permutedOffset(network, first + BigInt(i)));
+        expect(order.numbers(first, length)).toEqual(expected);
+      }
+    }
+  });
+
+  it('takes nothing from the one before it', () => {
+    // Of 2^16 x 2^16, then of 4 x 3 with 5 places too many: these lead to others.
+    for (let key = 0n; key < 40n; key++) {
+      const long = 65_535n * 65_535n + 2n;
+      orderNumbers(rangeOf(0n, long), key, permutedBy(long, true)).text(0n, 2000);
+      expect(new Set(orderNumbers(rangeOf(0n, 10n), key, permutedBy(10n, true)).numbers(0n, 10)).size).toBe(10);
+    }
   });
 
   it('has each number of the longest ranges at one place, which the rounds backwards give', () => {

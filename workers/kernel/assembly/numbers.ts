@@ -172,13 +172,14 @@ function draw(first: u64, count: u32, offsets: usize): void {
 function permute(first: u64, count: u32, offsets: usize): void {
   const row = scratchAt(ROWS_PLACE);
   const column = scratchAt(COLUMNS_PLACE);
-  // Places behind the last one are computed, too, and not used.
+  // Four places go through together. Where there are fewer, the last one goes several times.
   const padded = (count + 3) & ~3;
   let r = first / columns;
   let c = first - r * columns;
   for (let i: usize = 0; i < padded; i++) {
     store<u32>(row + (i << 2), r as u32);
     store<u32>(column + (i << 2), c as u32);
+    if (i + 1 >= count) continue;
     c += 1;
     if (c == columns) {
       c = 0;
@@ -192,8 +193,8 @@ function permute(first: u64, count: u32, offsets: usize): void {
     let offset = (load<u32>(row + (i << 2)) as u64) * columns + (load<u32>(column + (i << 2)) as u64);
     // Rows and columns may have a few places more than there are offsets: such a place leads to another one.
     while (offset > last) {
-      store<u32>(rowAgain, (offset / columns) as u32);
-      store<u32>(columnAgain, (offset % columns) as u32);
+      v128.store(rowAgain, i32x4.splat((offset / columns) as u32));
+      v128.store(columnAgain, i32x4.splat((offset % columns) as u32));
       passThrough(rowAgain, columnAgain, 4);
       offset = (load<u32>(rowAgain) as u64) * columns + (load<u32>(columnAgain) as u64);
     }
