@@ -39,7 +39,6 @@ export function scatterHeld(
       wasm.passWalked();
     }
   }
-  scatterArena.window.clear();
 }
 
 /** Scatters the complete ones of the stored records whose next bytes these are. */
