@@ -6,7 +6,7 @@ import { getEventListeners } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
+import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SMALL_SIZES, writeInputs } from './small-job.js';

@@ -159,7 +159,7 @@ describe('a record for which the memory beside held records has no room', () => 
     expectReadAgain(Buffer.concat([linesOf(300, 10_000), longLine(4.4 * MIB)]), 3.5 * MIB));
 
   it('is read again if it was held itself, and others have filled the memory', () =>
-    expectReadAgain(Buffer.concat([linesOf(2, 10_000), longLine(3.6 * MIB), linesOf(60, 10_000)]), 4 * MIB));
+    expectReadAgain(Buffer.concat([linesOf(20, 10_000), longLine(3.6 * MIB), linesOf(50, 10_000)]), 4 * MIB));
 
   it('ends the job if it came from a stream', async () => {
     const pipe = directory.path('pipe');

@@ -40,8 +40,9 @@ describe('planHold', () => {
     expect(planHold(usual)).toBeDefined();
     expect(planHold({ ...usual, budgetBytes: 1.7 * GIB })).toBeDefined();
     expect(planHold({ ...usual, budgetBytes: 1.2 * GIB })).toBeUndefined();
+    expect(planHold({ ...usual, budgetBytes: 2 * GIB })?.memoryBytes).toBe(Math.floor(1.6 * GIB));
     expect(planHold({ ...usual, budgetBytes: 1.7 * GIB, exact: false })).toBeUndefined();
-    expect(planHold({ ...usual, budgetBytes: 3 * GIB, exact: false })).toBeDefined();
+    expect(planHold({ ...usual, budgetBytes: 3 * GIB, exact: false })?.memoryBytes).toBe(1.5 * GIB);
     expect(planHold({ ...usual, recordBytes: 3e9 })).toBeDefined();
     expect(planHold({ ...usual, recordBytes: 4e9 })).toBeUndefined();
   });
