@@ -6,7 +6,7 @@ import { getEventListeners } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
+import { AbortError, type ShuffleOptions, type ShuffleProgress, shuffle, type Tuning } from '#src/index.js';
 import { makePipe } from '../fixtures/make-pipe.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SMALL_SIZES, writeInputs } from './small-job.js';
@@ -47,13 +47,14 @@ describe('an AbortSignal', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  it.each<[string, Partial<ShuffleOptions>, ShuffleProgress['phase'], boolean]>([
+  it.each<[string, Partial<ShuffleOptions>, ShuffleProgress['phase'], boolean, Partial<Tuning>?]>([
     ['says in pass 2 what `resume` would have done', {}, 'shuffle', true],
+    ['says so where records stay', {}, 'shuffle', true, { hold: true, inline: true }],
     ['says nothing of it when nothing was finished', {}, 'scatter', false],
     ['says nothing of it when the job can be resumed', { resume: true }, 'shuffle', false],
     ['says nothing of it when a pipe cannot be read again', { inputs: ['pipe'] }, 'shuffle', false],
     ['says nothing of it when the output is a stream', { output: 'pipe' }, 'shuffle', false],
-  ])('%s', async (_, more, phase, isSaid) => {
+  ])('%s', async (_, more, phase, isSaid, tuning = {}) => {
     const controller = new AbortController();
     const onProgress = (progress: ShuffleProgress) => {
       if (progress.phase === phase) controller.abort();
@@ -67,7 +68,7 @@ describe('an AbortSignal', () => {
       if (more.output !== undefined) inPlace.output = pipe;
       if (more.inputs !== undefined) inPlace.inputs = [...writeInputs(directory), '/dev/null'];
     }
-    const job = shuffle(options({ ...inPlace, signal: controller.signal, onProgress }), SMALL_SIZES);
+    const job = shuffle(options({ ...inPlace, signal: controller.signal, onProgress }), { ...SMALL_SIZES, ...tuning });
     const error = await job.catch((thrown: unknown) => thrown);
     for (const fd of fed) closeSync(fd);
     expect(error).toBeInstanceOf(AbortError);

@@ -27,7 +27,10 @@ const output = () => directory.path('out');
 const recordsOfOutput = () => readFileSync(output(), 'latin1').split('\n').slice(0, -1);
 
 async function orderOf(inputs: readonly string[], options: Partial<ShuffleOptions>, hold = false): Promise<string[]> {
-  await shuffle({ inputs: write(inputs), output: output(), force: true, ...options }, { inline: true, hold });
+  await shuffle(
+    { inputs: write(inputs), output: output(), force: true, ...options },
+    { inline: true, hold, sliceBytes: 100 },
+  );
   return recordsOfOutput();
 }
 

@@ -4,7 +4,7 @@
  * again.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type JobProfile, type ShuffleOptions, shuffle } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
@@ -12,14 +12,14 @@ import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { blockHeader } from '../formats/codecs/zstd-samples.mjs';
 import { encode } from './encodings.js';
-import { referenceOrder } from './reference-order.js';
+import { orderRecords, recordsOf, referenceOrder } from './reference-order.js';
 
 const directory = useMemoryDirectory();
 
-/** Records of 5 to 900 bytes, and one that is longer than a region. */
+/** Records of 5 to 900 bytes, and one that is longer than a region, and than the room in which records are put together. */
 const INPUTS = Array.from({ length: 3 }, (_, input) => {
   const lines = Array.from({ length: 300 }, (__, i) => `${input} ${i} ${'.'.repeat((i * 37) % 890)}\n`);
-  lines.splice(150, 0, `${'x'.repeat(30_000)}\n`);
+  lines.splice(150, 0, `${'x'.repeat(70_000)}\n`);
   return Buffer.from(lines.join(''));
 });
 
@@ -34,18 +34,20 @@ const SIZES: Tuning = {
   regionBytes: 8192,
 };
 
-/** The kinds of tasks that the job did. */
+/** @returns the kinds of the tasks that the job did, how many parts of inputs were decoded, and the output. */
 async function shuffleIn(recordMemoryBytes: number, options: Partial<ShuffleOptions>, tuning: Tuning = {}) {
-  const kinds = new Set<string>();
-  const onProfile = (profile: JobProfile) => {
-    for (const { kind } of profile.tasks) kinds.add(kind);
+  let kinds: readonly string[] = [];
+  let decodedCount = 0;
+  const onProfile = ({ tasks, decoders }: JobProfile) => {
+    kinds = tasks.map(({ kind }) => kind);
+    decodedCount = Object.values(decoders).reduce((sum, count) => sum + count, 0);
   };
   const output = directory.path('out');
   await shuffle(
     { inputs: [], output, seed: 's', force: true, memoryBytes: 64 * 2 ** 20, onProfile, ...options },
     { ...SIZES, ...tuning, recordMemoryBytes },
   );
-  return { kinds, bytes: readFileSync(output) };
+  return { kinds, decodedCount, bytes: readFileSync(output) };
 }
 
 function written(encoding: 'plain' | 'gzip' | 'bgzf'): string[] {
@@ -57,7 +59,7 @@ function written(encoding: 'plain' | 'gzip' | 'bgzf'): string[] {
 
 /** From too little for anything to more than enough. */
 const MEMORIES = Array.from({ length: atScale(12, 60) }, (_, i) =>
-  Math.round(240_000 + (i * 570_000) / atScale(12, 60)),
+  Math.round(240_000 + (i * 690_000) / atScale(12, 60)),
 );
 
 describe('the memory for records', () => {
@@ -68,9 +70,12 @@ describe('the memory for records', () => {
       const expected = Buffer.concat(referenceOrder(INPUTS, 's'));
       const outcomes = new Set<string>();
       for (const memoryBytes of MEMORIES) {
-        const { kinds, bytes } = await shuffleIn(memoryBytes, { inputs });
+        const { kinds, decodedCount, bytes } = await shuffleIn(memoryBytes, { inputs });
         expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);
-        outcomes.add(kinds.has('scatter-held') ? 'some slices were held' : kinds.has('hold') ? 'one way' : 'no hold');
+        if (encoding === 'gzip') expect(decodedCount).toBe(3);
+        outcomes.add(
+          kinds.includes('scatter-held') ? 'some slices were held' : kinds.includes('hold') ? 'one way' : 'no hold',
+        );
       }
       expect(outcomes).toEqual(new Set(['one way', 'some slices were held']));
     },
@@ -88,16 +93,35 @@ describe('the memory for records', () => {
   it('may fill up in the middle of a stream', async () => {
     const pipe = directory.path('pipe');
     execFileSync('mkfifo', [pipe]);
-    const [input = Buffer.alloc(0)] = INPUTS;
-    const expected = Buffer.concat(referenceOrder([input], 's'));
-    writeFileSync(directory.path('in'), input);
-    for (const memoryBytes of [210_000, 260_000, 600_000]) {
-      const writer = spawn('sh', ['-c', `cat "${directory.path('in')}" > "${pipe}"`]);
-      const { bytes } = await shuffleIn(memoryBytes, { inputs: [pipe] });
+    const header = Buffer.from('header\n');
+    const records = INPUTS.slice(0, 2).map((bytes) => recordsOf(bytes, 0x0a));
+    const expected = Buffer.concat([header, ...orderRecords(records, 's', [header.byteLength, header.byteLength])]);
+    const [path = '', other = ''] = INPUTS.slice(0, 2).map((bytes, i) => {
+      writeFileSync(directory.path(`in-${i}`), Buffer.concat([header, bytes]));
+      return directory.path(`in-${i}`);
+    });
+    const outcomes = new Set<boolean>();
+    for (const memoryBytes of [250_000, 320_000, 500_000, 900_000]) {
+      const writer = spawn('sh', ['-c', `cat "${path}" > "${pipe}"`]);
+      const { kinds, bytes } = await shuffleIn(memoryBytes, { inputs: [pipe, other], header: { lines: 1 } });
       expect(bytes.equals(expected), `${memoryBytes} bytes`).toBe(true);
       expect(writer.exitCode ?? 0).toBe(0);
+      outcomes.add(kinds.includes('scatter-held'));
     }
+    expect(outcomes).toEqual(new Set([false, true]));
   });
+});
+
+it('may have no room for the tables of pass 2, because records are shorter than expected', async () => {
+  const lines = [...Array.from({ length: 200 }, (_, i) => `${String(i).padEnd(899, '.')}\n`), '\n'.repeat(10_000)];
+  const input = Buffer.from(lines.join(''));
+  writeFileSync(directory.path('in'), input);
+  const sizes: Tuning = { pileCount: 1, sliceBytes: 40_000 };
+  const { kinds, bytes } = await shuffleIn(725_000, { inputs: [directory.path('in')] }, sizes);
+  expect(bytes.equals(Buffer.concat(referenceOrder([input], 's')))).toBe(true);
+  const countOf = (wanted: string) => kinds.filter((kind) => kind === wanted).length;
+  // No slice found the memory full.
+  expect([countOf('hold'), countOf('scatter-held')]).toEqual([5, 5]);
 });
 
 const MIB = 2 ** 20;
@@ -121,18 +145,21 @@ describe('a record for which the memory beside held records has no room', () => 
   const memoryBytes = 8 * MIB;
 
   async function expectReadAgain(input: Buffer, recordMemoryBytes: number): Promise<void> {
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    const before = openFiles();
     writeFileSync(directory.path('in'), input);
     const { kinds, bytes } = await shuffleIn(recordMemoryBytes, { inputs: [directory.path('in')], memoryBytes }, sizes);
     expect(bytes.equals(Buffer.concat(referenceOrder([input], 's')))).toBe(true);
     // As in a job whose records never stay.
-    expect([...kinds]).toContain('scatter');
+    expect(kinds).toContain('scatter');
+    expect(openFiles()).toBe(before);
   }
 
   it('is read again when nothing is held any more', () =>
     expectReadAgain(Buffer.concat([linesOf(300, 10_000), longLine(4.4 * MIB)]), 3.5 * MIB));
 
   it('is read again if it was held itself, and others have filled the memory', () =>
-    expectReadAgain(Buffer.concat([linesOf(2, 10_000), longLine(3.6 * MIB), linesOf(60, 10_000)]), 4 * MIB));
+    expectReadAgain(Buffer.concat([linesOf(20, 10_000), longLine(3.6 * MIB), linesOf(50, 10_000)]), 4 * MIB));
 
   it('ends the job if it came from a stream', async () => {
     const pipe = directory.path('pipe');
@@ -152,6 +179,6 @@ describe('a record for which the memory beside held records has no room', () => 
     const inputs = [directory.path('in-0'), directory.path('in-1')];
     const { kinds, bytes } = await shuffleIn(11.9 * MIB, { inputs, memoryBytes: 16 * MIB }, sizes);
     expect(bytes.equals(Buffer.concat(referenceOrder(contents, 's')))).toBe(true);
-    expect([...kinds]).toContain('scatter');
+    expect(kinds).toContain('scatter');
   });
 });

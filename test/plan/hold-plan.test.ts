@@ -1,7 +1,14 @@
 /** Which jobs leave their records where they are read, and the memory that this takes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blocksAtOnce, type HoldNeed, heldPass2Bytes, OWN_BYTES, planHold } from '#src/plan/hold-plan.js';
+import {
+  blocksAtOnce,
+  type HoldNeed,
+  heldPass2Bytes,
+  heldPass2Layout,
+  OWN_BYTES,
+  planHold,
+} from '#src/plan/hold-plan.js';
 import { planMemory } from '#src/plan/memory-plan.js';
 import { usualNeed } from './memory-needs.js';
 
@@ -33,8 +40,9 @@ describe('planHold', () => {
     expect(planHold(usual)).toBeDefined();
     expect(planHold({ ...usual, budgetBytes: 1.7 * GIB })).toBeDefined();
     expect(planHold({ ...usual, budgetBytes: 1.2 * GIB })).toBeUndefined();
+    expect(planHold({ ...usual, budgetBytes: 2 * GIB })?.memoryBytes).toBe(Math.floor(1.6 * GIB));
     expect(planHold({ ...usual, budgetBytes: 1.7 * GIB, exact: false })).toBeUndefined();
-    expect(planHold({ ...usual, budgetBytes: 3 * GIB, exact: false })).toBeDefined();
+    expect(planHold({ ...usual, budgetBytes: 3 * GIB, exact: false })?.memoryBytes).toBe(1.5 * GIB);
     expect(planHold({ ...usual, recordBytes: 3e9 })).toBeDefined();
     expect(planHold({ ...usual, recordBytes: 4e9 })).toBeUndefined();
   });
@@ -60,6 +68,24 @@ describe('planHold', () => {
     expect(planHold({ ...usual, recordBytes: 100_000 })).toMatchObject({ pileCount: 1, blockBytes: 1024 });
   });
 
+  it('leaves each thread 4 MiB beside it', () => {
+    const need = { ...usual, budgetBytes: 60 * MIB, recordBytes: 2 * MIB, workers: 4 };
+    expect(planHold(need)?.memoryBytes).toBe(44 * MIB);
+  });
+
+  it('counts all that both passes take', () => {
+    const { ownEnd = 0, fixedBytes, expectedBytes, regionBytes } = planHold({ ...usual, budgetBytes: 1.7 * GIB }) ?? {};
+    const records = 1e9 / 105;
+    const pass2Bytes = heldPass2Bytes(2, 4 * MIB, 1.2 * (records / 582) + 64);
+    expect(ownEnd).toBe(65_536 + 2 * OWN_BYTES);
+    expect(fixedBytes).toBe(Math.ceil(ownEnd + pass2Bytes));
+    expect(regionBytes).toBe(4 * MIB);
+    // 21 slices, and blocks of 2 KiB: two lots for each thread.
+    const entriesBytes = records * 16 * 1.1 * (9 / 8);
+    const pass1Bytes = 1e9 + entriesBytes + 21 * 582 * 32 + 2 * (2 * 4 * MIB + 2 * 591 * 2048);
+    expect(expectedBytes).toBe(Math.ceil(ownEnd + pass1Bytes + pass2Bytes));
+  });
+
   it('leaves room for both passes, and for a scatter beside them', () => {
     fc.assert(
       fc.property(anyNeed, (need) => {
@@ -67,7 +93,7 @@ describe('planHold', () => {
         if (plan === undefined) return;
         const { memoryBytes, ownEnd, pass1End, pileCount, blockBytes, regionBytes, outputBytes } = plan;
         for (const size of Object.values(plan)) expect(Number.isSafeInteger(size)).toBe(true);
-        expect(memoryBytes).toBeLessThanOrEqual(4 * GIB - 65536);
+        expect(memoryBytes).toBeLessThanOrEqual(Math.min(4 * GIB - 65536, need.budgetBytes * (need.exact ? 0.8 : 0.5)));
         expect(need.budgetBytes - memoryBytes).toBeGreaterThanOrEqual(need.workers * 4 * MIB);
         expect(ownEnd).toBe(65536 + need.workers * OWN_BYTES);
         if (need.isKnown) {
@@ -81,6 +107,21 @@ describe('planHold', () => {
         expect(regionBytes).toBeGreaterThanOrEqual(64 * 1024);
       }),
     );
+  });
+});
+
+describe('the part of a thread in pass 2', () => {
+  it('has four buffers with slack, ranges for one or two entries each, and room for one entry more', () => {
+    expect(heldPass2Layout(4096, 100)).toEqual({
+      bufferOffsets: [0, 8192, 16_384, 24_576],
+      bits: 6,
+      countsOffset: 32_768,
+      sortedOffset: 32_768 + 4 * 64,
+      byteLength: 32_768 + 4 * 64 + 16 * 101,
+    });
+    expect(heldPass2Layout(4096 - 64, 1)).toMatchObject({ bufferOffsets: [0, 4096, 8192, 12_288], bits: 1 });
+    // Each part begins on a page.
+    expect(heldPass2Bytes(3, 4096, 100)).toBe(3 * (32_768 + 4 * 64 + 16 * 101 + 4096));
   });
 });
 

@@ -61,7 +61,7 @@ export class HeldOrderer implements PileOrder {
 
   async #order(pile: number, emit: Emit): Promise<void> {
     const { control, held, tiesByBytes } = this.#parts;
-    const { directories, pileCount, blockBytes } = held;
+    const { directories, pileCount, blockBytes, mostRecords } = held;
     control.throwIfAborted();
     const wasm = this.#wasm;
     const count = inPhase('sort', () => {
@@ -73,6 +73,7 @@ export class HeldOrderer implements PileOrder {
       for (const directory of directories) wasm.takeHeld(directory);
       return wasm.orderHeld() >>> 0;
     });
+    if (count > mostRecords) throw new RangeError(`pile ${pile} has ${count} records, and room for ${mostRecords}`);
     if (count > 0) await emit(count);
   }
 

@@ -38,5 +38,4 @@ export function scatterHeld(
       wasm.passWalked();
     }
   }
-  scatterArena.window.clear();
 }

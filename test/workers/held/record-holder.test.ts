@@ -169,6 +169,7 @@ describe('an order of held records', () => {
       expect(BigInt.asUintN(64, order.checksum)).toBe(BigInt.asUintN(64, sum));
       expect(order.measureUpTo(0, count, 1n)).toBe(1);
       expect(order.measuredBytes).toBe(order.byteLengthOf(0));
+      expect(order.measureUpTo(0, count + 1000, 2n ** 62n)).toBe(count);
     });
   });
 

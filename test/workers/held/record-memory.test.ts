@@ -1,8 +1,13 @@
 /** The memory for records: who gets which part of it, and how much in all. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { JobControl } from '#src/job-control.js';
+import { OWN_BYTES } from '#src/plan/hold-plan.js';
 import { RecordMemory } from '#workers/record-memory.js';
-import { OWN_END, openRecordMemory } from './open-record-memory.js';
+import { OWN_END, openRecordMemory, openSharedMemories } from './open-record-memory.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('the memory for records', () => {
   it('gives parts one behind the other, and aligned', async () => {
@@ -58,5 +63,24 @@ describe('the memory for records', () => {
   it('has room for the threads that were planned, and no others', async () => {
     const handle = { channelName: undefined, byteLength: OWN_END, ownEnd: OWN_END - 64, pass1End: OWN_END };
     await expect(RecordMemory.open(handle, JobControl.create([], 0))).rejects.toThrow('more threads');
+  });
+
+  it('gives each thread its own part, and no part to two that ask at the same time', async () => {
+    const { memories, ownEnd } = await openSharedMemories(10_000);
+    const [one, other] = memories;
+    expect(other.table - one.table).toBe(OWN_BYTES);
+    expect(other.staging - one.staging).toBe(OWN_BYTES);
+    const { load } = Atomics;
+    let loads = 0;
+    let taken: number | undefined;
+    vi.spyOn(Atomics, 'load').mockImplementation((words: BigInt64Array | BigUint64Array, index: number) => {
+      const value = load(words, index);
+      loads += 1;
+      // The first one is of the spare memory; before the second one is used, the other thread takes a part.
+      if (loads === 2) taken = other.take(640);
+      return value;
+    });
+    expect(one.take(64)).toBe(ownEnd + 640);
+    expect(taken).toBe(ownEnd);
   });
 });

@@ -139,6 +139,7 @@ describe.each([
         while (wasm.nextWalked() !== 0) {
           const byteLength = wasm.storeWalked(out, capacity) >>> 0;
           expect(byteLength).toBeGreaterThan(0);
+          expect(byteLength).toBeLessThanOrEqual(capacity);
           found.push(Buffer.from(bytes.slice(out, out + byteLength)));
         }
       }
