@@ -109,8 +109,9 @@ async function scatterAlone(
   const poolBytes = settings.ramPool === undefined ? 0 : takenBytes(settings.ramPool);
   const arenasBytes = Math.min(threads.pool.threadCount, slices.length) * settings.arenaBytes;
   control.setSpare(settings.memoryNeed.budgetBytes - poolBytes - arenasBytes);
+  const again = { ...work, settings: { ...settings, jobName: threads.jobName } };
   const scatter = (slice: number) => {
-    const task = scatterTask(work, slice, countBefore);
+    const task = scatterTask(again, slice, countBefore);
     return takeVerified(task, () => threads.pool.run('scatter', task), onWarning);
   };
   await runTasks(slices, scatter, (result, slice) => scattered.set(slice, result), tasksAtOnce(threads), stop);

@@ -38,4 +38,5 @@ export function scatterHeld(
       wasm.passWalked();
     }
   }
+  scatterArena.window.clear();
 }
