@@ -125,8 +125,10 @@ function requireRepeatable({ repeat, headCount, resume, jobDir, keepTemp, record
   if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
   if (resume || jobDir !== undefined || keepTemp)
     throw new UsageError('a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
-  if (headCount === undefined && (records?.by === 'npy' || records?.by === 'webdataset'))
-    throw new UsageError(`an output of ${records.by} has an end: give \`headCount\` beside \`repeat\``);
+  if (records?.by === 'webdataset')
+    throw new UsageError('`repeat` does not go with samples of tar files: readers join copies that are neighbours');
+  if (headCount === undefined && records?.by === 'npy')
+    throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
   if (headCount !== undefined && headCount > MOST_DRAWS)
     throw new UsageError(`\`headCount\` is ${headCount}; expected at most ${MOST_DRAWS} with \`repeat\``);
 }

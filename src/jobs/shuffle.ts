@@ -10,8 +10,10 @@
  *     commit    make it durable, then visible                             open-site.ts, ../output/
  *
  * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
- * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. `shuffle-store.ts` takes the piles of a
- * store instead of scattering; `append.ts` stops after the scatter pass.
+ * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. With `headCount`, the piles are cut down
+ * to the first records between the passes (../passes/take-head.ts); with `repeat`, copies of drawn records take their place
+ * (draw-output.ts). `shuffle-store.ts` takes the piles of a store instead of scattering; `append.ts` stops after the scatter
+ * pass.
  */
 import { randomBytes } from 'node:crypto';
 import { inputKeyOf } from '../inputs/ids.js';

@@ -153,6 +153,10 @@ describe('draws are refused', () => {
       { resume: true, output: 'out' },
       'a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`',
     ],
+    [
+      { records: { by: 'webdataset' }, headCount: 1 },
+      '`repeat` does not go with samples of tar files: readers join copies that are neighbours',
+    ],
     [{ records: { by: 'npy' } }, 'an output of npy has an end: give `headCount` beside `repeat`'],
     [{ headCount: 2 ** 32 + 1 }, '`headCount` is 4294967297; expected at most 4294967296 with `repeat`'],
     [{ repeat: 1 }, '`repeat`: expected true or false'],
