@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle } from '#src/index.js';
@@ -130,11 +130,11 @@ export function contentOf(path: string): Content {
   return namesBelow(path).map((name) => [name, readFileSync(join(path, name), 'latin1')]);
 }
 
-/** Files below a directory. */
+/** Files below a directory. They may come and go meanwhile: nothing is asked about a file by its name. */
 export function namesBelow(path: string): string[] {
-  return readdirSync(path, { recursive: true })
-    .map(String)
-    .filter((name) => statSync(join(path, name)).isFile())
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(path, join(entry.parentPath, entry.name)))
     .sort();
 }
 
