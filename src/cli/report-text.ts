@@ -7,13 +7,14 @@ import type { AppendReport, ShuffleReport } from '../jobs/options.js';
 import type { RangeReport } from '../jobs/range-options.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
-import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed } = report;
+  const { records, resumed, splits } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
-  return [formatPlural(records, 'record'), ...describeOutput(report), ...resumedWords].join(', ');
+  const splitWords = splits === undefined ? [] : [describeSplits(splits)];
+  return [formatPlural(records, 'record'), ...splitWords, ...describeOutput(report), ...resumedWords].join(', ');
 }
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */
@@ -35,6 +36,15 @@ function describeOutput({ bytes, seconds, seed, checksum }: OutputReport): strin
     `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`,
     `checksum ${checksum}`,
   ];
+}
+
+const MOST_NAMED_SPLITS = 6;
+
+/** `in 3 splits (train 98, validation 1, test 1)` */
+function describeSplits(splits: NonNullable<ShuffleReport['splits']>): string {
+  const named = splits.slice(0, MOST_NAMED_SPLITS).map(({ name, records }) => `${name} ${formatCount(records)}`);
+  const more = splits.length > named.length ? [`${splits.length - named.length} more`] : [];
+  return `in ${formatPlural(splits.length, 'split')} (${[...named, ...more].join(', ')})`;
 }
 
 /** `resumed from 12 slices and 3.20 GB of output` */

@@ -85,13 +85,18 @@ function describeRecords({
 }
 
 function describeOutput(
-  { headCount, shards, shardPrefix, compression }: OutputRequest,
+  { headCount, shards, shardPrefix, splits, compression }: OutputRequest,
   { output }: FilesSite,
-): Pick<JobManifest, 'headCount' | 'shards' | 'shardPrefix' | 'compression' | 'output'> {
+): Pick<JobManifest, 'headCount' | 'shards' | 'shardPrefix' | 'splits' | 'compression' | 'output'> {
   return {
     headCount,
     shards: describeShards(shards),
     shardPrefix,
+    splits: splits?.map(({ rule, shards: ofSplit }) => ({
+      name: rule.name,
+      amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
+      shards: JSON.stringify(describeShards(ofSplit)),
+    })),
     compression: compression === undefined ? null : nameOfCompression(compression),
     output: output.path,
   };
@@ -130,6 +135,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
+    ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

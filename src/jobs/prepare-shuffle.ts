@@ -18,7 +18,7 @@ import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
-import { completeShuffle, type ShuffleRequest } from './request.js';
+import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
@@ -49,7 +49,7 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
-  const isOutput = placeOfOutput(asked.output, asked.shards === undefined ? undefined : asked.shardPrefix);
+  const isOutput = placeOfOutput(asked.output, prefixesOf(asked));
   const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
   refuseForeignFiles(listed.inputs, asked);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
