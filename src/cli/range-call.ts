@@ -33,6 +33,7 @@ const TOGETHER: ReadonlySet<string> = new Set([
 
 /** Why the others of a group do not. */
 const REASONS: Readonly<Partial<Record<OptionGroup, string>>> = {
+  Output: 'a range is cut into shards alone',
   Records: 'each number is a line',
   Machine: 'a range takes little memory and has no temp files',
   Resume: 'a range is not resumed; the same command with the same --seed writes the same bytes',

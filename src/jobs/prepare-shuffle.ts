@@ -21,6 +21,7 @@ import type { ShuffleOptions } from './options.js';
 import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
+import { warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
@@ -77,6 +78,7 @@ export async function prepareShuffle(
     refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths);
+    warnOfOtherShards(asked, site.output);
   }
   const [output] = listed.outputs;
   if (output !== undefined) onWarning(`${output}${andOthers(listed.outputs)}: left out, because the job writes it`);

@@ -44,7 +44,7 @@ import {
   type TalkRequest,
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
-import { reportSplits, summarizeSplits } from './split-report.js';
+import { reportSplits, summarizeSplits, warnOfOtherShards } from './split-report.js';
 import { shuffleSettings } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
@@ -127,6 +127,7 @@ async function prepareStoreShuffle(
   if (site.kind === 'files') {
     releases.push(() => site.start.directory.release());
     requireReplaceable(site.output, request.output ?? '', []);
+    warnOfOtherShards(request, site.output);
   }
   const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';

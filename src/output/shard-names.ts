@@ -98,6 +98,13 @@ export function isReplaced(
   });
 }
 
+/** Names of shards in the directory that new shards of these prefixes do not replace. */
+export function findOtherShards({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
+  const isOther = (name: string) =>
+    isMadeWayFor(name) && !name.endsWith(MARKER_ENDING) && !isReplaced({ path, naming }, name);
+  return listNames(path, 'output').filter(isOther).sort();
+}
+
 function isMarker(path: string): boolean {
   if (lstatPath(path, 'output')?.isFile() !== true) return false;
   return MARKER_TEXT.test(readHead(path, 'output', LONGEST_MARKER_BYTES).toString('latin1'));

@@ -82,6 +82,7 @@ const report: ShuffleReport = {
   tempBytes: 0,
   decoders: {},
   shards: [],
+  splits: undefined,
   resumed: undefined,
 };
 

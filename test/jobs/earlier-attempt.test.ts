@@ -53,6 +53,7 @@ const manifest: JobManifest = {
   headCount: undefined,
   shards: null,
   shardPrefix: 'shard',
+  splits: undefined,
   compression: null,
   output: '',
   removesJobDirectory: true,
@@ -71,6 +72,7 @@ const journal: CommitJournal = {
   records: 1,
   bytes: 1,
   checksum: '0'.repeat(16),
+  splits: undefined,
 };
 const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
 const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined };

@@ -8,7 +8,7 @@ import {
   type HeaderKind,
   type OutputCompression,
   type RecordKind,
-  type ShardRule,
+  type ShuffleOptions,
   type ShuffleReport,
   shuffle,
 } from '#src/index.js';
@@ -27,10 +27,16 @@ export interface Job {
   readonly compress?: OutputCompression | undefined;
   readonly headCount?: number | undefined;
   readonly repeat?: boolean;
+  readonly splits?: ShuffleOptions['splits'];
   readonly settings: Settings;
 }
 
-async function run(directory: TestDirectory, job: Job, output: string, shards?: ShardRule): Promise<ShuffleReport> {
+async function run(
+  directory: TestDirectory,
+  job: Job,
+  output: string,
+  shards?: ShuffleOptions['shards'],
+): Promise<ShuffleReport> {
   const { settings, seed } = job;
   const inputs = job.inputs.map((bytes, i) => {
     const path = directory.path(`in-${i}`);
@@ -44,6 +50,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       inputs,
       output,
       shards,
+      splits: job.splits,
       seed,
       inputIds: job.inputIds,
       tempDirs,
@@ -84,7 +91,7 @@ export async function shuffleToFile(directory: TestDirectory, job: Job, output =
 }
 
 /** The bytes of each shard, in order. */
-export async function shuffleToShards(directory: TestDirectory, job: Job, rule: ShardRule) {
+export async function shuffleToShards(directory: TestDirectory, job: Job, rule: ShuffleOptions['shards']) {
   const output = directory.path('shards');
   const report = await run(directory, job, output, rule);
   const shards = report.shards.map((path) => readFileSync(path));
