@@ -41,6 +41,7 @@ export async function describeShuffle(
     seed: request.seed,
     ...describeRecords(job),
     ...describeOutput(request, site),
+    splitBy: describeGrouping(request),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
@@ -65,6 +66,7 @@ export async function describeWithoutInputs(
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
     ...describeOutput(request, site),
+    splitBy: undefined,
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs([], false, undefined),
@@ -102,6 +104,10 @@ function describeOutput(
   };
 }
 
+function describeGrouping({ grouping }: Pick<ShuffleRequest, 'grouping'>): JobManifest['splitBy'] {
+  return grouping === undefined ? undefined : { field: grouping.field, missing: grouping.missing };
+}
+
 /** Empty if they follow from the job directory. */
 function describeTempDirs(site: FilesSite): string[] {
   return site.keepsDataInJobDir ? [] : realTempDirsOf(site.paths);
@@ -136,6 +142,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
+    ['field of splits', manifest.splitBy ?? 'none', describeGrouping(request) ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

@@ -267,6 +267,7 @@ const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
   'ERR_INPUT_CHANGED',
   'ERR_SAMPLE_KEY_REPEATED',
   'ERR_TOO_FEW_RECORDS',
+  'ERR_FIELD_MISSING',
 ]);
 
 /**

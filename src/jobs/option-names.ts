@@ -22,6 +22,8 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputIds: true,
   seed: true,
   repeat: true,
+  splitBy: true,
+  missing: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

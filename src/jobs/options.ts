@@ -101,6 +101,13 @@ export interface ShuffleOptions {
    * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */
   readonly splits?: readonly SplitRule[] | undefined;
+  /**
+   * Keeps records with equal values of a field in one split, such as all documents of one site: the keys that lead to the
+   * field in a record that is a JSON object, as in `.metadata.site`. Only with shares. Default: each record for itself.
+   */
+  readonly splitBy?: string | undefined;
+  /** The value of records that have no such field. Default: such a record is an error, ERR_FIELD_MISSING. */
+  readonly missing?: string | undefined;
   /** Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;
   /**

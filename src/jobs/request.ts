@@ -18,6 +18,7 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_DRAWS } from '../passes/draw-pass.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
+import { completeGrouping, type UnkeyedGrouping } from './grouping.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
@@ -95,6 +96,8 @@ export interface ShuffleRequest extends TalkRequest, MachineRequest, InputReques
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
+  /** Undefined: no field chooses the splits of records. */
+  readonly grouping: UnkeyedGrouping | undefined;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -116,14 +119,16 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireInputIds(inputIds);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
+  const output = completeOutput(options);
   return {
     ...completeInputs(options),
     ...completeResume(options),
-    ...completeOutput(options),
+    ...output,
     ...completeMachine(options),
     ...completeTalk(options),
     inputIds,
     repeat,
+    grouping: completeGrouping(options, output),
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,

@@ -33,6 +33,7 @@ import { tellOfDiscarded } from './discarded-work.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
+import { keyGrouping } from './grouping.js';
 import { type JobScope, runJob } from './job.js';
 import { expectAfterPass1, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
@@ -115,7 +116,15 @@ async function shuffleAt(
     inputs: prepared.inputsToRead,
     slices: plan.slices,
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
-    settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),
+    settings: scatterSettings(
+      threads,
+      plan,
+      request,
+      piling,
+      outlivesJob,
+      request.isProfiled,
+      keyGrouping(request.grouping, request.seed),
+    ),
     attempt,
     onWarning: request.onWarning,
   };

@@ -2,6 +2,7 @@
  * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
  */
 import type {
+  Grouping,
   HeldPiles,
   PileSettings,
   ReadSettings,
@@ -29,6 +30,7 @@ export function scatterSettings(
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
+  grouping?: Grouping,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   const read: ReadSettings = {
@@ -44,6 +46,7 @@ export function scatterSettings(
     readBytes,
     maxRecordBytes,
     memoryNeed,
+    grouping,
   };
   return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets };
 }

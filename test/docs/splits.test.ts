@@ -13,7 +13,7 @@ const directory = useMemoryDirectory();
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/SPLITS.md', root), 'utf8');
 const examples = [...page.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block = '']) => block.split('\n').filter(Boolean));
-const LINES = Array.from({ length: 2000 }, (_, i) => `${i}\n`);
+const LINES = Array.from({ length: 2000 }, (_, i) => `{"id":${i},"metadata":{"site":"s${i % 700}"}}\n`);
 
 function makeCorpus(): void {
   mkdirSync(directory.path('corpus'));
@@ -35,7 +35,7 @@ function readSplits(path: string): Map<string, string[]> {
 }
 
 it('there are the usual number of examples', () => {
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(6);
 });
 
 describe('an example', () => {
@@ -55,6 +55,11 @@ describe('an example', () => {
     );
     const [, headCount = '2000'] = / -n (\d+)/.exec(line) ?? [];
     expect(new Set([...splits.values()].flat()).size).toBe(Number(headCount));
+    if (line.includes('--split-by')) {
+      const sites = [...splits.values()].map((lines) => new Set(lines.map((each) => JSON.parse(each).metadata.site)));
+      expect(sites.reduce((sum, { size }) => sum + size, 0)).toBe(700);
+      return;
+    }
     for (const part of parts.split(',')) {
       const [name = '', amount = ''] = part.split('=');
       const { length } = splits.get(name) ?? [];

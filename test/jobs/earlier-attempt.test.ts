@@ -54,6 +54,7 @@ const manifest: JobManifest = {
   shards: null,
   shardPrefix: 'shard',
   splits: undefined,
+  splitBy: undefined,
   compression: null,
   output: '',
   removesJobDirectory: true,

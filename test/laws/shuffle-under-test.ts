@@ -28,6 +28,8 @@ export interface Job {
   readonly headCount?: number | undefined;
   readonly repeat?: boolean;
   readonly splits?: ShuffleOptions['splits'];
+  readonly splitBy?: string;
+  readonly missing?: string | undefined;
   readonly settings: Settings;
 }
 
@@ -51,6 +53,8 @@ async function run(
       output,
       shards,
       splits: job.splits,
+      splitBy: job.splitBy,
+      missing: job.missing,
       seed,
       inputIds: job.inputIds,
       tempDirs,

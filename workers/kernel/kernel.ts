@@ -65,6 +65,13 @@ export interface KernelFunctions extends FramingFunctions {
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   takeKeptCount(): number;
+  seekField(path: number): void;
+  fieldHash(start: number, end: number): bigint;
+  hasField(): number;
+  ungroup(): void;
+  groupingPlace(): number;
+  groupByField(boundCount: number, key: bigint, allowsMissing: boolean, hashOfMissing: bigint): void;
+  missingRecord(): number;
   leftOutRecords(): bigint;
   leftOutBytes(): bigint;
   longestLeftOut(): number;

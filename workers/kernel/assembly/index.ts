@@ -27,6 +27,8 @@ export {
   takeHeld,
 } from './held';
 export { keepAll, keepUpTo, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
+export { fieldHash, hasField, seekField } from './json-field';
+export { groupByField, groupingPlace, missingRecord, ungroup } from './grouped-keys';
 export {
   drawOffsets,
   numbersChecksum,

@@ -6,6 +6,7 @@
 // asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
 // small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
 
+import { groupEntries } from './grouped-keys';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -90,6 +91,7 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
       entry += ENTRY_BYTES;
     }
   }
+  groupEntries(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepSmall(count);
 }
 
