@@ -62,6 +62,10 @@ export interface KernelFunctions extends FramingFunctions {
   ): void;
   scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
   longestRecord(): number;
+  weigh(copies: number, chanceOfOneMore: bigint): void;
+  drawnRecords(): number;
+  drawnBytes(): bigint;
+  longestDrawn(): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   takeKeptCount(): number;

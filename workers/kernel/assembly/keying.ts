@@ -90,6 +90,11 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
       entry += ENTRY_BYTES;
     }
   }
+  return keepEntries(count);
+}
+
+/** Leaves out the entries with keys above the limit, of the first `count`. Returns how many stay. */
+export function keepEntries(count: u32): u32 {
   return histogram == 0 ? count : keepSmall(count);
 }
 
