@@ -22,9 +22,11 @@ export { type InspectOptions, inspectStore, type StoreReport } from './jobs/insp
 export type {
   AppendOptions,
   AppendReport,
+  GroupReport,
   HeaderKind,
   IndexOptions,
   IndexReport,
+  InputWeight,
   JobProfile,
   OutputCompression,
   PassSeconds,

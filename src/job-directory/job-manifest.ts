@@ -31,6 +31,8 @@ const shape = object({
   decompressProgram: nullable(list(text)),
   /** The output has only so many records, the first ones of the order. Absent: all. */
   headCount: optional(wholeNumber()),
+  /** The weights of inputs, as `GLOB=FACTOR`. Absent: each record comes once. */
+  weights: optional(list(text)),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

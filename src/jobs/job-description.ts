@@ -64,6 +64,7 @@ export async function describeWithoutInputs(
     inputIds: null,
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
+    weights: undefined,
     ...describeOutput(request, site),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
@@ -75,12 +76,13 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram'> {
-  const { decompressProgram } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram' | 'weights'> {
+  const { decompressProgram, weights } = request;
   return {
     inputIds: describeInputIds(inputIds),
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
+    weights: weights.length === 0 ? undefined : weights.map(({ glob, factor }) => `${glob}=${factor}`),
   };
 }
 
@@ -128,6 +130,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['kind of records', manifest.framing, now.framing],
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
+    ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['compression', manifest.compression, now.compression],

@@ -58,6 +58,30 @@ export interface ShuffleProgress {
   readonly phases: readonly PhaseCost[];
 }
 
+/** A weight of inputs. */
+export interface InputWeight {
+  /**
+   * A path, or a glob pattern. As in .gitignore: one with a slash is compared with the paths of inputs as given or found, one
+   * without with each name in them; a directory stands for all files below it.
+   */
+  readonly glob: string;
+  /** A decimal number from 0 to 1,000,000, taken as it is written. */
+  readonly factor: number | string;
+}
+
+/** What a job read and wrote of the inputs of one weight. */
+export interface GroupReport {
+  /** Undefined: the inputs that no glob names. */
+  readonly glob: string | undefined;
+  readonly factor: string;
+  readonly inputCount: number;
+  readonly read: { readonly records: number; readonly bytes: number };
+  /** The factor times what was read. */
+  readonly expected: { readonly records: number; readonly bytes: number };
+  /** In the output; with `headCount` or `repeat`, what the output was taken from. */
+  readonly weighed: { readonly records: number; readonly bytes: number };
+}
+
 /**
  * How the output is compressed: as a sequence of gzip members or zstd frames of a few MiB. Levels are 1 to 9 for gzip
  * (default 6) and 1 to 22 for zstd (default 3).
@@ -81,6 +105,12 @@ export interface ShuffleOptions {
   readonly inputIds?: InputIdRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
+  /**
+   * How often records come, by inputs. 2.5: each record twice, and a random half of them a third time. 0.1: a random tenth.
+   * 0: not at all; the input is not even read. Of several globs that name an input, the last one counts. Default: each
+   * record once.
+   */
+  readonly weights?: readonly InputWeight[] | undefined;
   /** The output has only so many records, the first ones of the order. Default: all. */
   readonly headCount?: number | undefined;
   /**
@@ -197,6 +227,8 @@ export interface ShuffleReport {
    * earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
+  /** Of each weight, and of the inputs without one. Undefined without `weights`, and as `leftOut`. */
+  readonly groups: readonly GroupReport[] | undefined;
   readonly workers: number;
   readonly piles: number;
   /** Bytes written to the temp directories; 0 if all piles stayed in memory. */

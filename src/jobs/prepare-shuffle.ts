@@ -7,6 +7,7 @@ import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
 import { chooseInputIds, type InputIds } from '../inputs/ids.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import { andOthers, gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
+import { refuseCopiesOfSamples, weighInputs } from '../inputs/weigh-inputs.js';
 import { inputName } from '../io/input-source.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { DeviceGates } from '../machine/device-gates.js';
@@ -55,6 +56,8 @@ export async function prepareShuffle(
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
   warnOfMates(listed.inputs, asked, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
+  const weighing = await weighInputs(asked.weights, listed.inputs);
+  if (weighing !== undefined) refuseCopiesOfSamples(weighing, asked.framing);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
   if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
@@ -83,7 +86,7 @@ export async function prepareShuffle(
 
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
-    memoryForDecoder(expectMemoryNeed(asked, listed.inputs, disks, nature, tuning), byteLength);
+    memoryForDecoder(expectMemoryNeed({ ...asked, weighing }, listed.inputs, disks, nature, tuning), byteLength);
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
@@ -92,7 +95,7 @@ export async function prepareShuffle(
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const inputsToRead = asked.headCount === 0 ? [] : inputs;
-  const plan = await planShuffle(request, inputsToRead, disks, nature, tuning);
+  const plan = await planShuffle({ ...request, weighing }, inputsToRead, disks, nature, tuning);
   // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
     if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
@@ -118,6 +121,7 @@ export async function prepareShuffle(
     inputIds,
     firstHeader,
     gates,
+    weighing,
     site,
     earlier,
     disks,

@@ -11,6 +11,7 @@ import type { RecordFormat } from '../formats/record-format.js';
 import { joinRecords } from '../formats/record-list.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
+import type { WeightRule } from '../inputs/weigh-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
 import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
@@ -21,6 +22,7 @@ import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
+import { completeWeights } from './weight-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -85,6 +87,7 @@ export interface ShuffleRequest extends TalkRequest, MachineRequest, InputReques
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
+  readonly weights: readonly WeightRule[];
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -114,6 +117,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeTalk(options),
     inputIds,
     repeat,
+    weights: completeWeights(options.weights),
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,

@@ -32,6 +32,7 @@ import { tellOfDiscarded } from './discarded-work.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
+import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
 import { expectAfterPass1, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
@@ -179,6 +180,7 @@ async function shuffleAt(
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
+    groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups),
     leftOut: request.headCount === undefined || request.repeat ? undefined : leftOutOf(all, piles, all.leftOut),
     workers: memory.workers,
     piles: piles.totals.records.length,

@@ -42,6 +42,9 @@ const reportShape: Shape<SliceReport> = object({
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
+      weighed: optional(
+        object({ records: wholeNumber(), drawnRecords: wholeNumber(), drawnBytes: wholeNumber() }),
+      ),
     }),
   ),
   longestRecordBytes: wholeNumber(),

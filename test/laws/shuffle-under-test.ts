@@ -27,6 +27,8 @@ export interface Job {
   readonly compress?: OutputCompression | undefined;
   readonly headCount?: number | undefined;
   readonly repeat?: boolean;
+  /** Of each input, as decimal numbers. */
+  readonly factors?: readonly string[];
   readonly settings: Settings;
 }
 
@@ -55,6 +57,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       compress: job.compress,
       headCount: job.headCount,
       repeat: job.repeat,
+      weights: job.factors?.map((factor, i) => ({ glob: `in-${i}`, factor })),
       tempCompress: settings.tempCompress,
       force: true,
     },

@@ -37,6 +37,7 @@ export class RecordHolder implements RecordTaker {
     this.table = memory.table;
     this.window = new HeldWindow(memory, settings);
     this.kernel.wasm.keepAll();
+    this.kernel.wasm.weigh(1, 0n);
     this.kernel.wasm.prepareHold(settings.pileCount, directory, settings.blockBytes);
     this.#isFull = !this.#takeBlocks();
   }

@@ -57,6 +57,7 @@ export class ScatterArena implements RecordTaker {
 
     const { kernel } = arena;
     kernel.wasm.keepAll();
+    kernel.wasm.weigh(1, 0n);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
     kernel.flush = (pile, byteLength) => {
