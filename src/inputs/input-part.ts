@@ -6,7 +6,7 @@ import type { RecordList } from '../formats/record-list.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
-import type { Weight } from '../plan/weights.js';
+import { mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { SampledKey } from './key-sample.js';
 import type { Input } from './list-inputs.js';
 import type { Weighing } from './weigh-inputs.js';
@@ -92,9 +92,9 @@ export interface Coverage {
 export interface WeighedRecords {
   /** Each counts once. */
   readonly records: number;
-  /** Those that have one more copy by their draws. */
-  readonly drawnRecords: number;
-  readonly drawnBytes: number;
+  /** Those that do not have the copy that is drawn. */
+  readonly undrawnRecords: number;
+  readonly undrawnBytes: number;
 }
 
 /** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */
@@ -121,12 +121,12 @@ export function readBytesOf({ start, end, addedBytes }: Coverage): number {
 /** The bytes that the records of a part take on piles, with all copies. */
 export function bytesWithCopies(part: Coverage, weight: Weight | undefined): number {
   const readBytes = readBytesOf(part);
-  return weight === undefined ? readBytes : readBytes * weight.copies + (part.weighed?.drawnBytes ?? 0);
+  return weight === undefined ? readBytes : readBytes * mostCopiesOf(weight) - (part.weighed?.undrawnBytes ?? 0);
 }
 
 /** How many records a part of a job with weights puts on piles, with all copies. */
-export function recordsWithCopies({ weighed }: Coverage, weight: Weight | undefined): number {
-  return (weighed?.records ?? 0) * (weight?.copies ?? 1) + (weighed?.drawnRecords ?? 0);
+export function recordsWithCopies({ weighed }: Coverage, weight: Weight = ONCE): number {
+  return weighed === undefined ? 0 : weighed.records * mostCopiesOf(weight) - weighed.undrawnRecords;
 }
 
 /**

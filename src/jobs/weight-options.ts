@@ -3,7 +3,7 @@ import { UsageError } from '../errors.js';
 import type { WeightRule } from '../inputs/weigh-inputs.js';
 import { MOST_GLOB_CHARACTERS } from '../io/path-matcher.js';
 import { requireKnownOptions } from '../known-options.js';
-import { fractionOf, MOST_COPIES, weightOf } from '../plan/weights.js';
+import { fractionOf, isNothing, MOST_COPIES, weightOf } from '../plan/weights.js';
 import type { InputWeight } from './options.js';
 
 const NAMES = { glob: true, factor: true } as const;
@@ -18,11 +18,11 @@ export function completeWeights(weights: readonly InputWeight[] = []): readonly 
   return weights.map(ruleOf);
 }
 
-function ruleOf(weight: InputWeight): WeightRule {
-  requireKnownOptions('an object of `weights`', weight, NAMES);
-  const { glob, factor } = weight;
+function ruleOf(given: InputWeight): WeightRule {
+  requireKnownOptions('an object of `weights`', given, NAMES);
+  const { glob, factor } = given;
   if (typeof glob !== 'string' || glob === '' || glob.length > MOST_GLOB_CHARACTERS || glob.includes('\0'))
-    throw new UsageError('`weights`: expected `glob` to be a path or a glob pattern that is not empty');
+    throw new UsageError('`weights`: expected `glob` to be a path or a glob pattern, of 1 to 4096 characters');
   const text = String(factor);
   const isText = typeof factor === 'string' || typeof factor === 'number';
   const fraction = isText ? fractionOf(text) : undefined;
@@ -30,5 +30,8 @@ function ruleOf(weight: InputWeight): WeightRule {
     throw new UsageError(`\`weights\` ${glob}=${text}: expected a number of at least 0, such as 2.5 or 0.1`);
   if (fraction.numerator > BigInt(MOST_COPIES) * fraction.denominator)
     throw new UsageError(`\`weights\` ${glob}=${text}: expected at most ${MOST_COPIES}`);
-  return { glob, factor: text, weight: weightOf(fraction) };
+  const weight = weightOf(fraction);
+  if (fraction.numerator > 0n && isNothing(weight))
+    throw new UsageError(`\`weights\` ${glob}=${text}: expected 0, or a number of at least 1e-19`);
+  return { glob, factor: text, weight };
 }

@@ -43,7 +43,7 @@ const reportShape: Shape<SliceReport> = object({
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
       weighed: optional(
-        object({ records: wholeNumber(), drawnRecords: wholeNumber(), drawnBytes: wholeNumber() }),
+        object({ records: wholeNumber(), undrawnRecords: wholeNumber(), undrawnBytes: wholeNumber() }),
       ),
     }),
   ),

@@ -27,6 +27,8 @@ export interface TinyJobKind {
   readonly shards?: boolean;
   /** Default: all records. */
   readonly headCount?: number;
+  /** Of each input. Default: 1. */
+  readonly factors?: readonly string[];
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -124,6 +126,8 @@ const FITTED_SHARDS: TinyJobKind = {
 };
 /** The end of its head is noted, in the midst of a pile. */
 const HEAD: TinyJobKind = { name: 'the first lines of the order, on disk', tuning: ON_DISK, headCount: 170 };
+/** A part of one input, and copies of others. */
+const WEIGHED: TinyJobKind = { name: 'lines with weights, on disk', tuning: ON_DISK, factors: ['1.5', '0.4', '2'] };
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -144,6 +148,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   COMPRESSED_SHARDS,
   FITTED_SHARDS,
   HEAD,
+  WEIGHED,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -184,6 +189,11 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
     ...resumable(HEAD),
     name: 'the first lines of the order, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(WEIGHED),
+    name: 'lines with weights, resumed in pass 1',
+    before: { resumable: true, at: 'in pass 1' },
   },
   {
     ...resumable(REPLACED_SHARDS),

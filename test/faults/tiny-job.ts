@@ -13,6 +13,7 @@ import { type ShardRule, type ShuffleOptions, type ShuffleReport, shuffle, Usage
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
+import { orderCopies } from '../laws/weighed-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
@@ -110,6 +111,7 @@ export class TinyJob {
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
       headCount: kind.headCount,
+      weights: kind.factors?.map((factor, i) => ({ glob: `*input-${i}`, factor })),
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -254,11 +256,14 @@ export class TinyJob {
       expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
       return bytes.subarray(header.byteLength);
     });
-    const records = orderRecords(
-      this.#texts.map((text) => recordsOf(text, 0x0a)),
-      SEED,
-      this.#texts.map(() => header.byteLength),
-    ).slice(0, this.kind.headCount);
+    const texts = this.#texts.map((text) => recordsOf(text, 0x0a));
+    const headerBytes = this.#texts.map(() => header.byteLength);
+    const { factors } = this.kind;
+    const ordered =
+      factors === undefined
+        ? orderRecords(texts, SEED, headerBytes)
+        : orderCopies(texts, factors, SEED, headerBytes);
+    const records = ordered.slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();

@@ -63,8 +63,8 @@ export interface KernelFunctions extends FramingFunctions {
   scatterRecords(table: number, count: number, base: number, basePosition: bigint, inputKey: bigint): void;
   longestRecord(): number;
   weigh(copies: number, chanceOfOneMore: bigint): void;
-  drawnRecords(): number;
-  drawnBytes(): bigint;
+  undrawnRecords(): number;
+  undrawnBytes(): bigint;
   longestDrawn(): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;

@@ -72,7 +72,7 @@ export class RecordReader implements FramingKernel {
   #lastEnd = 0;
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
-  #weighed = { records: 0, drawnRecords: 0, drawnBytes: 0 };
+  #weighed = { records: 0, undrawnRecords: 0, undrawnBytes: 0 };
   /** Records marked together, at most: so many that their copies are no more than those of a full table. */
   readonly #mostMarked: number;
   #finished = false;
@@ -376,8 +376,8 @@ export class RecordReader implements FramingKernel {
     wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);
     this.#weighed.records += count;
-    this.#weighed.drawnRecords += wasm.drawnRecords() >>> 0;
-    this.#weighed.drawnBytes += Number(wasm.drawnBytes());
+    this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
+    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());
     return Math.max(longest, wasm.longestDrawn() >>> 0);
   }
 

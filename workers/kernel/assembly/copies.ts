@@ -15,8 +15,8 @@ let wholeCopies: u32 = 1;
 let chance: u64 = 0;
 /** Copies to go through: the whole ones, and the one that is drawn. */
 let rounds: u32 = 1;
-let drawnCount: u32 = 0;
-let drawnSum: u64 = 0;
+let undrawnCount: u32 = 0;
+let undrawnSum: u64 = 0;
 let longest: u32 = 0;
 
 /** From now on each record has `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
@@ -24,19 +24,19 @@ export function weigh(copies: u32, chanceOfOneMore: u64): void {
   wholeCopies = copies;
   chance = chanceOfOneMore;
   rounds = copies + (chance == 0 ? 0 : 1);
-  drawnCount = 0;
-  drawnSum = 0;
+  undrawnCount = 0;
+  undrawnSum = 0;
   longest = 0;
 }
 
-/** The records since `weigh` that have one more copy. */
-export function drawnRecords(): u32 {
-  return drawnCount;
+/** The records since `weigh` that do not have the copy that is drawn. */
+export function undrawnRecords(): u32 {
+  return undrawnCount;
 }
 
-/** The bytes of the records since `weigh` that have one more copy. */
-export function drawnBytes(): u64 {
-  return drawnSum;
+/** Their bytes. */
+export function undrawnBytes(): u64 {
+  return undrawnSum;
 }
 
 /** The bytes of the longest record since `weigh`, drawn or not. */
@@ -107,10 +107,12 @@ function keyCopy(
       const mark = marks + ((l as usize) << 3);
       const byteLength = load<u32>(mark, 4) - load<u32>(mark);
       longest = max<u32>(longest, byteLength);
-      if (load<u64>(keys + ((l as usize) << 3)) >= chance) continue;
-      stays |= 1 << l;
-      drawnCount += 1;
-      drawnSum += byteLength as u64;
+      if (load<u64>(keys + ((l as usize) << 3)) < chance) {
+        stays |= 1 << l;
+        continue;
+      }
+      undrawnCount += 1;
+      undrawnSum += byteLength as u64;
     }
   }
   if (stays != 0) philoxKeys4(basePosition, offset0, offset1, offset2, offset3, copy, 0, inputKey, keys);

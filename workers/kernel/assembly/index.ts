@@ -1,7 +1,7 @@
 // The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
-export { drawnBytes, drawnRecords, longestDrawn, weigh } from './copies';
+export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
