@@ -28,6 +28,8 @@ export type {
   IndexReport,
   InputWeight,
   JobProfile,
+  Mix,
+  MixGroup,
   OutputCompression,
   PassSeconds,
   RecordKind,

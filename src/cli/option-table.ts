@@ -177,6 +177,11 @@ export const optionTable = [
     group: 'Order', commands: SHUFFLE,
   },
   {
+    name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
+    help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',

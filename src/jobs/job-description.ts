@@ -9,10 +9,12 @@ import { nameOfFormat } from '../formats/record-format.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { Input } from '../inputs/list-inputs.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { OutputRequest, ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
+import { noteShareWeights } from './weigh-job.js';
 import type { KeptLayout } from './work-plan.js';
 
 /** The job to describe. */
@@ -20,6 +22,7 @@ export interface DescribedJob {
   readonly request: ShuffleRequest;
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
+  readonly weighing?: Weighing | undefined;
 }
 
 /** The part of the plan that the manifest keeps. */
@@ -40,6 +43,7 @@ export async function describeShuffle(
     isResumable,
     seed: request.seed,
     ...describeRecords(job),
+    shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
     ...describeOutput(request, site),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
@@ -65,6 +69,7 @@ export async function describeWithoutInputs(
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
     weights: undefined,
+    shareWeights: undefined,
     ...describeOutput(request, site),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
@@ -77,12 +82,12 @@ function describeRecords({
   request,
   inputIds,
 }: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram' | 'weights'> {
-  const { decompressProgram, weights } = request;
+  const { decompressProgram, mixWords } = request;
   return {
     inputIds: describeInputIds(inputIds),
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
-    weights: weights.length === 0 ? undefined : weights.map(({ glob, factor }) => `${glob}=${factor}`),
+    weights: mixWords.length === 0 ? undefined : [...mixWords],
   };
 }
 

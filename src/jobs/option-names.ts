@@ -15,6 +15,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   seed: true,
   repeat: true,
   weights: true,
+  mix: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

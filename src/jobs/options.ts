@@ -44,7 +44,7 @@ export type HeaderKind =
 
 /** How far a job has come. */
 export interface ShuffleProgress {
-  /** `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
+  /** `count` comes first if a `mix` has shares. `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
   readonly phase: JobPhase;
   /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. In `verify`: of the store on disk. */
   readonly bytesDone: number;
@@ -69,11 +69,40 @@ export interface InputWeight {
   readonly factor: number | string;
 }
 
+/**
+ * Groups of inputs, with weights or with shares of the output; docs/mix.schema.json describes the same. For shares, the
+ * inputs are read twice: they are counted first.
+ */
+export interface Mix {
+  /** Of several groups whose `inputs` name an input, the last one has it. */
+  readonly groups: readonly MixGroup[];
+  /** What the shares are shares of. */
+  readonly unit?: 'records' | 'bytes' | undefined;
+  /** Records or bytes of the output, about. Default: as many as the shares and `max_epochs` allow. */
+  readonly total?: number | undefined;
+  /** The records of a group come at most so often. Default 1. */
+  readonly max_epochs?: number | string | undefined;
+}
+
+/** A group has a weight or a share, as all groups of its mix. */
+export interface MixGroup {
+  readonly name: string;
+  /** Paths or glob patterns, as in `InputWeight`. */
+  readonly inputs: string | readonly string[];
+  /** As the factor of an `InputWeight`. */
+  readonly weight?: number | string | undefined;
+  /** In relation to the shares of the other groups, more than 0. */
+  readonly share?: number | string | undefined;
+  /** Instead of that of the mix. */
+  readonly max_epochs?: number | string | undefined;
+}
+
 /** What a job read and wrote of the inputs of one weight. */
 export interface GroupReport {
-  /** Undefined: the inputs that no glob names. */
-  readonly glob: string | undefined;
-  readonly factor: string;
+  /** The glob, or the name in the mix. Undefined: the inputs that are in no group. */
+  readonly name: string | undefined;
+  /** How often each record comes. */
+  readonly factor: number;
   readonly inputCount: number;
   readonly read: { readonly records: number; readonly bytes: number };
   /** The factor times what was read. */
@@ -111,6 +140,8 @@ export interface ShuffleOptions {
    * record once.
    */
   readonly weights?: readonly InputWeight[] | undefined;
+  /** The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. */
+  readonly mix?: Mix | undefined;
   /** The output has only so many records, the first ones of the order. Default: all. */
   readonly headCount?: number | undefined;
   /**
@@ -227,7 +258,7 @@ export interface ShuffleReport {
    * earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
-  /** Of each weight, and of the inputs without one. Undefined without `weights`, and as `leftOut`. */
+  /** Of each weight or group, and of the inputs without one. Undefined without `weights` and `mix`, and as `leftOut`. */
   readonly groups: readonly GroupReport[] | undefined;
   readonly workers: number;
   readonly piles: number;
@@ -281,6 +312,7 @@ export interface JobProfile {
   readonly tasks: readonly {
     readonly kind:
       | 'count'
+      | 'count-records'
       | 'draw'
       | 'hold'
       | 'load'

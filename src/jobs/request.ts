@@ -11,7 +11,6 @@ import type { RecordFormat } from '../formats/record-format.js';
 import { joinRecords } from '../formats/record-list.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
-import type { WeightRule } from '../inputs/weigh-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
 import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
@@ -19,10 +18,10 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_DRAWS } from '../passes/draw-pass.js';
 import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
+import { completeMix, type MixRequest } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
-import { completeWeights } from './weight-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -82,12 +81,17 @@ export const NEVER_RESUMED: ResumeRequest = {
 };
 
 /** The request for a shuffle of inputs, complete. */
-export interface ShuffleRequest extends TalkRequest, MachineRequest, InputRequest, OutputRequest, ResumeRequest {
+export interface ShuffleRequest
+  extends TalkRequest,
+    MachineRequest,
+    InputRequest,
+    OutputRequest,
+    ResumeRequest,
+    MixRequest {
   readonly inputIds: InputIdRule;
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
-  readonly weights: readonly WeightRule[];
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -117,7 +121,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeTalk(options),
     inputIds,
     repeat,
-    weights: completeWeights(options.weights),
+    ...completeMix(options),
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,

@@ -7,9 +7,9 @@ import { UsageError } from '../errors.js';
 import { framingOf } from '../formats/framing-table.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
-import { weighEstimate } from '../inputs/weighed-estimate.js';
-import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { Input } from '../inputs/list-inputs.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
+import { weighEstimate } from '../inputs/weighed-estimate.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
@@ -231,8 +231,13 @@ export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean 
 }
 
 export function createControl({ inline, memory }: WorkPlan, gates: DeviceGates): JobControl {
+  return createReadControl(inline, memory.pass1SpareBytes, gates);
+}
+
+/** The same for a pass that only reads. */
+export function createReadControl(inline: boolean, spareBytes: number, gates: DeviceGates): JobControl {
   const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
-  return JobControl.create(permits, memory.pass1SpareBytes);
+  return JobControl.create(permits, spareBytes);
 }
 
 function mayResume(inputs: readonly Input[], { hasFiles }: JobNature): boolean {
@@ -270,7 +275,8 @@ function planWork(
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const records = estimate.recordBytes / estimate.meanRecordBytes;
   const drawnBytes = request.repeat ? drawsAtOnce(request.headCount, records) * estimate.meanRecordBytes : 0;
-  const isSmall = inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
+  const isSmall =
+    inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
   const inline = tuning.inline ?? (!hasStreams && isSmall);
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
@@ -312,7 +318,10 @@ function planWork(
     hold?.sliceBytes ??
     planSliceBytes(read.recordBytes, workers, pileCount, bufferBytes);
   const knownBytes = inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0);
-  const leastBytes = allInputs.reduce((sum, input, i) => sum + recordBytesAtLeast(input) * (weights?.[i]?.copies ?? 1), 0);
+  const leastBytes = allInputs.reduce(
+    (sum, input, i) => sum + recordBytesAtLeast(input) * (weights?.[i]?.copies ?? 1),
+    0,
+  );
   const madeOfRead = estimate.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;

@@ -116,7 +116,10 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   // Nobody knows how much a stream has.
   const recordBytes = need.isKnown ? need.recordBytes : Math.min(need.recordBytes, capacityBytes);
   const records = recordBytes / meanRecordBytes;
-  const readBytes = Math.min(need.mostReadBytes ?? recordBytes, need.isKnown ? Number.POSITIVE_INFINITY : capacityBytes);
+  const readBytes = Math.min(
+    need.mostReadBytes ?? recordBytes,
+    need.isKnown ? Number.POSITIVE_INFINITY : capacityBytes,
+  );
   const pileCount =
     tuning.pileCount ?? clamp(Math.ceil(Math.max(records / PILE_RECORDS, recordBytes / PILE_BYTES)), 1, MOST_PILES);
   const sliceBytes = tuning.sliceBytes ?? Math.max(MIB, Math.ceil(readBytes / (SLICES_A_WORKER * workers)));

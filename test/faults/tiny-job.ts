@@ -260,9 +260,7 @@ export class TinyJob {
     const headerBytes = this.#texts.map(() => header.byteLength);
     const { factors } = this.kind;
     const ordered =
-      factors === undefined
-        ? orderRecords(texts, SEED, headerBytes)
-        : orderCopies(texts, factors, SEED, headerBytes);
+      factors === undefined ? orderRecords(texts, SEED, headerBytes) : orderCopies(texts, factors, SEED, headerBytes);
     const records = ordered.slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);

@@ -81,19 +81,22 @@ describe('weights', () => {
     's',
   );
 
-  it.each([{ hold: true }, { pileCount: 5, bufferBytes: 300 }])('are those of the head and of shards: %j', async (sizes) => {
-    const settings = { ...PLAIN, tuning: { inline: true, sliceBytes: 700, ...sizes } };
-    const job = { inputs, factors, seed: 's', settings };
-    for (const headCount of [0, 1, 90, 5000]) {
-      const { bytes } = await shuffleToFile(directory, { ...job, headCount });
-      expect(bytes.equals(Buffer.concat(ordered.slice(0, headCount)))).toBe(true);
-    }
-    const { shards } = await shuffleToShards(directory, job, { by: 'records', recordsPerShard: 100 });
-    expect(shards.map((shard) => recordsOf(shard, 0x0a).length)).toEqual(
-      Array.from({ length: Math.ceil(ordered.length / 100) }, (_, i) => Math.min(100, ordered.length - 100 * i)),
-    );
-    expect(Buffer.concat(shards).equals(Buffer.concat(ordered))).toBe(true);
-  });
+  it.each([{ hold: true }, { pileCount: 5, bufferBytes: 300 }])(
+    'are those of the head and of shards: %j',
+    async (sizes) => {
+      const settings = { ...PLAIN, tuning: { inline: true, sliceBytes: 700, ...sizes } };
+      const job = { inputs, factors, seed: 's', settings };
+      for (const headCount of [0, 1, 90, 5000]) {
+        const { bytes } = await shuffleToFile(directory, { ...job, headCount });
+        expect(bytes.equals(Buffer.concat(ordered.slice(0, headCount)))).toBe(true);
+      }
+      const { shards } = await shuffleToShards(directory, job, { by: 'records', recordsPerShard: 100 });
+      expect(shards.map((shard) => recordsOf(shard, 0x0a).length)).toEqual(
+        Array.from({ length: Math.ceil(ordered.length / 100) }, (_, i) => Math.min(100, ordered.length - 100 * i)),
+      );
+      expect(Buffer.concat(shards).equals(Buffer.concat(ordered))).toBe(true);
+    },
+  );
 
   it('are what is drawn with replacement', async () => {
     const settings = { ...PLAIN, tuning: { inline: true } };
