@@ -3,17 +3,28 @@
  * have been drawn and is needed to get the same order again.
  */
 
-import type { AppendReport, ShuffleReport } from '../jobs/options.js';
+import type { AppendReport, GroupReport, ShuffleReport } from '../jobs/options.js';
 import type { RangeReport } from '../jobs/range-options.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
-import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed } = report;
+  const { records, resumed, groups = [] } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
-  return [formatPlural(records, 'record'), ...describeOutput(report), ...resumedWords].join(', ');
+  const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
+  const others = groups.length - shown.length;
+  const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
+  return [formatPlural(records, 'record'), ...describeOutput(report), ...resumedWords, ...groupWords].join(', ');
+}
+
+/** More would hide the rest of the line; the summary of `--progress json` has all. */
+const MOST_GROUPS_SHOWN = 8;
+
+/** `wiki*: 2,500 from 1,000 records` */
+function describeGroup({ name = 'other inputs', read, weighed }: GroupReport): string {
+  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')}`;
 }
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */

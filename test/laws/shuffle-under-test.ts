@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { expect } from 'vitest';
 import {
   type HeaderKind,
+  type Mix,
   type OutputCompression,
   type RecordKind,
   type ShardRule,
@@ -29,6 +30,7 @@ export interface Job {
   readonly repeat?: boolean;
   /** Of each input, as decimal numbers. */
   readonly factors?: readonly string[];
+  readonly mix?: Mix | undefined;
   readonly settings: Settings;
 }
 
@@ -57,6 +59,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       compress: job.compress,
       headCount: job.headCount,
       repeat: job.repeat,
+      mix: job.mix,
       weights: job.factors?.map((factor, i) => ({ glob: `in-${i}`, factor })),
       tempCompress: settings.tempCompress,
       force: true,

@@ -16,9 +16,9 @@ import {
   resolveInputIds,
   resolveInputs,
 } from '../input-list.js';
+import { readMix } from '../mix-file.js';
 import type { OptionValues } from '../option-table.js';
 import { countOfRecords } from '../option-values.js';
-import { readMix } from '../mix-file.js';
 import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { readSeedFrom } from '../random-seed.js';
