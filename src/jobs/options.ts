@@ -70,7 +70,7 @@ export interface InputWeight {
 }
 
 /**
- * Groups of inputs, with weights or with shares of the output; docs/mix.schema.json describes the same. For shares, the
+ * Groups of inputs, with weights or with shares of the output; examples/mix.schema.json describes the same. For shares, the
  * inputs are read twice: they are counted first.
  */
 export interface Mix {
