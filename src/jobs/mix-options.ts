@@ -64,7 +64,7 @@ function requestOfMix(mix: Mix): MixRequest {
   requireKnownOptions('`mix`', mix, MIX);
   const { groups, unit, total, max_epochs: maxEpochs } = mix;
   if (!Array.isArray(groups) || groups.length === 0)
-    throw new UsageError('`mix`: expected `groups` to be a list of at least one group');
+    throw new UsageError('`mix`: expected groups to be a list of at least one group');
   requireFew('`mix`', groups);
   const named = groups.map(groupOf);
   const names = new Set<string>();
@@ -99,7 +99,7 @@ function groupOf(group: MixGroup): InputGroup {
     throw new UsageError(`\`mix\`: expected each group to have a name of 1 to ${MOST_NAME_CHARACTERS} characters`);
   const globs = Array.isArray(inputs) ? inputs : [inputs];
   if (globs.length === 0) throw new UsageError(`\`mix\`: the group ${name} has no inputs; expected a path or a glob`);
-  for (const glob of globs) requireGlob(`\`mix\`: expected \`inputs\` of the group ${name}`, glob);
+  for (const glob of globs) requireGlob(`\`mix\`: expected the inputs of the group ${name}`, glob);
   return { name, globs };
 }
 
@@ -142,13 +142,13 @@ function readUnit(unit: unknown): ShareUnit {
     throw new UsageError(
       `\`mix\`: unit ${unit}: shares of the sum of a field are not possible yet; expected records or bytes`,
     );
-  throw new UsageError('`mix`: expected `unit` to be records or bytes, which the shares are shares of');
+  throw new UsageError('`mix`: expected unit to be records or bytes, which the shares are shares of');
 }
 
 function readTotal(total: unknown): bigint | undefined {
   if (total === undefined) return undefined;
   if (typeof total !== 'number')
-    throw new UsageError('`mix`: expected `total` to be a whole number of records or bytes');
+    throw new UsageError('`mix`: expected total to be a whole number of records or bytes');
   return BigInt(requireWhole('`mix`: total', total, 1));
 }
 

@@ -99,11 +99,11 @@ const both = (a: object, b: object, rest: object = { unit: 'records' }) => ({
 describe('a mix', () => {
   it.each<[unknown, RegExp]>([
     [7, /`mix`: expected an object with options, got number/],
-    [{ groups: 'a' }, /`mix`: expected `groups` to be a list of at least one group/],
+    [{ groups: 'a' }, /`mix`: expected groups to be a list of at least one group/],
     [{ group: [] }, /`mix` has no option `group`; did you mean `groups`/],
     [{ groups: [null] }, /a group of `mix`: expected an object with options, got null/],
     [{ groups: [{ inputs: 'a', weight: 1 }] }, /expected each group to have a name/],
-    [{ groups: [{ name: 'x', weight: 1 }] }, /expected `inputs` of the group x to be a path or a glob/],
+    [{ groups: [{ name: 'x', weight: 1 }] }, /expected the inputs of the group x to be a path or a glob/],
     [both({ name: 'x', weight: 1 }, { name: 'x', weight: 1 }, {}), /two groups have the name x/],
     [both({ weight: 1 }, { share: 1 }), /some groups have a share and others have none/],
     [both({ weight: 1 }, {}, {}), /the group second has neither a weight nor a share/],
@@ -114,10 +114,10 @@ describe('a mix', () => {
     [both({ share: 1 }, { share: 0 }), /share 0 of the group second: expected a number of more than 0/],
     [both({ share: 1 }, { share: -1 }), /share -1 of the group second: expected a number of more than 0/],
     [both({ share: 1 }, { share: 1, max_epochs: 0 }), /max_epochs 0: expected a number of more than 0/],
-    [both({ share: 1 }, { share: 1 }, {}), /expected `unit` to be records or bytes/],
+    [both({ share: 1 }, { share: 1 }, {}), /expected unit to be records or bytes/],
     [both({ share: 1 }, { share: 1 }, { unit: '.n_tokens' }), /shares of the sum of a field are not possible yet/],
     [both({ share: 1 }, { share: 1 }, { unit: 'records', total: 0 }), /total is 0; expected a whole number/],
-    [both({ share: 1 }, { share: 1 }, { unit: 'records', total: '3M' }), /expected `total` to be a whole number/],
+    [both({ share: 1 }, { share: 1 }, { unit: 'records', total: '3M' }), /expected total to be a whole number/],
     [both({ share: 1 }, { share: 1, inputs: 'zz' }), /the group second names no input/],
     [{ ...both({ share: 1 }, { share: 1 }), groups: [{ name: 'x', inputs: 'a', share: 1 }] }, /b is in no group/],
     [
