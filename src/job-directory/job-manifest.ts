@@ -42,7 +42,7 @@ const shape = object({
   decompressProgram: nullable(list(text)),
   /** The output has only so many records, the first ones of the order. Absent: all. */
   headCount: optional(wholeNumber()),
-  /** The weights of inputs or the mix, in words. Absent: each record comes once. */
+  /** The weights of inputs as `GLOB=FACTOR`, or the digest of the mix. Absent: each record comes once. */
   weights: optional(list(text)),
   /** Of groups that have shares: the weights that were found by counting. */
   shareWeights: optional(list(object({ copies: wholeNumber(), chance: checksumText }))),

@@ -2,6 +2,7 @@
  * Checks the options `weights` and `mix`, and reads factors and shares as exact numbers. A mix of weights is the same as
  * weights; a mix of shares becomes weights when the inputs are counted.
  */
+import { createHash } from 'node:crypto';
 import { requireWhole, UsageError } from '../errors.js';
 import type { InputGroup } from '../inputs/weigh-inputs.js';
 import { MOST_GLOB_CHARACTERS } from '../io/path-matcher.js';
@@ -78,7 +79,7 @@ function requestOfMix(mix: Mix): MixRequest {
     throw new UsageError(
       '`mix`: some groups have a share and others have none; give each group a share, or each a weight',
     );
-  const words = [JSON.stringify({ unit, total, maxEpochs }), ...groups.map((group) => JSON.stringify(group))];
+  const words = [wordOf(mix, named)];
   if (asked.length === 0) {
     const extra = Object.entries({ unit, total, max_epochs: maxEpochs }).find(([, value]) => value !== undefined);
     if (extra !== undefined)
@@ -92,11 +93,23 @@ function requestOfMix(mix: Mix): MixRequest {
   return { weights: [], shares, mixOption: '`mix`', mixWords: words };
 }
 
+/** A mix may be long: it goes by its digest, which does not depend on the order of fields. */
+function wordOf({ groups, unit, total, max_epochs: maxEpochs }: Mix, named: readonly InputGroup[]): string {
+  const fields = groups.map(({ weight, share, max_epochs: ofGroup }, i) => {
+    const { name, globs } = named[i] ?? { name: '', globs: [] };
+    return [name, globs, weight, share, ofGroup].map((field) => field ?? null);
+  });
+  const text = JSON.stringify([unit ?? null, total ?? null, maxEpochs ?? null, fields]);
+  return `mix ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
 function groupOf(group: MixGroup): InputGroup {
   requireKnownOptions('a group of `mix`', group, GROUP);
   const { name, inputs } = group;
-  if (typeof name !== 'string' || name === '' || name.length > MOST_NAME_CHARACTERS)
-    throw new UsageError(`\`mix\`: expected each group to have a name of 1 to ${MOST_NAME_CHARACTERS} characters`);
+  if (typeof name !== 'string' || name === '' || name.length > MOST_NAME_CHARACTERS || /\p{Cc}/u.test(name))
+    throw new UsageError(
+      `\`mix\`: expected each group to have a name of 1 to ${MOST_NAME_CHARACTERS} printable characters`,
+    );
   const globs = Array.isArray(inputs) ? inputs : [inputs];
   if (globs.length === 0) throw new UsageError(`\`mix\`: the group ${name} has no inputs; expected a path or a glob`);
   for (const glob of globs) requireGlob(`\`mix\`: expected the inputs of the group ${name}`, glob);
@@ -147,8 +160,7 @@ function readUnit(unit: unknown): ShareUnit {
 
 function readTotal(total: unknown): bigint | undefined {
   if (total === undefined) return undefined;
-  if (typeof total !== 'number')
-    throw new UsageError('`mix`: expected total to be a whole number of records or bytes');
+  if (typeof total !== 'number') throw new UsageError('`mix`: expected total to be a whole number of records or bytes');
   return BigInt(requireWhole('`mix`: total', total, 1));
 }
 

@@ -58,7 +58,8 @@ export function weightsOfShares({ unit, total, groups }: ShareMix, amounts: read
 
 /** The shares as whole numbers, in the same relation. */
 function partsOf(groups: readonly ShareGroup[]): bigint[] {
-  const common = groups.reduce((product, { share }) => product * share.denominator, 1n);
+  // Denominators are powers of ten: the largest is a multiple of all.
+  const common = groups.reduce((most, { share }) => (share.denominator > most ? share.denominator : most), 1n);
   return groups.map(({ share }) => (share.numerator * common) / share.denominator);
 }
 

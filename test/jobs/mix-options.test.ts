@@ -103,6 +103,7 @@ describe('a mix', () => {
     [{ group: [] }, /`mix` has no option `group`; did you mean `groups`/],
     [{ groups: [null] }, /a group of `mix`: expected an object with options, got null/],
     [{ groups: [{ inputs: 'a', weight: 1 }] }, /expected each group to have a name/],
+    [{ groups: [{ name: 'a\nb', inputs: 'a', weight: 1 }] }, /to have a name of 1 to 200 printable characters/],
     [{ groups: [{ name: 'x', weight: 1 }] }, /expected the inputs of the group x to be a path or a glob/],
     [both({ name: 'x', weight: 1 }, { name: 'x', weight: 1 }, {}), /two groups have the name x/],
     [both({ weight: 1 }, { share: 1 }), /some groups have a share and others have none/],
