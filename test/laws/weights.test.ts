@@ -98,6 +98,13 @@ describe('weights', () => {
     },
   );
 
+  it('have room for their entries where records stay where they are read', async () => {
+    // Of 1,024 records at a time, which are marked together, there would be 8,192 entries.
+    const many = Buffer.from(Array.from({ length: 2500 }, (_, line) => `${line}\n`).join(''));
+    const settings = { ...PLAIN, tuning: { inline: true, hold: true, pileCount: 3 } };
+    await expectCopies({ inputs: [many], factors: ['7.5'], seed: 's', settings });
+  });
+
   it('are what is drawn with replacement', async () => {
     const settings = { ...PLAIN, tuning: { inline: true } };
     const job = { inputs, factors: ['5', '0'], seed: 's', settings, headCount: 400, repeat: true };
