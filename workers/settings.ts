@@ -23,7 +23,7 @@ export interface TaskSettings {
 }
 
 /** How the values of a field choose the splits of records. */
-export interface Grouping {
+export interface SplitField {
   /** For messages. */
   readonly field: string;
   /** As the kernel takes it. */
@@ -39,7 +39,7 @@ export interface Grouping {
 /** The settings of tasks that read inputs. */
 export interface ReadSettings extends TaskSettings, RecordFormat {
   /** Absent: the key of a record does not depend on its content. */
-  readonly grouping?: Grouping | undefined;
+  readonly splitField?: SplitField | undefined;
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */

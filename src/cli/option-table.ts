@@ -31,6 +31,7 @@ import {
   parseState,
   parseTempCompression,
   parseTempDir,
+  parseWeight,
   parseWhole,
 } from './option-values.js';
 
@@ -183,6 +184,17 @@ export const optionTable = [
   {
     name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
     help: 'derive the seed from the first 1,024 bytes of FILE',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
+    help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat it for others, general globs first',
+    default: '1',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
+    help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
     group: 'Order', commands: SHUFFLE,
   },
   {

@@ -4,7 +4,7 @@
  */
 
 import { UsageError } from '../errors.js';
-import type { OutputCompression, ShuffleOptions } from '../jobs/options.js';
+import type { InputWeight, OutputCompression, ShuffleOptions } from '../jobs/options.js';
 import type { RangeOptions } from '../jobs/range-options.js';
 import { readMemory } from '../machine/limits.js';
 import type { SplitRule } from '../plan/splits.js';
@@ -167,6 +167,13 @@ export function parseIoLimit(
     throw new UsageError(`${flag} gives ${path} both ${former} and ${limit}; give one of them`);
   }
   return Object.fromEntries(known.set(path, limit));
+}
+
+/** `GLOB=FACTOR`; the last `=` divides, because a path may hold one. The library checks the factor. Adds to `previous`. */
+export function parseWeight(text: string, flag: string, previous: readonly InputWeight[] = []): readonly InputWeight[] {
+  const cut = text.lastIndexOf('=');
+  if (cut < 1) throw new UsageError(`${flag} ${text}: expected GLOB=FACTOR, such as 'wiki*=2.5'`);
+  return [...previous, { glob: text.slice(0, cut), factor: text.slice(cut + 1) }];
 }
 
 export function parseBytes(text: string, flag: string): number {

@@ -65,7 +65,7 @@ export function barDisplay(stream: MessageStream, nowSeconds: () => number): Pro
 export function untilRecordsCome(display: ProgressDisplay): ProgressDisplay {
   return {
     show(progress) {
-      if (progress.phase === 'scatter') display.show(progress);
+      if (progress.phase === 'scatter' || progress.phase === 'count') display.show(progress);
       else display.stepAside();
     },
     stepAside: () => display.stepAside(),

@@ -3,7 +3,7 @@
  * have been drawn and is needed to get the same order again.
  */
 
-import type { AppendReport, ShuffleReport } from '../jobs/options.js';
+import type { AppendReport, GroupReport, ShuffleReport } from '../jobs/options.js';
 import type { RangeReport } from '../jobs/range-options.js';
 import type { CollectedGarbage } from '../store/collect-garbage.js';
 import type { UnownedPileSets } from '../store/seen-attempts.js';
@@ -11,10 +11,22 @@ import { formatBytes, formatCount, formatPlural, formatSeconds } from './quantit
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, splits } = report;
+  const { records, resumed, splits, groups = [] } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
   const splitWords = splits === undefined ? [] : [describeSplits(splits)];
-  return [formatPlural(records, 'record'), ...splitWords, ...describeOutput(report), ...resumedWords].join(', ');
+  const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
+  const others = groups.length - shown.length;
+  const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
+  const output = describeOutput(report);
+  return [formatPlural(records, 'record'), ...splitWords, ...output, ...resumedWords, ...groupWords].join(', ');
+}
+
+/** More would hide the rest of the line; the summary of `--progress json` has all. */
+const MOST_GROUPS_SHOWN = 8;
+
+/** `wiki*: 2,500 from 1,000 records` */
+function describeGroup({ name = 'other inputs', read, weighed }: GroupReport): string {
+  return `${name}: ${formatCount(weighed.records)} from ${formatPlural(read.records, 'record')}`;
 }
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */

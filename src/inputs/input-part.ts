@@ -6,8 +6,10 @@ import type { RecordList } from '../formats/record-list.js';
 import type { FileVersion } from '../io/files.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import type { MemberRange, SlicePart } from '../plan/slices.js';
+import { mostCopiesOf, ONCE, type Weight } from '../plan/weights.js';
 import type { SampledKey } from './key-sample.js';
 import type { Input } from './list-inputs.js';
+import type { Weighing } from './weigh-inputs.js';
 
 /** The inputs of a job, with everything needed to read them. */
 export interface ReadableInputs {
@@ -16,6 +18,8 @@ export interface ReadableInputs {
   readonly gates: readonly GateNumber[];
   /** The header of the first file, which all inputs share; undefined: no headers, or only streams. */
   readonly firstHeader: FoundHeader | undefined;
+  /** Absent: each record comes once. */
+  readonly weighing?: Weighing | undefined;
 }
 
 /** The part of an input to read. */
@@ -24,6 +28,8 @@ export type InputPart = {
   readonly path: string;
   /** First word of the generator for all records of this input. */
   readonly inputKey: bigint;
+  /** In a job with weights, of every part. */
+  readonly weight?: Weight | undefined;
 } & (
   | {
       readonly kind: 'range';
@@ -78,6 +84,17 @@ export interface Coverage {
   readonly addedBytes: number;
   /** Bytes at the end of the input that belong to no record. */
   readonly trailerBytes: number;
+  /** In a job with weights. */
+  readonly weighed?: WeighedRecords | undefined;
+}
+
+/** What a task counted of records that have a weight. */
+export interface WeighedRecords {
+  /** Each counts once. */
+  readonly records: number;
+  /** Those that do not have the copy that is drawn. */
+  readonly undrawnRecords: number;
+  readonly undrawnBytes: number;
 }
 
 /** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */
@@ -96,25 +113,41 @@ export interface LeftOut {
   readonly bytes: number;
 }
 
+/** The bytes of records that were read. */
+export function readBytesOf({ start, end, addedBytes }: Coverage): number {
+  return end - start + addedBytes;
+}
+
+/** The bytes that the records of a part take on piles, with all copies. */
+export function bytesWithCopies(part: Coverage, weight: Weight | undefined): number {
+  const readBytes = readBytesOf(part);
+  return weight === undefined ? readBytes : readBytes * mostCopiesOf(weight) - (part.weighed?.undrawnBytes ?? 0);
+}
+
+/** How many records a part of a job with weights puts on piles, with all copies. */
+export function recordsWithCopies({ weighed }: Coverage, weight: Weight = ONCE): number {
+  return weighed === undefined ? 0 : weighed.records * mostCopiesOf(weight) - weighed.undrawnRecords;
+}
+
 /**
  * Turns a part of a slice into the part of an input for a task.
  * @param inputKey the generator key of the input.
  * @param countBefore how often the byte that the framing counts occurs before the position where the reader starts.
  */
 export function inputPart(
-  { inputs, gates, firstHeader }: ReadableInputs,
+  { inputs, gates, firstHeader, weighing }: ReadableInputs,
   { inputOrdinal, start, end, members }: SlicePart,
   inputKey: bigint,
   countBefore: number,
 ): InputPart {
   const input = inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
-  const { path } = input;
-  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader, begin: input.begin };
-  if (input.kind === 'list') return { kind: 'list', inputOrdinal, path, inputKey, list: input.list };
+  const of = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal] };
+  if (input.kind === 'stream') return { kind: 'stream', ...of, firstHeader, begin: input.begin };
+  if (input.kind === 'list') return { kind: 'list', ...of, list: input.list };
   const { version, codec, header } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;
-  const file = { inputOrdinal, path, inputKey, headerBytes: header.byteLength, version, gate };
+  const file = { ...of, headerBytes: header.byteLength, version, gate };
   if (codec === undefined) return { kind: 'range', ...file, start, end: end ?? version.byteLength, countBefore };
   if (members === undefined) return { kind: 'compressed', ...file, codec: codec.name };
   return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };

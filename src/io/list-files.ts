@@ -225,7 +225,7 @@ function alternativesOf(pattern: string): string[] {
 }
 
 /** Escapes what is special to picomatch and not to us: outside of brackets, and not escaped already. */
-function escapeLiterals(name: string): string {
+export function escapeLiterals(name: string): string {
   return name.replace(/\\.|\[[^\]]*\]|[()|+@!]/g, (found) => (found.length === 1 ? `\\${found}` : found));
 }
 

@@ -7,7 +7,18 @@
 import { join } from 'node:path';
 import { VerificationError } from '../errors.js';
 import { removeFile } from '../io/files.js';
-import { flag, list, nullable, object, oneOf, optional, text, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import {
+  checksumText,
+  flag,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably, createWhole, replaceDurably } from '../io/small-file.js';
@@ -31,6 +42,10 @@ const shape = object({
   decompressProgram: nullable(list(text)),
   /** The output has only so many records, the first ones of the order. Absent: all. */
   headCount: optional(wholeNumber()),
+  /** The weights of inputs as `GLOB=FACTOR`, or the digest of the mix. Absent: each record comes once. */
+  weights: optional(list(text)),
+  /** Of groups that have shares: the weights that were found by counting. */
+  shareWeights: optional(list(object({ copies: wholeNumber(), chance: checksumText }))),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

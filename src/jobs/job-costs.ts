@@ -53,8 +53,8 @@ function costsAt({ request, site }: CostlyOutput, sizes: InputSizes): readonly P
 
 function expectedSizes(inputs: readonly Input[], { inputBytes, memoryNeed }: ScatterPlan): InputSizes {
   if (inputBytes === undefined) return { storedBytes: undefined, recordBytes: undefined, decodedBytes: undefined };
-  const { recordBytes } = memoryNeed;
-  return { storedBytes: inputBytes, recordBytes, decodedBytes: decodedPartOf(recordBytes, inputs) };
+  const { recordBytes, mostReadBytes = recordBytes } = memoryNeed;
+  return { storedBytes: inputBytes, recordBytes, decodedBytes: decodedPartOf(mostReadBytes, inputs) };
 }
 
 /** The part of the records that comes from compressed files. */

@@ -9,10 +9,12 @@ import { nameOfFormat } from '../formats/record-format.js';
 import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
 import { describeInputIds, type InputIds } from '../inputs/ids.js';
 import type { Input } from '../inputs/list-inputs.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import type { OutputRequest, ShuffleRequest } from './request.js';
 import { type FilesSite, realTempDirsOf } from './site.js';
+import { noteShareWeights } from './weigh-job.js';
 import type { KeptLayout } from './work-plan.js';
 
 /** The job to describe. */
@@ -20,6 +22,7 @@ export interface DescribedJob {
   readonly request: ShuffleRequest;
   readonly inputs: readonly Input[];
   readonly inputIds: InputIds;
+  readonly weighing?: Weighing | undefined;
 }
 
 /** The part of the plan that the manifest keeps. */
@@ -40,8 +43,9 @@ export async function describeShuffle(
     isResumable,
     seed: request.seed,
     ...describeRecords(job),
+    shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
     ...describeOutput(request, site),
-    splitBy: describeGrouping(request),
+    splitBy: describeSplitField(request),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
@@ -65,6 +69,8 @@ export async function describeWithoutInputs(
     inputIds: null,
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
+    weights: undefined,
+    shareWeights: undefined,
     ...describeOutput(request, site),
     splitBy: undefined,
     removesJobDirectory,
@@ -77,12 +83,13 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram'> {
-  const { decompressProgram } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram' | 'weights'> {
+  const { decompressProgram, mixWords } = request;
   return {
     inputIds: describeInputIds(inputIds),
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
+    weights: mixWords.length === 0 ? undefined : [...mixWords],
   };
 }
 
@@ -104,8 +111,8 @@ function describeOutput(
   };
 }
 
-function describeGrouping({ grouping }: Pick<ShuffleRequest, 'grouping'>): JobManifest['splitBy'] {
-  return grouping === undefined ? undefined : { field: grouping.field, missing: grouping.missing };
+function describeSplitField({ splitField }: Pick<ShuffleRequest, 'splitField'>): JobManifest['splitBy'] {
+  return splitField === undefined ? undefined : { field: splitField.field, missing: splitField.missing };
 }
 
 /** Empty if they follow from the job directory. */
@@ -139,10 +146,11 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['kind of records', manifest.framing, now.framing],
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
+    ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
-    ['field of splits', manifest.splitBy ?? 'none', describeGrouping(request) ?? 'none'],
+    ['field of splits', manifest.splitBy ?? 'none', describeSplitField(request) ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

@@ -10,6 +10,7 @@ import type { ShuffleProgress } from './options.js';
 const REPORT_MILLISECONDS = 200;
 
 const COUNTER_OF_PHASE: Record<JobPhase, Counter | undefined> = {
+  count: 'scatteredBytes',
   scatter: 'scatteredBytes',
   shuffle: 'shuffledBytes',
   commit: undefined,

@@ -24,6 +24,8 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   repeat: true,
   splitBy: true,
   missing: true,
+  weights: true,
+  mix: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

@@ -45,7 +45,7 @@ export type HeaderKind =
 
 /** How far a job has come. */
 export interface ShuffleProgress {
-  /** `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
+  /** `count` comes first if a `mix` has shares. `scatter` is pass 1. `shuffle` is pass 2. `commit` makes the output durable and visible. */
   readonly phase: JobPhase;
   /** Bytes done in this phase. In pass 1: of the inputs as stored. In pass 2: of the output before compression. In `verify`: of the store on disk. */
   readonly bytesDone: number;
@@ -57,6 +57,59 @@ export interface ShuffleProgress {
   readonly phaseSeconds: number;
   /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
   readonly phases: readonly PhaseCost[];
+}
+
+/** A weight of inputs. */
+export interface InputWeight {
+  /**
+   * A path, or a glob pattern. As in .gitignore: one with a slash is compared with the paths of inputs as given or found, one
+   * without with each name in them; a directory stands for all files below it.
+   */
+  readonly glob: string;
+  /** A decimal number from 0 to 1,000,000, taken as it is written. */
+  readonly factor: number | string;
+}
+
+/**
+ * Groups of inputs, with weights or with shares of the output; examples/mix.schema.json describes the same. For shares, the
+ * inputs are read twice: they are counted first.
+ */
+export interface Mix {
+  /** Of several groups whose `inputs` name an input, the last one has it. */
+  readonly groups: readonly MixGroup[];
+  /** What the shares are shares of. */
+  readonly unit?: 'records' | 'bytes' | undefined;
+  /** Records or bytes of the output, about. Default: as many as the shares and `max_epochs` allow. */
+  readonly total?: number | undefined;
+  /** The records of a group come at most so often. Default 1. */
+  readonly max_epochs?: number | string | undefined;
+}
+
+/** A group has a weight or a share, as all groups of its mix. */
+export interface MixGroup {
+  readonly name: string;
+  /** Paths or glob patterns, as in `InputWeight`. */
+  readonly inputs: string | readonly string[];
+  /** As the factor of an `InputWeight`. */
+  readonly weight?: number | string | undefined;
+  /** In relation to the shares of the other groups, more than 0. */
+  readonly share?: number | string | undefined;
+  /** Instead of that of the mix. */
+  readonly max_epochs?: number | string | undefined;
+}
+
+/** What a job read and wrote of the inputs of one weight. */
+export interface GroupReport {
+  /** The glob, or the name in the mix. Undefined: the inputs that are in no group. */
+  readonly name: string | undefined;
+  /** How often each record comes. */
+  readonly factor: number;
+  readonly inputCount: number;
+  readonly read: { readonly records: number; readonly bytes: number };
+  /** The factor times what was read. */
+  readonly expected: { readonly records: number; readonly bytes: number };
+  /** In the output; with `headCount` or `repeat`, what the output was taken from. */
+  readonly weighed: { readonly records: number; readonly bytes: number };
 }
 
 /**
@@ -88,6 +141,14 @@ export interface ShuffleOptions {
   readonly inputIds?: InputIdRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
+  /**
+   * How often records come, by inputs. 2.5: each record twice, and a random half of them a third time. 0.1: a random tenth.
+   * 0: not at all; the input is not even read. Of several globs that name an input, the last one counts. Default: each
+   * record once.
+   */
+  readonly weights?: readonly InputWeight[] | undefined;
+  /** The same by groups, or by the shares that groups have of the output. Cannot be combined with `weights`. */
+  readonly mix?: Mix | undefined;
   /** The output has only so many records, the first ones of the order. Default: all. */
   readonly headCount?: number | undefined;
   /**
@@ -216,6 +277,8 @@ export interface ShuffleReport {
    * earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
+  /** Of each weight or group, and of the inputs without one. Undefined without `weights` and `mix`, and as `leftOut`. */
+  readonly groups: readonly GroupReport[] | undefined;
   readonly workers: number;
   readonly piles: number;
   /** Bytes written to the temp directories; 0 if all piles stayed in memory. */
@@ -281,6 +344,7 @@ export interface JobProfile {
   readonly tasks: readonly {
     readonly kind:
       | 'count'
+      | 'count-records'
       | 'draw'
       | 'hold'
       | 'load'

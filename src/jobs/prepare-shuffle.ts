@@ -13,6 +13,7 @@ import { DeviceGates } from '../machine/device-gates.js';
 import { type FileIdentity, placeOfOutput, requireNotRead, requireReplaceable } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
+import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
 import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
@@ -23,6 +24,7 @@ import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
 import { warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
+import { groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -46,7 +48,7 @@ export interface PreparedShuffle extends ReadableInputs {
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
-  { releases }: JobScope,
+  { releases, warn }: JobScope,
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
@@ -56,6 +58,7 @@ export async function prepareShuffle(
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
   warnOfMates(listed.inputs, asked, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
+  const grouped = await groupJob(asked, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);
   const chosen = chooseSite(asked, listed);
   if (chosen.kind === 'files' && asked.repeat && asked.headCount === undefined)
@@ -85,7 +88,10 @@ export async function prepareShuffle(
 
   const nature = { hasFiles: site.kind === 'files', manifest };
   const budgetFor = (byteLength: number) =>
-    memoryForDecoder(expectMemoryNeed(asked, listed.inputs, disks, nature, tuning), byteLength);
+    memoryForDecoder(
+      expectMemoryNeed({ ...asked, weighing: grouped.given }, listed.inputs, disks, nature, tuning),
+      byteLength,
+    );
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
@@ -94,7 +100,16 @@ export async function prepareShuffle(
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 
   const inputsToRead = asked.headCount === 0 ? [] : inputs;
-  const plan = await planShuffle(request, inputsToRead, disks, nature, tuning);
+  const findByShares = async (shared: SharedGroups) => {
+    const noted = earlier?.manifest.shareWeights;
+    if (noted !== undefined) return weighAsNoted(shared, noted);
+    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared) };
+    const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
+    return weighByShares(shared, await countInputs(readable, request, memoryNeed, deviceGates, tuning, warn), framing);
+  };
+  const weighing =
+    grouped.shared === undefined || inputsToRead.length === 0 ? grouped.given : await findByShares(grouped.shared);
+  const plan = await planShuffle({ ...request, weighing }, inputsToRead, disks, nature, tuning);
   // A resumed job still needs an unknown amount of space; if a disk fills up, no work is lost.
   if (earlier === undefined) {
     if (plan.memory.maySpill) warnOfMemoryDisks(site, deviceGates, onWarning);
@@ -120,6 +135,7 @@ export async function prepareShuffle(
     inputIds,
     firstHeader,
     gates,
+    weighing,
     site,
     earlier,
     disks,

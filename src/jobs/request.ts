@@ -18,11 +18,12 @@ import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_DRAWS } from '../passes/draw-pass.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { completeGrouping, type UnkeyedGrouping } from './grouping.js';
+import { completeMix, type MixRequest } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
+import { completeSplitField, type UnkeyedSplitField } from './split-field.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -91,13 +92,19 @@ export const NEVER_RESUMED: ResumeRequest = {
 };
 
 /** The request for a shuffle of inputs, complete. */
-export interface ShuffleRequest extends TalkRequest, MachineRequest, InputRequest, OutputRequest, ResumeRequest {
+export interface ShuffleRequest
+  extends TalkRequest,
+    MachineRequest,
+    InputRequest,
+    OutputRequest,
+    ResumeRequest,
+    MixRequest {
   readonly inputIds: InputIdRule;
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
   /** Undefined: no field chooses the splits of records. */
-  readonly grouping: UnkeyedGrouping | undefined;
+  readonly splitField: UnkeyedSplitField | undefined;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -120,6 +127,9 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
+  const splitField = completeSplitField(options, output);
+  const mix = completeMix(options);
+  requireNoCopies({ ...output, ...mix, splitField });
   return {
     ...completeInputs(options),
     ...completeResume(options),
@@ -128,12 +138,27 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeTalk(options),
     inputIds,
     repeat,
-    grouping: completeGrouping(options, output),
+    splitField,
+    ...mix,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,
   };
 }
+
+/** Copies have keys of their own, so they would come into several splits. @throws UsageError */
+function requireNoCopies({ splits, splitField, weights, shares, mixOption }: CopyRequest): void {
+  if (splits === undefined || splitField !== undefined) return;
+  const hasCopies =
+    weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
+    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
+  if (!hasCopies) return;
+  throw new UsageError(
+    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a field that tells records apart, such as an id`,
+  );
+}
+
+type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitField' | 'weights' | 'shares' | 'mixOption'>;
 
 /** @throws UsageError */
 function requireRepeatable({ repeat, headCount, splits, resume, jobDir, keepTemp, records }: ShuffleOptions): void {

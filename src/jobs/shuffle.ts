@@ -33,7 +33,7 @@ import { tellOfDiscarded } from './discarded-work.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
 import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
-import { keyGrouping } from './grouping.js';
+import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
 import { expectAfterPass1, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
@@ -42,6 +42,7 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import { keySplitField } from './split-field.js';
 import { reportSplits, summarizeSplits } from './split-report.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
 
@@ -123,7 +124,7 @@ async function shuffleAt(
       piling,
       outlivesJob,
       request.isProfiled,
-      keyGrouping(request.grouping, request.seed),
+      keySplitField(request.splitField, request.seed),
     ),
     attempt,
     onWarning: request.onWarning,
@@ -194,6 +195,7 @@ async function shuffleAt(
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
+    groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups),
     leftOut: request.headCount === undefined || request.repeat ? undefined : leftOutOf(all, piles, all.leftOut),
     workers: memory.workers,
     piles: piles.totals.records.length,

@@ -2,12 +2,12 @@
  * Builds the settings that all tasks of a pass have in common, from the plan and the request of the job.
  */
 import type {
-  Grouping,
   HeldPiles,
   PileSettings,
   ReadSettings,
   ScatterSettings,
   ShuffleSettings,
+  SplitField,
 } from '../../workers/settings.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
@@ -30,7 +30,7 @@ export function scatterSettings(
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
-  grouping?: Grouping,
+  splitField?: SplitField,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   const read: ReadSettings = {
@@ -46,7 +46,7 @@ export function scatterSettings(
     readBytes,
     maxRecordBytes,
     memoryNeed,
-    grouping,
+    splitField,
   };
   return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets };
 }

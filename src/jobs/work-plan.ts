@@ -8,6 +8,8 @@ import { framingOf } from '../formats/framing-table.js';
 import { describeForSlices, mayBeCut } from '../inputs/cuts.js';
 import { type Estimate, estimateInputs } from '../inputs/estimate.js';
 import type { Input } from '../inputs/list-inputs.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
+import { weighEstimate } from '../inputs/weighed-estimate.js';
 import { JobControl } from '../job-control.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
 import { deriveDrawSeed } from '../keys.js';
@@ -15,6 +17,7 @@ import type { DeviceGates } from '../machine/device-gates.js';
 import { readOpenFileLimit } from '../machine/limits.js';
 import { drawsAtOnce } from '../passes/draw-pass.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import { BOUNDARY_COUNT } from '../plan/arena-sizes.js';
 import { type HeadPlan, planHead } from '../plan/head-plan.js';
 import {
   type MemoryNeed,
@@ -27,6 +30,7 @@ import { planPass2 } from '../plan/pass2-memory.js';
 import type { PileDivision } from '../plan/pile-division.js';
 import { planRescatter } from '../plan/rescatter-space.js';
 import { planSliceBytes, planSlices, type Slice } from '../plan/slices.js';
+import { isNothing, mostCopiesOf, ONCE } from '../plan/weights.js';
 import type { InputRequest, MachineRequest, OutputRequest, ResumeRequest, TalkRequest } from './request.js';
 import type { TempDisks } from './temp-disks.js';
 
@@ -48,7 +52,7 @@ export interface ScatterPlan extends WorkPlan {
   /** Of a job that asks for the head of the order; undefined: pass 1 leaves nothing out. */
   readonly head: HeadPlan | undefined;
   /** What the job writes when the inputs hold so many bytes of records. */
-  needOf(recordBytes: number): DiskNeed;
+  needOf(readBytes: number): DiskNeed;
 }
 
 /** The plan of a job with both passes. */
@@ -99,6 +103,8 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly compression: object | undefined;
   readonly headCount: number | undefined;
   readonly repeat: boolean;
+  /** Absent: each record comes once. */
+  readonly weighing?: Weighing | undefined;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -225,8 +231,13 @@ export function isLarge({ diskNeeds }: Pick<ScatterPlan, 'diskNeeds'>): boolean 
 }
 
 export function createControl({ inline, memory }: WorkPlan, gates: DeviceGates): JobControl {
+  return createReadControl(inline, memory.pass1SpareBytes, gates);
+}
+
+/** The same for a pass that only reads. */
+export function createReadControl(inline: boolean, spareBytes: number, gates: DeviceGates): JobControl {
   const permits = inline ? gates.permits.map(() => MOST_PERMITS) : gates.permits;
-  return JobControl.create(permits, memory.pass1SpareBytes);
+  return JobControl.create(permits, spareBytes);
 }
 
 function mayResume(inputs: readonly Input[], { hasFiles }: JobNature): boolean {
@@ -250,18 +261,22 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 function planWork(
-  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat'>,
-  inputs: readonly Input[],
+  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing'>,
+  allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
   layout: (PileDivision & { readonly sliceBytes?: number }) | undefined,
   tuning: Tuning,
 ): PlannedWork {
-  const estimate = estimateInputs(inputs, request.framing, deriveDrawSeed(request.seed));
+  const weights = request.weighing?.weights;
+  const ofInputs = estimateInputs(allInputs, request.framing, deriveDrawSeed(request.seed));
+  const { read, made: estimate } = weighEstimate(ofInputs, weights);
+  const inputs = weights === undefined ? allInputs : allInputs.filter((_, i) => !isNothing(weights[i] ?? ONCE));
   const hasStreams = inputs.some((input) => input.kind === 'stream');
   const records = estimate.recordBytes / estimate.meanRecordBytes;
   const drawnBytes = request.repeat ? drawsAtOnce(request.headCount, records) * estimate.meanRecordBytes : 0;
-  const isSmall = inputs.length <= INLINE_INPUTS && Math.max(estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
+  const isSmall =
+    inputs.length <= INLINE_INPUTS && Math.max(read.recordBytes, estimate.recordBytes, drawnBytes) <= INLINE_BYTES;
   const inline = tuning.inline ?? (!hasStreams && isSmall);
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
@@ -278,10 +293,16 @@ function planWork(
     mostSlices: inputs.some((input) => mayBeCut(input, framing)) ? Number.POSITIVE_INFINITY : inputs.length,
     recordBytes: Math.max(1, onPiles.recordBytes),
     mostRecordBytes: Math.max(1, onPiles.mostBytes),
+    mostReadBytes: weights === undefined ? undefined : Math.max(1, read.mostBytes),
     meanRecordBytes: estimate.meanRecordBytes,
     exact: onPiles.exact,
     hasStreams,
-    mayHold: head === undefined && !repeat && layout === undefined && (estimate.exact || !isResumable),
+    mayHold:
+      head === undefined &&
+      !repeat &&
+      layout === undefined &&
+      (estimate.exact || !isResumable) &&
+      (weights ?? []).every((weight) => mostCopiesOf(weight) <= BOUNDARY_COUNT),
     tempDiskCount: disks.count,
     tempDisksRotate: disks.rotate,
     openFileLimit: readOpenFileLimit(),
@@ -295,8 +316,13 @@ function planWork(
     layout?.sliceBytes ??
     tuning.sliceBytes ??
     hold?.sliceBytes ??
-    planSliceBytes(estimate.recordBytes, workers, pileCount, bufferBytes);
+    planSliceBytes(read.recordBytes, workers, pileCount, bufferBytes);
   const knownBytes = inputs.reduce((sum, input) => sum + recordBytesAtLeast(input), 0);
+  const leastBytes = allInputs.reduce(
+    (sum, input, i) => sum + recordBytesAtLeast(input) * (weights?.[i]?.copies ?? 1),
+    0,
+  );
+  const madeOfRead = estimate.recordBytes / Math.max(1, read.recordBytes);
   const storedRatio = memory.storedBytes / memoryNeed.recordBytes;
   const mostOnPiles = head === undefined ? Number.POSITIVE_INFINITY : onPiles.recordBytes;
   const mostOutput = (headCount ?? Number.POSITIVE_INFINITY) * estimate.meanRecordBytes;
@@ -308,7 +334,7 @@ function planWork(
       outputBytes: isCompressed ? compressedBytes * (outputBytes / Math.max(1, recordBytes)) : outputBytes,
     };
   };
-  const compressedBytes = expectCompressedBytes(inputs);
+  const compressedBytes = expectCompressedBytes(inputs) * (weights === undefined ? 1 : madeOfRead);
   return {
     memory,
     memoryNeed,
@@ -318,8 +344,8 @@ function planWork(
     diskNeeds: {
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
       // compressed output and of the first records is unknown.
-      least: diskNeed(request.decompressProgram === undefined && headCount === undefined ? knownBytes : 0, 0),
-      expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, compressedBytes),
+      least: diskNeed(request.decompressProgram === undefined && headCount === undefined ? leastBytes : 0, 0),
+      expected: diskNeed(hasStreams ? leastBytes : estimate.recordBytes, compressedBytes),
       ...(!hasStreams &&
         !estimate.exact && {
           range: [
@@ -328,9 +354,9 @@ function planWork(
           ] as const,
         }),
     },
-    needOf: (recordBytes) => diskNeed(recordBytes, compressedBytes),
+    needOf: (readBytes) => diskNeed(weights === undefined ? readBytes : readBytes * madeOfRead, compressedBytes),
     sliceBytes,
-    decodedBytes: estimate.decodedBytes,
+    decodedBytes: read.decodedBytes,
   };
 }
 
@@ -363,11 +389,20 @@ function scatterPlan(work: PlannedWork, slices: Slice[]): ScatterPlan {
 
 async function slicesOf(
   { sliceBytes, decodedBytes }: PlannedWork,
-  { framing, signal }: ScatterRequest,
+  { framing, signal, weighing }: ScatterRequest & Pick<ShufflePlanRequest, 'weighing'>,
   inputs: readonly Input[],
 ): Promise<Iterable<Slice>> {
   const described = await describeForSlices(inputs, decodedBytes, framing && framingOf(framing), sliceBytes, signal);
-  return planSlices(described, sliceBytes);
+  const slices = planSlices(described, sliceBytes);
+  return weighing === undefined ? slices : withoutUnread(slices, weighing);
+}
+
+/** Leaves out the inputs of the weight 0. */
+function* withoutUnread(slices: Iterable<Slice>, { weights }: Weighing): Generator<Slice, void> {
+  for (const slice of slices) {
+    const read = slice.filter(({ inputOrdinal }) => !isNothing(weights[inputOrdinal] ?? ONCE));
+    if (read.length > 0) yield read;
+  }
 }
 
 /** Stored bytes, without the header of a plain input. */

@@ -42,6 +42,7 @@ const reportShape: Shape<SliceReport> = object({
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
+      weighed: optional(object({ records: wholeNumber(), undrawnRecords: wholeNumber(), undrawnBytes: wholeNumber() })),
     }),
   ),
   longestRecordBytes: wholeNumber(),

@@ -4,9 +4,10 @@
  */
 import { VerificationError } from '../errors.js';
 import { requireRecordBytes } from '../formats/header.js';
-import type { Coverage } from '../inputs/input-part.js';
+import { bytesWithCopies, type Coverage } from '../inputs/input-part.js';
 import { type Input, type InputHeader, NO_HEADER } from '../inputs/list-inputs.js';
 import { inputName } from '../io/input-source.js';
+import { isNothing, type Weight } from '../plan/weights.js';
 
 /** Collects the reports of the tasks, and checks them. */
 export class CoverageCheck {
@@ -15,10 +16,14 @@ export class CoverageCheck {
   readonly #partsOfInput = new Map<number, Coverage[]>();
   readonly #isCovered: Uint8Array;
   readonly #headersOfStreams = new Map<number, InputHeader>();
+  readonly #weights: readonly Weight[] | undefined;
+  /** With all copies. */
   #recordBytes = 0;
 
-  constructor(inputs: readonly Input[]) {
+  /** @param weights of each input; absent: each record comes once. */
+  constructor(inputs: readonly Input[], weights?: readonly Weight[]) {
     this.#inputs = inputs;
+    this.#weights = weights;
     this.#isCovered = new Uint8Array(inputs.length);
   }
 
@@ -31,8 +36,8 @@ export class CoverageCheck {
    * @throws VerificationError if a whole input is read again; InputError if the size of an input contradicts its header.
    */
   add(part: Coverage): void {
-    const { inputOrdinal, start, end, addedBytes } = part;
-    this.#recordBytes += end - start + addedBytes;
+    const { inputOrdinal, start, end } = part;
+    this.#recordBytes += bytesWithCopies(part, this.#weights?.[inputOrdinal]);
     const input = this.#inputs[inputOrdinal];
     if (input === undefined) throw new RangeError(`there is no input ${inputOrdinal}`);
     if (this.#isCovered[inputOrdinal] === 1) {
@@ -58,11 +63,13 @@ export class CoverageCheck {
   /**
    * @param takenBytes bytes of all records that the piles or the index got, or that were left out.
    * @throws VerificationError if no task or two tasks read a byte of an input, or if `takenBytes` differs from the bytes
-   *   that the tasks read.
+   *   that the tasks read, with all copies.
    */
   verify(takenBytes: number): void {
     for (const [ordinal, input] of this.#inputs.entries()) {
       if (this.#isCovered[ordinal] === 1) continue;
+      const weight = this.#weights?.[ordinal];
+      if (weight !== undefined && isNothing(weight)) continue;
       requireTiled(input, this.#headerOf(input, ordinal), this.#partsOfInput.get(ordinal) ?? []);
     }
     if (takenBytes === this.#recordBytes) return;

@@ -9,6 +9,7 @@ import { inputName } from '../io/input-source.js';
 import type { PileSet } from '../pile-sets/pile-set-writer.js';
 import { addTotals, emptyTotals, type PileTotals } from '../pile-sets/pile-totals.js';
 import { CoverageCheck } from './coverage-check.js';
+import { type GroupAmount, GroupAmounts } from './group-amounts.js';
 import { type ScatteredPileSet, type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
 
 /** The inputs of a pass 1, and how they are read. */
@@ -24,6 +25,7 @@ export class GatheredSlices {
   readonly #coverage: CoverageCheck;
   readonly #inputs: ReadableInputs['inputs'];
   readonly #headerRule: HeaderRule | undefined;
+  readonly #groups: GroupAmounts | undefined;
   readonly #keys = new KeySample();
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
@@ -35,19 +37,25 @@ export class GatheredSlices {
   readonly #leftOut = { records: 0, bytes: 0 };
 
   /** @param pileCount of the totals of all results. */
-  constructor({ inputs, firstHeader, settings }: GatherableWork, pileCount: number) {
+  constructor({ inputs, firstHeader, weighing, settings }: GatherableWork, pileCount: number) {
     this.#inputs = inputs;
     this.#headerRule = settings.header === undefined ? undefined : headerRuleOf(settings.header);
     this.#firstHeader = firstHeader;
     this.#firstHeaderOrdinal = inputs.findIndex((input) => input.kind === 'file');
     this.#totals = emptyTotals(pileCount);
-    this.#coverage = new CoverageCheck(inputs);
+    this.#coverage = new CoverageCheck(inputs, weighing?.weights);
+    this.#groups = weighing === undefined ? undefined : new GroupAmounts(weighing);
     this.recordEnds = new Float64Array(inputs.length);
   }
 
   /** What was read and put on no pile. */
   get leftOut(): LeftOut {
     return { ...this.#leftOut };
+  }
+
+  /** Of each group of inputs; undefined: they have no weights. */
+  get groups(): readonly GroupAmount[] | undefined {
+    return this.#groups?.amounts;
   }
 
   get header(): Header | undefined {
@@ -71,6 +79,7 @@ export class GatheredSlices {
     }
     for (const part of coverage) {
       this.#coverage.add(part);
+      this.#groups?.add(part);
       this.recordEnds[part.inputOrdinal] = Math.max(this.recordEnds[part.inputOrdinal] ?? 0, part.end);
     }
     this.#keys.addAll(keys);

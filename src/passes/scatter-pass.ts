@@ -8,7 +8,13 @@ import type { ReadResult, ScatterResult, ScatterTask } from '../../workers/tasks
 import { afterFailure } from '../cleanup.js';
 import { VerificationError } from '../errors.js';
 import type { Header } from '../formats/header.js';
-import { inputPart, type LeftOut, type ReadableInputs } from '../inputs/input-part.js';
+import {
+  bytesWithCopies,
+  inputPart,
+  type LeftOut,
+  type ReadableInputs,
+  recordsWithCopies,
+} from '../inputs/input-part.js';
 import { removeFile } from '../io/files.js';
 import {
   commitPileSets,
@@ -23,6 +29,7 @@ import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './commi
 import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { bytesMissing } from './coverage-check.js';
 import { GatheredSlices } from './gathered-slices.js';
+import type { GroupAmount } from './group-amounts.js';
 import { committing, GroupCommit } from './group-commit.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
@@ -51,6 +58,8 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly resumedCount: number;
   /** What decoded the parts of inputs that this attempt read, and how many parts each. */
   readonly decoders: Readonly<Record<string, number>>;
+  /** Of each group of inputs; undefined: they have no weights. */
+  readonly groups: readonly GroupAmount[] | undefined;
 }
 
 /**
@@ -79,8 +88,8 @@ export async function scatterInputs(
     return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds, decoders, leftOut } = gathered;
-  return { ...gathered.piles(), header, recordEnds, decoders, leftOut, resumedCount };
+  const { header, recordEnds, decoders, leftOut, groups } = gathered;
+  return { ...gathered.piles(), header, recordEnds, decoders, leftOut, groups, resumedCount };
 }
 
 /** The task that scatters one slice. */
@@ -101,18 +110,25 @@ export async function takeVerified<Result extends ReadResult>(
   run: () => Promise<Result>,
   onWarning: (line: string) => void,
 ): Promise<Result> {
-  const verified = async () => requireScattered(await run());
+  const verified = async () => requireScattered(await run(), task);
   // A stream cannot be read again.
   if (task.parts.some(({ kind }) => kind === 'stream')) return verified();
   return onceMore(() => orRemoveFiles(verified, task), onWarning);
 }
 
-/** @throws VerificationError if the piles do not hold as many bytes as were read. */
-function requireScattered<Result extends ReadResult>(result: Result): Result {
-  const readBytes = result.coverage.reduce((sum, { start, end, addedBytes }) => sum + end - start + addedBytes, 0);
-  const takenBytes = sumTotals(result.totals).bytes + (result.leftOut?.bytes ?? 0);
-  if (takenBytes === readBytes) return result;
-  throw bytesMissing(takenBytes, readBytes);
+/** @throws VerificationError if the piles do not hold as many bytes as were read, and as many records where these are known. */
+function requireScattered<Result extends ReadResult>(result: Result, { parts }: ScatterTask): Result {
+  const readBytes = result.coverage.reduce((sum, part, i) => sum + bytesWithCopies(part, parts[i]?.weight), 0);
+  const totals = sumTotals(result.totals);
+  const takenBytes = totals.bytes + (result.leftOut?.bytes ?? 0);
+  if (takenBytes !== readBytes) throw bytesMissing(takenBytes, readBytes);
+  if (parts.every(({ weight }) => weight === undefined)) return result;
+  const takenRecords = totals.records + (result.leftOut?.records ?? 0);
+  const records = result.coverage.reduce((sum, part, i) => sum + recordsWithCopies(part, parts[i]?.weight), 0);
+  if (takenRecords === records) return result;
+  throw new VerificationError(
+    `pass 1 put ${takenRecords} records on the piles, expected ${records} with all copies; check the memory of this machine`,
+  );
 }
 
 /** Removes the files of a pile set that is wrong, so that it can be made again under the same name. */

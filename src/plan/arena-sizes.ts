@@ -20,7 +20,7 @@ export const MOST_SUB_PILES = 1024;
 export const SUB_PILE_FILL = 0.5;
 /** Bytes of one pile's tally in the kernel. */
 /** The kernel's room for the bounds of splits and the path of a field. */
-export const MOST_GROUPING_BYTES = 12_288;
+export const MOST_SPLIT_FIELD_BYTES = 12_288;
 export const TALLY_BYTES = 32;
 /** Records marked by one call of the framing. */
 export const BOUNDARY_COUNT = 1024;

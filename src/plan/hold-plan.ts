@@ -62,6 +62,8 @@ export interface HoldNeed {
   readonly workers: number;
   /** At most, as far as samples tell. */
   readonly recordBytes: number;
+  /** Of the inputs, where copies make more records of them. Absent: `recordBytes`. */
+  readonly mostReadBytes?: number | undefined;
   readonly meanRecordBytes: number;
   readonly exact: boolean;
   /** Whether output of pass 2 may have to wait in memory, as compressed output does. */
@@ -114,10 +116,14 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   // Nobody knows how much a stream has.
   const recordBytes = need.isKnown ? need.recordBytes : Math.min(need.recordBytes, capacityBytes);
   const records = recordBytes / meanRecordBytes;
+  const readBytes = Math.min(
+    need.mostReadBytes ?? recordBytes,
+    need.isKnown ? Number.POSITIVE_INFINITY : capacityBytes,
+  );
   const pileCount =
     tuning.pileCount ?? clamp(Math.ceil(Math.max(records / PILE_RECORDS, recordBytes / PILE_BYTES)), 1, MOST_PILES);
-  const sliceBytes = tuning.sliceBytes ?? Math.max(MIB, Math.ceil(recordBytes / (SLICES_A_WORKER * workers)));
-  const sliceCount = 1 + Math.ceil((5 / 4) * (recordBytes / sliceBytes));
+  const sliceBytes = tuning.sliceBytes ?? Math.max(MIB, Math.ceil(readBytes / (SLICES_A_WORKER * workers)));
+  const sliceCount = 1 + Math.ceil((5 / 4) * (readBytes / sliceBytes));
   const blockBytes = blockBytesFor(records / (sliceCount * pileCount));
   const regionBytes =
     tuning.regionBytes ?? clamp(Math.ceil(sliceBytes / 2), SMALLEST_REGION_BYTES, LARGEST_REGION_BYTES);
@@ -127,7 +133,7 @@ export function planHold(need: HoldNeed, tuning: HoldTuning = {}): HoldPlan | un
   const pass2Bytes = heldPass2Bytes(workers, outputBytes, PILE_SKEW * (records / pileCount) + 64);
   const blocksBytes = 2 * blocksAtOnce(pileCount, blockBytes) * blockBytes;
   const pass1Bytes =
-    recordBytes +
+    readBytes +
     records * ENTRY_BYTES * ENTRY_MARGIN * (1 + EMPTY_SHARE) +
     sliceCount * pileCount * TALLY_BYTES +
     workers * (2 * regionBytes + blocksBytes);

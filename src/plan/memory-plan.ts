@@ -64,6 +64,8 @@ export interface MemoryNeed {
   readonly recordBytes: number;
   /** The same at most, with a probability of about 95 %. */
   readonly mostRecordBytes: number;
+  /** Bytes of the inputs at most, where weights make more or fewer records of them. Absent: `mostRecordBytes`. */
+  readonly mostReadBytes?: number | undefined;
   /** Estimated bytes of one record. */
   readonly meanRecordBytes: number;
   /** Whether `recordBytes` is the true size (plain regular files). */

@@ -3,7 +3,7 @@
  * or writing one byte. Only the relation matters: an estimate takes the time of a unit from what the job has done so far.
  */
 
-export type JobPhase = 'scatter' | 'shuffle' | 'commit' | 'verify';
+export type JobPhase = 'count' | 'scatter' | 'shuffle' | 'commit' | 'verify';
 
 export interface PhaseCost {
   readonly phase: JobPhase;

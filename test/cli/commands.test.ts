@@ -98,6 +98,8 @@ describe('nameFlags', () => {
       'by',
       'bytes',
       'codec',
+      'factor',
+      'glob',
       'high',
       'inputs',
       'keptBytes',

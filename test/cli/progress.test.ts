@@ -77,6 +77,7 @@ const report: ShuffleReport = {
   seconds: { total: 6.1, pass1: 3, pass2: 3, commit: 0.1 },
   inputCount: 8,
   leftOut: undefined,
+  groups: undefined,
   workers: 2,
   piles: 48,
   tempBytes: 0,

@@ -29,6 +29,10 @@ export interface TinyJobKind {
   readonly headCount?: number;
   /** Whether its shards are those of two splits: `part.a` has one of them, `part.b` the others. */
   readonly splits?: boolean;
+  /** Of each input. Default: 1. */
+  readonly factors?: readonly string[];
+  /** Shares of the records, of each input; it comes twice at most. */
+  readonly shares?: readonly number[];
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -147,6 +151,10 @@ const REPLACED_SPLITS: TinyJobKind = {
   makeFormer: writeFormerSplits,
   force: true,
 };
+/** A part of one input, and copies of others. */
+const WEIGHED: TinyJobKind = { name: 'lines with weights, on disk', tuning: ON_DISK, factors: ['1.5', '0.4', '2'] };
+/** Its inputs are counted first. */
+const SHARED: TinyJobKind = { name: 'lines by shares, on disk', tuning: ON_DISK, shares: [1, 2, 3] };
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -168,6 +176,8 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   FITTED_SHARDS,
   HEAD,
   REPLACED_SPLITS,
+  WEIGHED,
+  SHARED,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -218,6 +228,16 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
     ...resumable(REPLACED_SPLITS),
     name: 'splits that replace others, resumed while they move',
     before: { resumable: false, at: 'while outputs move' },
+  },
+  {
+    ...resumable(WEIGHED),
+    name: 'lines with weights, resumed in pass 1',
+    before: { resumable: true, at: 'in pass 1' },
+  },
+  {
+    ...resumable(SHARED),
+    name: 'lines by shares, resumed in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
   },
   {
     ...resumable(REPLACED_SHARDS),

@@ -13,6 +13,7 @@ import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#s
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
+import { type CopiesAndChance, orderCopies, weightsOfPlainShares } from '../laws/weighed-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
@@ -111,6 +112,12 @@ export class TinyJob {
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
       headCount: kind.headCount,
+      mix: kind.shares && {
+        unit: 'records',
+        max_epochs: 2,
+        groups: kind.shares.map((share, i) => ({ name: `group ${i}`, inputs: `*input-${i}`, share })),
+      },
+      weights: kind.factors?.map((factor, i) => ({ glob: `*input-${i}`, factor })),
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -257,15 +264,28 @@ export class TinyJob {
       expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
       return bytes.subarray(header.byteLength);
     });
-    const records = orderRecords(
-      this.#texts.map((text) => recordsOf(text, 0x0a)),
-      SEED,
-      this.#texts.map(() => header.byteLength),
-    ).slice(0, this.kind.headCount);
+    const texts = this.#texts.map((text) => recordsOf(text, 0x0a));
+    const headerBytes = this.#texts.map(() => header.byteLength);
+    const factors = this.#factorsOf(texts);
+    const ordered =
+      factors === undefined ? orderRecords(texts, SEED, headerBytes) : orderCopies(texts, factors, SEED, headerBytes);
+    const records = ordered.slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();
     return content;
+  }
+
+  /** How often the records of each input come; undefined: once. */
+  #factorsOf(texts: readonly (readonly Buffer[])[]): readonly (string | CopiesAndChance)[] | undefined {
+    const { factors, shares } = this.kind;
+    if (shares === undefined) return factors;
+    return weightsOfPlainShares({
+      shares: shares.map(BigInt),
+      maxEpochs: texts.map(() => 2n),
+      amounts: texts.map(({ length }) => BigInt(length)),
+      total: undefined,
+    });
   }
 
   async #makeBefore(): Promise<void> {

@@ -54,9 +54,14 @@ describe('verification', () => {
     });
   }
 
-  async function expectRefusal(sabotage: Sabotage, circumstances: Circumstances, message = /./) {
+  async function expectRefusal(
+    sabotage: Sabotage,
+    circumstances: Circumstances,
+    message = /./,
+    ...options: readonly string[]
+  ) {
     const output = directory.path('out');
-    const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', output);
+    const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', output, ...options);
     expect(seen(result)).toEqual(REFUSAL);
     expect(result.stderr).toMatch(message);
     expect(existsSync(output)).toBe(false);
@@ -131,6 +136,10 @@ describe('verification', () => {
 
     it('sees a record put on a pile twice', () =>
       expectSeen({ act: 'repeat-scattered', nth: 7 }, circumstances, NOT_SCATTERED));
+
+    it.each(['drop-scattered', 'repeat-scattered'] as const)('sees the fault %s of records with a weight', (act) =>
+      expectRefusal({ act, nth: 7, ever: true }, circumstances, NOT_SCATTERED, '--weight', '*=0.6'),
+    );
 
     it('sees a record on the wrong pile', () =>
       expectSeen({ act: 'alter-loaded', part: 'highKey', nth: 3 }, circumstances, /belongs to another pile/));

@@ -32,6 +32,8 @@ const manifest: JobManifest = {
   inputIds: 'ef',
   framing: 'delimited 0a',
   headCount: 7,
+  weights: ['wiki*=2.5', 'b=0'],
+  shareWeights: [{ copies: 2, chance: '8000000000000000' }],
   decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',

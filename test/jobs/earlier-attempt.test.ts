@@ -51,6 +51,8 @@ const manifest: JobManifest = {
   framing: 'delimited 0a',
   decompressProgram: null,
   headCount: undefined,
+  weights: undefined,
+  shareWeights: undefined,
   shards: null,
   shardPrefix: 'shard',
   splits: undefined,

@@ -13,6 +13,7 @@ import { describeShuffle } from '#src/jobs/job-description.js';
 import { completeShuffle } from '#src/jobs/request.js';
 import { chooseSite } from '#src/jobs/site.js';
 import { TempDisks } from '#src/jobs/temp-disks.js';
+import { groupJob } from '#src/jobs/weigh-job.js';
 import { isLarge, planShuffle, type ShufflePlan } from '#src/jobs/work-plan.js';
 import { DeviceGates } from '#src/machine/device-gates.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
@@ -48,13 +49,46 @@ async function plan(changed: Partial<ShuffleOptions>, before?: JobManifest, tuni
   const places = chooseSite(request, jobInputs);
   const disks = new TempDisks(places.tempDirs, new DeviceGates({}));
   const nature = { hasFiles: places.kind === 'files', manifest: before };
-  const planned = await planShuffle(request, jobInputs.inputs, disks, nature, tuning);
+  const { given: weighing } = await groupJob(request, jobInputs.inputs);
+  const planned = await planShuffle({ ...request, weighing }, jobInputs.inputs, disks, nature, tuning);
   if (places.kind !== 'files') return { plan: planned, manifest: expect.anything() };
   return {
     plan: planned,
     manifest: await describeShuffle({ request, inputs: jobInputs.inputs, inputIds: undefined }, planned, places, true),
   };
 }
+
+describe('a job with weights', () => {
+  const ofSparse = (factor: number) => ({ inputs: [sparse(GIB)], weights: [{ glob: 'sparse', factor }] });
+
+  it('expects the space of all copies, and demands that of the whole ones', async () => {
+    const { plan: planned } = await plan(ofSparse(40.5));
+    const { least, expected, range } = planned.diskNeeds;
+    expect(expected.outputBytes).toBe(40.5 * GIB);
+    expect(expected.tempBytes).toBeGreaterThan(40.5 * GIB);
+    expect(least.outputBytes).toBe(40 * GIB);
+    expect(range?.[1].outputBytes).toBeGreaterThan(40.5 * GIB);
+    expect(planned.isResumable).toBe(true);
+    expect(planned.inputBytes).toBe(GIB);
+    // What the inputs hold, as the progress of pass 1 tells it.
+    expect(planned.needOf(2 * GIB).outputBytes).toBe(81 * GIB);
+  });
+
+  it('expects little of a small part, and demands nothing', async () => {
+    const { plan: planned } = await plan(ofSparse(0.01));
+    const { least, expected } = planned.diskNeeds;
+    expect([least.outputBytes, Math.round(expected.outputBytes)]).toEqual([0, Math.round(0.01 * GIB)]);
+    expect(planned.memoryNeed).toMatchObject({ mostReadBytes: GIB, exact: false });
+  });
+
+  it('reads nothing of an input of the weight 0', async () => {
+    const inputs = [sparse(GIB), directory.path('small')];
+    const { plan: planned } = await plan({ inputs, weights: [{ glob: 'sparse', factor: 0 }] });
+    expect(planned.slices.flat().map(({ inputOrdinal }) => inputOrdinal)).toEqual([1]);
+    expect(planned.inputBytes).toBeLessThan(MIB);
+    expect(planned.inline).toBe(true);
+  });
+});
 
 describe('a job that can be resumed', () => {
   it('is one that was asked for, however small', async () => {

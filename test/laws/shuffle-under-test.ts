@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { expect } from 'vitest';
 import {
   type HeaderKind,
+  type Mix,
   type OutputCompression,
   type RecordKind,
   type ShuffleOptions,
@@ -30,6 +31,9 @@ export interface Job {
   readonly splits?: ShuffleOptions['splits'];
   readonly splitBy?: string;
   readonly missing?: string | undefined;
+  /** Of each input, as decimal numbers. */
+  readonly factors?: readonly string[];
+  readonly mix?: Mix | undefined;
   readonly settings: Settings;
 }
 
@@ -66,6 +70,8 @@ async function run(
       compress: job.compress,
       headCount: job.headCount,
       repeat: job.repeat,
+      mix: job.mix,
+      weights: job.factors?.map((factor, i) => ({ glob: `in-${i}`, factor })),
       tempCompress: settings.tempCompress,
       force: true,
     },

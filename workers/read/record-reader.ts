@@ -18,6 +18,7 @@ import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
 import { inPhase } from '../../src/phase-clock.js';
 import { BOUNDARY_COUNT } from '../../src/plan/arena-sizes.js';
+import { mostCopiesOf } from '../../src/plan/weights.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ReadSettings } from '../settings.js';
 import type { RecordTooLong, RecordWindow } from './read-window.js';
@@ -71,6 +72,9 @@ export class RecordReader implements FramingKernel {
   #lastEnd = 0;
   /** The bytes at the end of the input that belong to no record. */
   #trailerBytes = 0;
+  #weighed = { records: 0, undrawnRecords: 0, undrawnBytes: 0 };
+  /** Records marked together, at most: so many that their copies are no more than those of a full table. */
+  readonly #mostMarked: number;
   #finished = false;
   #dropped: DroppedRecord | undefined;
 
@@ -78,6 +82,8 @@ export class RecordReader implements FramingKernel {
     this.#job = job;
     this.#onKey = onKey;
     this.#part = part;
+    const copies = part.weight === undefined ? 1 : mostCopiesOf(part.weight);
+    this.#mostMarked = Math.max(1, Math.floor(BOUNDARY_COUNT / copies));
     this.#framing = framing;
     this.#taker = taker;
     this.#followTaker();
@@ -249,7 +255,8 @@ export class RecordReader implements FramingKernel {
     const { inputOrdinal } = this.#part;
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes };
+    const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed };
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed };
     if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
     return { ...rest, start: this.#firstStart, end };
   }
@@ -313,7 +320,7 @@ export class RecordReader implements FramingKernel {
     while (!this.#finished) {
       // Behind the range, takes only the one record that began inside it.
       const inRange = this.#position(window.filledEnd) <= end;
-      const maxCount = inRange ? BOUNDARY_COUNT : 1;
+      const maxCount = inRange ? this.#mostMarked : 1;
       if (this.#position(window.recordStart) >= end) {
         this.#finished = true;
         break;
@@ -353,7 +360,7 @@ export class RecordReader implements FramingKernel {
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, this.#part.inputKey));
+    const longest = inPhase('scatter', () => this.#hand(count, base, basePosition));
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
     this.#requireField(base, basePosition);
     this.#firstStart ??= basePosition;
@@ -364,13 +371,26 @@ export class RecordReader implements FramingKernel {
 
   /** @throws InputError ERR_FIELD_MISSING for the first record without the field that chooses splits. */
   #requireField(base: number, basePosition: number): void {
-    const { grouping } = this.#job;
-    const missing = grouping === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
-    if (grouping === undefined || missing === 0) return;
+    const { splitField } = this.#job;
+    const missing = splitField === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
+    if (splitField === undefined || missing === 0) return;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${grouping.field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${splitField.field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
     );
+  }
+
+  /** @returns the bytes of the longest record so far. */
+  #hand(count: number, base: number, basePosition: number): number {
+    const { weight, inputKey } = this.#part;
+    const { wasm } = this.#taker.kernel;
+    if (weight === undefined) return this.#taker.take(count, base, basePosition, inputKey);
+    wasm.weigh(weight.copies, weight.chance);
+    const longest = this.#taker.take(count, base, basePosition, inputKey);
+    this.#weighed.records += count;
+    this.#weighed.undrawnRecords += wasm.undrawnRecords() >>> 0;
+    this.#weighed.undrawnBytes += Number(wasm.undrawnBytes());
+    return Math.max(longest, wasm.longestDrawn() >>> 0);
   }
 
   /** The position of the first record over the limit among the `count` of the boundary table. */

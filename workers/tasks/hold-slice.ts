@@ -36,7 +36,7 @@ export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterRes
   let scatter: OpenScatter | undefined;
   const holder = RecordHolder.open(
     memory,
-    { ...hold, maxRecordBytes: job.maxRecordBytes, grouping: job.grouping },
+    { ...hold, maxRecordBytes: job.maxRecordBytes, splitField: job.splitField },
     (directory) => {
       scatter = openScatter(job, pileSetName, ramPool);
       scatterHeld(memory, hold, directory, scatter.scatterArena);

@@ -16,6 +16,7 @@ import {
   resolveInputIds,
   resolveInputs,
 } from '../input-list.js';
+import { readMix } from '../mix-file.js';
 import type { OptionValues } from '../option-table.js';
 import { countOfRecords } from '../option-values.js';
 import { refuseMistypedWords } from '../other-words.js';
@@ -84,6 +85,7 @@ export const command: CommandDefinition<'shuffle'> = {
       inputLists,
       inputIds: choice,
       randomSource,
+      mix: mixFile,
       profile,
       options,
     } = shuffleCallOf(words);
@@ -93,7 +95,8 @@ export const command: CommandDefinition<'shuffle'> = {
     const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
     const inputIds = await resolveInputIds(choice, signal);
     const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
-    const job = { ...options, inputs, inputIds, seed };
+    const mix = mixFile === undefined ? undefined : await readMix(mixFile, signal);
+    const job = { ...options, inputs, inputIds, seed, mix };
     if (profile !== undefined) requireProfilePlace(profile, job);
     const report = await shuffle(
       {
@@ -131,9 +134,11 @@ export interface ShuffleCall {
   readonly inputIds: InputIdsChoice | undefined;
   /** The file that the seed is derived from. */
   readonly randomSource: string | undefined;
+  /** The file of the mix. */
+  readonly mix: string | undefined;
   /** File to write. */
   readonly profile: string | undefined;
-  readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds'>;
+  readonly options: Omit<ShuffleOptions, 'inputs' | 'inputIds' | 'mix'>;
 }
 
 /** Throws UsageError where the words contradict each other. */
@@ -143,6 +148,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
     inputLists = [],
     inputIds,
     randomSource,
+    mix,
     profile,
     progress: _,
     quiet: __,
@@ -155,7 +161,8 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
   const records = echo === true ? operands : undefined;
   const inputs = echo === true ? [] : chooseInputs(operands, inputLists);
   refuseToResumeStreams(inputs, values);
-  return { inputs, records, inputLists, inputIds, randomSource, profile, options };
+  if (mix === '-') throw new UsageError('--mix -: expected the name of a file; standard input is for records');
+  return { inputs, records, inputLists, inputIds, randomSource, mix, profile, options };
 }
 
 /** With `--echo` the call itself has all records. */

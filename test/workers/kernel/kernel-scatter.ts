@@ -86,10 +86,12 @@ export function scatterWithKernel(
   sizes: PileSizes,
   input: { readonly records: readonly Uint8Array[]; readonly basePosition: bigint; readonly inputKey: bigint },
   perCall: number,
+  weight = { copies: 1, chance: 0n },
 ): KernelPiles {
   const bytes = Buffer.concat(input.records);
   const stage = new ScatterStage(kernel, start, sizes, input.records.length, bytes.byteLength);
   kernel.bytes.set(bytes, stage.data);
+  kernel.wasm.weigh(weight.copies, weight.chance);
   let end = stage.data;
   for (let first = 0; first < input.records.length; first += perCall) {
     const records = input.records.slice(first, first + perCall);

@@ -39,6 +39,17 @@ export function recordKey(position: bigint, inputKey: bigint, copy = 0, purpose 
   return BigInt(word0) | (BigInt(word1) << 32n);
 }
 
+/** The copies of a record at `position`, with their keys, and whether it has the copy that is drawn. */
+export function copiesOf(
+  position: bigint,
+  inputKey: bigint,
+  { copies, chance }: { readonly copies: number; readonly chance: bigint },
+): { readonly keys: readonly bigint[]; readonly isDrawn: boolean } {
+  const isDrawn = recordKey(position, inputKey, copies, 1) < chance;
+  const count = copies + (isDrawn ? 1 : 0);
+  return { keys: Array.from({ length: count }, (_, copy) => recordKey(position, inputKey, copy)), isDrawn };
+}
+
 const PRIME_1 = 0x9e3779b185ebca87n;
 const PRIME_2 = 0xc2b2ae3d27d4eb4fn;
 const PRIME_3 = 0x165667b19e3779f9n;

@@ -9,7 +9,15 @@ import { describe, expect, it } from 'vitest';
 import { ARENA_START, Kernel } from '#workers/kernel/kernel.js';
 import { atScale } from '../../fixtures/scale.js';
 import { type KernelPiles, type PileSizes, rescatterWithKernel, scatterWithKernel } from './kernel-scatter.js';
-import { decodeStored, encodeStored, type KeyedRecord, recordKey, type ScatteredPile, scatter } from './kernel-twin.js';
+import {
+  copiesOf,
+  decodeStored,
+  encodeStored,
+  type KeyedRecord,
+  recordKey,
+  type ScatteredPile,
+  scatter,
+} from './kernel-twin.js';
 
 const kernel = new Kernel();
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
@@ -63,6 +71,37 @@ describe('scatterRecords', () => {
         expect(found.longestRecord).toBe(Math.max(0, ...records.map((record) => record.byteLength)));
       }),
       { numRuns: atScale(60, 300) },
+    );
+  });
+
+  const weight = fc.record({
+    copies: fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 5, max: 300 })),
+    chance: fc.oneof(fc.constant(0n), fc.constant(2n ** 64n - 1n), fc.constant(1n), u64),
+  });
+
+  it('equals the twin for any weight, in the order of position and copy', () => {
+    fc.assert(
+      fc.property(input, sizes, fc.integer({ min: 1, max: 60 }), weight, ({ records, ...from }, of, perCall, each) => {
+        const some = records.slice(0, 9 + 200 / (each.copies + 1));
+        const found = scatterWithKernel(kernel, ARENA_START, of, { records: some, ...from }, perCall, each);
+        let position = from.basePosition;
+        let [undrawnRecords, undrawnBytes, longest] = [0, 0, 0];
+        const copies = some.flatMap((bytes) => {
+          const { keys, isDrawn } = copiesOf(position % 2n ** 64n, from.inputKey, each);
+          position += BigInt(bytes.byteLength);
+          longest = Math.max(longest, bytes.byteLength);
+          if (!isDrawn && each.chance > 0n) {
+            undrawnRecords += 1;
+            undrawnBytes += bytes.byteLength;
+          }
+          return keys.map((key) => ({ key, bytes }));
+        });
+        expectSame(found, scatter(copies, of.pileCount, of.scale), of);
+        const { wasm } = kernel;
+        const counted = [wasm.undrawnRecords() >>> 0, Number(wasm.undrawnBytes()), wasm.longestDrawn()];
+        expect(counted).toEqual([undrawnRecords, undrawnBytes, each.chance > 0n ? longest : 0]);
+      }),
+      { numRuns: atScale(40, 300) },
     );
   });
 

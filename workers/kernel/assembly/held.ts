@@ -11,7 +11,8 @@
 // an insertion sort finishes the nearly sorted whole. All of this stays in the core's cache; the one step that does not
 // is the copy of the records, which lie anywhere in memory.
 
-import { BLOCK_RECORDS, ENTRY_BYTES, keyBlock } from './keying';
+import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
+import { ENTRY_BYTES } from './keying';
 import { copyAndHash, hashInCache, recordHash } from './record-hash';
 import { scaleToIndex } from './scatter';
 import { ENTRIES_PLACE, scratchAt } from './scratch';
@@ -66,15 +67,19 @@ function beginBlock(pile: usize, link: usize): usize {
 }
 
 /**
- * Holds the `count` records of the boundary table, for which there must be `count` blocks. A record at address a has
+ * Holds the `count` records of the boundary table, for which there must be as many blocks as their copies may need. A record at address a has
  * position `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
  */
 export function holdRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
   const entries = scratchAt(ENTRIES_PLACE);
-  for (let i: u32 = 0; i < count; i += BLOCK_RECORDS) {
+  const together = recordsTogether();
+  const copies = copyRounds();
+  for (let i: u32 = 0; i < count; i += together) {
     const block = table + ((i as usize) << 3);
-    const kept = keyBlock(block, min<u32>(BLOCK_RECORDS, count - i), base, basePosition, inputKey);
-    holdEntries(entries, entries + ((kept as usize) << 4));
+    for (let copy: u32 = 0; copy < copies; copy += COPIES_TOGETHER) {
+      const kept = keyRecords(block, min<u32>(together, count - i), copy, base, basePosition, inputKey);
+      holdEntries(entries, entries + ((kept as usize) << 4));
+    }
   }
 }
 

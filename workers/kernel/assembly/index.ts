@@ -1,6 +1,7 @@
 // The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
+export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
@@ -28,7 +29,7 @@ export {
 } from './held';
 export { keepAll, keepUpTo, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export { fieldHash, hasField, seekField } from './json-field';
-export { groupByField, groupingPlace, missingRecord, ungroup } from './grouped-keys';
+export { splitByField, splitFieldPlace, missingRecord, splitByNone } from './split-keys';
 export {
   drawOffsets,
   numbersChecksum,

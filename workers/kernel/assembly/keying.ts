@@ -6,7 +6,7 @@
 // asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
 // small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
 
-import { groupEntries } from './grouped-keys';
+import { splitEntries } from './split-keys';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -91,7 +91,12 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
       entry += ENTRY_BYTES;
     }
   }
-  groupEntries(scratchAt(ENTRIES_PLACE), count);
+  return keepEntries(count);
+}
+
+/** Maps keys into the ranges of splits where a field chooses them, and leaves out keys above the limit. Returns how many of `count` stay. */
+export function keepEntries(count: u32): u32 {
+  splitEntries(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepSmall(count);
 }
 

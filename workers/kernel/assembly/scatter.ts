@@ -8,7 +8,8 @@
 // A buffer is flushed when it is exactly full, so a stored record may straddle two segments. The segments of a pile in
 // one pile set are read back one behind the other, which joins the record again.
 
-import { BLOCK_RECORDS, ENTRY_BYTES, keyBlock } from './keying';
+import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
+import { ENTRY_BYTES } from './keying';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
@@ -107,17 +108,21 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
 }
 
 /**
- * Scatters the `count` records of the boundary table. A record at address a has position
+ * Scatters the `count` records of the boundary table, each as often as its weight says. A record at address a has position
  * `basePosition` + (a - `base`). The table must have 3 entries of slack behind it.
  */
 export function scatterRecords(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): void {
   const entries = scratchAt(ENTRIES_PLACE);
-  for (let i: u32 = 0; i < count; i += BLOCK_RECORDS) {
+  const together = recordsTogether();
+  const copies = copyRounds();
+  for (let i: u32 = 0; i < count; i += together) {
     const block = table + ((i as usize) << 3);
-    const kept = keyBlock(block, min<u32>(BLOCK_RECORDS, count - i), base, basePosition, inputKey);
-    const end = entries + ((kept as usize) << 4);
-    for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
-      scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
+    for (let copy: u32 = 0; copy < copies; copy += COPIES_TOGETHER) {
+      const kept = keyRecords(block, min<u32>(together, count - i), copy, base, basePosition, inputKey);
+      const end = entries + ((kept as usize) << 4);
+      for (let entry = entries; entry < end; entry += ENTRY_BYTES) {
+        scatterRecord(load<u64>(entry), load<u32>(entry, 8), load<u32>(entry, 12));
+      }
     }
   }
 }

@@ -20,7 +20,7 @@ export const ROWS_PLACE: usize = 12288; // 260 rows of u32
 export const COLUMNS_PLACE: usize = 13328; // 260 columns of u32
 export const ENTRIES_PLACE: usize = 14368; // 132 entries of 16 bytes
 
-export const GROUPING_PLACE: usize = 16480; // 12 KiB for a path and bounds
+export const SPLIT_FIELD_PLACE: usize = 16480; // 12 KiB for a path and bounds
 
 /** The address of a place. */
 // @ts-ignore: decorator

@@ -1,9 +1,9 @@
 /** Completes the options that keep records with equal values of a field in one split. */
-import type { Grouping } from '../../workers/settings.js';
+import type { SplitField } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
-import { MOST_GROUPING_BYTES } from '../plan/arena-sizes.js';
+import { MOST_SPLIT_FIELD_BYTES } from '../plan/arena-sizes.js';
 import { splitBounds } from '../plan/splits.js';
 import type { ShuffleOptions } from './options.js';
 import type { SplitRequest } from './shard-options.js';
@@ -12,16 +12,16 @@ import type { SplitRequest } from './shard-options.js';
 const MOST_MISSING_BYTES = 4096;
 
 /** Before the seed of the job is known. */
-export type UnkeyedGrouping = Omit<Grouping, 'key'>;
+export type UnkeyedSplitField = Omit<SplitField, 'key'>;
 
 /** @returns undefined without `splitBy`. @throws UsageError */
-export function completeGrouping(
+export function completeSplitField(
   { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,
   {
     splits,
     headCount,
   }: { readonly splits: readonly SplitRequest[] | undefined; readonly headCount: number | undefined },
-): UnkeyedGrouping | undefined {
+): UnkeyedSplitField | undefined {
   if (splitBy === undefined) {
     if (missing !== undefined) throw new UsageError('`missing` is about the field of `splitBy`: give both');
     return undefined;
@@ -40,14 +40,14 @@ export function completeGrouping(
     throw new UsageError('`splitBy` does not go with `headCount`: the first records belong to the first split');
   const found = splitBounds(rules, 0, false);
   const bounds = BigUint64Array.from(found.by === 'key' ? found.bounds : []);
-  if (bounds.byteLength + path.byteLength > MOST_GROUPING_BYTES)
+  if (bounds.byteLength + path.byteLength > MOST_SPLIT_FIELD_BYTES)
     throw new UsageError(
-      `\`splitBy\` has ${path.byteLength} bytes; expected at most ${MOST_GROUPING_BYTES - bounds.byteLength}`,
+      `\`splitBy\` has ${path.byteLength} bytes; expected at most ${MOST_SPLIT_FIELD_BYTES - bounds.byteLength}`,
     );
   return { field: splitBy, path, bounds, missing };
 }
 
 /** @param seed that of the job: a resumed one has that of the earlier attempt. */
-export function keyGrouping(grouping: UnkeyedGrouping | undefined, seed: string): Grouping | undefined {
-  return grouping === undefined ? undefined : { ...grouping, key: deriveSplitKey(seed) };
+export function keySplitField(splitField: UnkeyedSplitField | undefined, seed: string): SplitField | undefined {
+  return splitField === undefined ? undefined : { ...splitField, key: deriveSplitKey(seed) };
 }

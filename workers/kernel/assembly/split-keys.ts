@@ -2,48 +2,48 @@
 // split. A hash of the value is the position of a draw that chooses the split; the record's own key is then mapped into the
 // range of that split, so that the order in each split stays uniform.
 //
-//   grouping place   bounds: where all splits but the first begin, u64, ascending | path, as json-field.ts has it
+//   place of the field   bounds: where all splits but the first begin, u64, ascending | path, as json-field.ts has it
 
 import { fieldHash, hasField, seekField } from './json-field';
 import { ENTRY_BYTES } from './keying';
 import { philoxBlock } from './philox';
-import { GROUPING_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+import { SPLIT_FIELD_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
 let bounds: usize = 0;
 let boundCount: u32 = 0;
-let groupKey: u64 = 0;
+let splitKey: u64 = 0;
 let missing: usize = 0;
 let missingHash: u64 = 0;
 let takesMissing: bool = false;
-let isGrouped: bool = false;
+let isByField: bool = false;
 
 /** Keys follow from records alone from now on. */
-export function ungroup(): void {
-  isGrouped = false;
+export function splitByNone(): void {
+  isByField = false;
 }
 
-/** Where the host puts `count` bounds and the path behind them. */
-export function groupingPlace(): usize {
-  return scratchAt(GROUPING_PLACE);
+/** The place of the field: the host puts the bounds there, and the path behind them. */
+export function splitFieldPlace(): usize {
+  return scratchAt(SPLIT_FIELD_PLACE);
 }
 
 /**
- * Groups records from now on by the field at the path in the grouping place, behind `count` bounds. `key` is the key of the
- * draws. A record without the field belongs to the group with the hash `hashOfMissing`, if `allowsMissing`; else
+ * Maps the keys of records from now on by the field at the path in the place of the field, behind `count` bounds. `key` is the key of the
+ * draws. A record without the field counts as one of the value with the hash `hashOfMissing`, if `allowsMissing`; else
  * `missingRecord` tells where it is.
  */
-export function groupByField(count: u32, key: u64, allowsMissing: bool, hashOfMissing: u64): void {
-  bounds = groupingPlace();
+export function splitByField(count: u32, key: u64, allowsMissing: bool, hashOfMissing: u64): void {
+  bounds = splitFieldPlace();
   seekField(bounds + ((count as usize) << 3));
   boundCount = count;
-  groupKey = key;
+  splitKey = key;
   takesMissing = allowsMissing;
   missingHash = hashOfMissing;
   missing = 0;
-  isGrouped = true;
+  isByField = true;
 }
 
-/** The address of the first record without the field since `groupByField`; 0: all had it. */
+/** The address of the first record without the field since `splitByField`; 0: all had it. */
 export function missingRecord(): usize {
   return missing;
 }
@@ -63,8 +63,8 @@ function highProduct(a: u64, b: u64): u64 {
 /** Maps the keys of `count` entries at `first` into the ranges of their splits. */
 // @ts-ignore: decorator
 @inline
-export function groupEntries(first: usize, count: u32): void {
-  if (isGrouped) mapEntries(first, count);
+export function splitEntries(first: usize, count: u32): void {
+  if (isByField) mapEntries(first, count);
 }
 
 function mapEntries(first: usize, count: u32): void {
@@ -77,7 +77,7 @@ function mapEntries(first: usize, count: u32): void {
       if (!takesMissing && missing == 0) missing = start;
       hash = missingHash;
     }
-    philoxBlock(hash as u32, (hash >> 32) as u32, 0, 0, groupKey as u32, (groupKey >> 32) as u32, draw);
+    philoxBlock(hash as u32, (hash >> 32) as u32, 0, 0, splitKey as u32, (splitKey >> 32) as u32, draw);
     const place = load<u64>(draw);
     let lowest: u64 = 0;
     // 0 stands for 2^64, the end of the last range.

@@ -1,0 +1,44 @@
+/**
+ * Reads the file of `--mix`, YAML or JSON. The parser is loaded only here; YAML has all of JSON. What the mix must look like is
+ * for the library to say, except that a size may have a unit here.
+ */
+import { UsageError } from '../errors.js';
+import type { Mix } from '../jobs/options.js';
+import { readNamedFile } from './input-list.js';
+import { parseSize } from './size.js';
+
+/** @throws InputError for a file that cannot be read, UsageError for one without a mix, AbortError */
+export async function readMix(path: string, signal: AbortSignal): Promise<Mix> {
+  const value = await parse(textOf(await readNamedFile(`the mix ${path}`, path, signal), path), path);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError(`--mix ${path}: expected an object with groups (docs/MIXING.md)`);
+  const { unit, total } = { unit: undefined, total: undefined, ...value };
+  // The library refuses all that is no mix.
+  const mix = value as Mix;
+  if (unit !== 'bytes' || typeof total !== 'string') return mix;
+  return { ...mix, total: parseSize(total, { flag: `--mix ${path}: total` }) };
+}
+
+function textOf(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new UsageError(`--mix ${path}: the text is not valid UTF-8`);
+    throw cause;
+  }
+}
+
+async function parse(text: string, path: string): Promise<unknown> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text, { logLevel: 'silent' });
+  const [problem = document.warnings[0]] = document.errors;
+  // What follows the first line of a message shows the place, which the first line names.
+  const refuse = (message: string) =>
+    new UsageError(`--mix ${path}: ${(message.split('\n')[0] ?? '').replace(/:$/, '')}; expected YAML or JSON`);
+  if (problem !== undefined) throw refuse(problem.message);
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,107 @@
+/** Finds the weights of the inputs of a job: given, or by shares of what the inputs hold. */
+import { UsageError } from '../errors.js';
+import type { Input } from '../inputs/list-inputs.js';
+import {
+  type Grouping,
+  groupInputs,
+  refuseCopiesOfSamples,
+  type Weighing,
+  weighInputs,
+} from '../inputs/weigh-inputs.js';
+import { inputName } from '../io/input-source.js';
+import type { JobManifest } from '../job-directory/job-manifest.js';
+import type { Amount } from '../passes/group-amounts.js';
+import { weightsOfShares } from '../plan/mix-shares.js';
+import { ONCE, type Weight } from '../plan/weights.js';
+import type { ShareRequest } from './mix-options.js';
+import type { ShuffleRequest } from './request.js';
+
+/** The inputs of a job in groups. */
+export interface GroupedJob {
+  /** The weights, as far as they are given; undefined: each record comes once. */
+  readonly given: Weighing | undefined;
+  /** Undefined: no group has a share. */
+  readonly shared: SharedGroups | undefined;
+}
+
+export interface SharedGroups {
+  readonly shares: ShareRequest;
+  readonly grouping: Grouping;
+}
+
+/** @throws UsageError */
+export async function groupJob(
+  { weights, shares, mixOption, framing }: ShuffleRequest,
+  inputs: readonly Input[],
+): Promise<GroupedJob> {
+  if (shares !== undefined) {
+    const grouping = await groupInputs(shares.groups, inputs, mixOption);
+    requireCountable(shares, grouping, inputs);
+    return { given: undefined, shared: { shares, grouping } };
+  }
+  if (weights.length === 0) return { given: undefined, shared: undefined };
+  const grouping = await groupInputs(weights, inputs, mixOption);
+  const given = weighInputs(
+    weights,
+    grouping,
+    weights.map(({ weight }) => weight),
+  );
+  refuseCopiesOfSamples(given, framing);
+  return { given, shared: undefined };
+}
+
+/** All inputs belong to a group, and can be read twice. @throws UsageError */
+function requireCountable({ groups }: ShareRequest, { groupOf }: Grouping, inputs: readonly Input[]): void {
+  for (const [ordinal, { kind, path }] of inputs.entries()) {
+    if (groupOf[ordinal] === groups.length)
+      throw new UsageError(
+        `\`mix\`: ${inputName(path)} is in no group; name it in one, or put a group with '**' before the others`,
+      );
+    if (kind === 'stream')
+      throw new UsageError(
+        `\`mix\`: ${inputName(path)} cannot be read twice, and inputs with shares are counted first; name a file, or give weights`,
+      );
+  }
+}
+
+/** For a count: each record comes once. */
+export function weighOnce({ shares, grouping }: SharedGroups): Weighing {
+  return weighInputs(
+    shares.groups,
+    grouping,
+    shares.groups.map(() => ONCE),
+  );
+}
+
+/** @param amounts of each group. @throws UsageError */
+export function weighByShares(
+  shared: SharedGroups,
+  amounts: readonly Amount[],
+  framing: ShuffleRequest['framing'],
+): Weighing {
+  const { shares } = shared;
+  const weights = weightsOfShares(
+    shares,
+    amounts.map((amount) => BigInt(amount[shares.unit])),
+  );
+  const weighing = weighAs(shared, weights);
+  refuseCopiesOfSamples(weighing, framing);
+  return weighing;
+}
+
+/** The weights that an earlier attempt at the job found. */
+export function weighAsNoted(shared: SharedGroups, noted: NonNullable<JobManifest['shareWeights']>): Weighing {
+  return weighAs(
+    shared,
+    noted.map(({ copies, chance }) => ({ copies, chance: BigInt(`0x${chance}`) })),
+  );
+}
+
+function weighAs({ shares, grouping }: SharedGroups, weights: readonly Weight[]): Weighing {
+  return weighInputs(shares.groups, grouping, weights);
+}
+
+/** For a later attempt, which need not count again. */
+export function noteShareWeights({ groups }: Weighing): NonNullable<JobManifest['shareWeights']> {
+  return groups.map(({ weight: { copies, chance } }) => ({ copies, chance: chance.toString(16).padStart(16, '0') }));
+}

@@ -1,0 +1,52 @@
+/** Adds up what the tasks of pass 1 read of each group of inputs, and how much that is with all copies. */
+import { bytesWithCopies, type Coverage, readBytesOf, recordsWithCopies } from '../inputs/input-part.js';
+import type { Weighing } from '../inputs/weigh-inputs.js';
+import { factorOf } from '../plan/weights.js';
+
+export interface Amount {
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/** Of one group. */
+export interface GroupAmount {
+  readonly read: Amount;
+  /** What the weight makes of it on average. */
+  readonly expected: Amount;
+  /** What came of it: records and their copies. */
+  readonly weighed: Amount;
+}
+
+export class GroupAmounts {
+  readonly #weighing: Weighing;
+  readonly #read: { records: number; bytes: number }[];
+  readonly #weighed: { records: number; bytes: number }[];
+
+  constructor(weighing: Weighing) {
+    this.#weighing = weighing;
+    this.#read = weighing.groups.map(() => ({ records: 0, bytes: 0 }));
+    this.#weighed = weighing.groups.map(() => ({ records: 0, bytes: 0 }));
+  }
+
+  add(part: Coverage): void {
+    const { groupOf, weights } = this.#weighing;
+    const group = groupOf[part.inputOrdinal] ?? -1;
+    const weight = weights[part.inputOrdinal];
+    const [read, weighed] = [this.#read[group], this.#weighed[group]];
+    if (read === undefined || weighed === undefined) throw new RangeError(`input ${part.inputOrdinal} has no group`);
+    read.records += part.weighed?.records ?? 0;
+    read.bytes += readBytesOf(part);
+    weighed.records += recordsWithCopies(part, weight);
+    weighed.bytes += bytesWithCopies(part, weight);
+  }
+
+  /** Of each group. */
+  get amounts(): readonly GroupAmount[] {
+    return this.#weighing.groups.map(({ weight }, group) => {
+      const read = { records: 0, bytes: 0, ...this.#read[group] };
+      const factor = factorOf(weight);
+      const expected = { records: Math.round(factor * read.records), bytes: Math.round(factor * read.bytes) };
+      return { read, expected, weighed: { records: 0, bytes: 0, ...this.#weighed[group] } };
+    });
+  }
+}

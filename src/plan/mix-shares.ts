@@ -1,0 +1,68 @@
+/**
+ * Turns target shares of groups into weights, exactly. With the amounts A, the shares s of their sum S and the total T, the
+ * weight of a group is T * s / (S * A), which may be at most its epochs E. Without a total, T is the largest for which all
+ * are: the least E * A * S / s. Pure.
+ */
+import { UsageError } from '../errors.js';
+import { type Fraction, type Weight, weightOf } from './weights.js';
+
+export type ShareUnit = 'records' | 'bytes';
+
+export interface ShareGroup {
+  readonly name: string;
+  /** In relation to those of the others; more than 0. */
+  readonly share: Fraction;
+  /** The group may come so often. */
+  readonly maxEpochs: Fraction;
+}
+
+export interface ShareMix {
+  /** What the shares are shares of. */
+  readonly unit: ShareUnit;
+  /** Of the output; undefined: as large as the epochs of the groups allow. */
+  readonly total: bigint | undefined;
+  readonly groups: readonly ShareGroup[];
+}
+
+/**
+ * @param amounts records or bytes of each group.
+ * @throws UsageError for a group that is empty, or too small for its share of the total.
+ */
+export function weightsOfShares({ unit, total, groups }: ShareMix, amounts: readonly bigint[]): Weight[] {
+  const parts = partsOf(groups);
+  const sum = parts.reduce((all, part) => all + part, 0n);
+  const sized = groups.map((group, i) => ({ ...group, part: parts[i] ?? 0n, amount: amounts[i] ?? 0n }));
+  const empty = sized.find(({ amount }) => amount === 0n);
+  if (empty !== undefined)
+    throw new UsageError(`\`mix\`: the group ${empty.name} has no record and cannot have a share; leave it out`);
+  const most = sized.map(({ part, amount, maxEpochs }) => ({
+    numerator: maxEpochs.numerator * amount * sum,
+    denominator: maxEpochs.denominator * part,
+  }));
+  const least = most.reduce((a, b) => (b.numerator * a.denominator < a.numerator * b.denominator ? b : a));
+  const target = total === undefined ? least : { numerator: total, denominator: 1n };
+  return sized.map(({ name, part, amount, maxEpochs }, i) => {
+    const { numerator, denominator } = target;
+    const weight = { numerator: numerator * part, denominator: denominator * sum * amount };
+    const limit = most[i] ?? least;
+    if (numerator * limit.denominator > limit.numerator * denominator) {
+      const epochs = Number((100n * weight.numerator) / weight.denominator) / 100;
+      const asked = (numerator * part) / (denominator * sum);
+      throw new UsageError(
+        `\`mix\`: the group ${name} has ${amount} ${unit}, and its share of the total is ${asked}, ${epochs} times as many; expected at most its max_epochs, ${asText(maxEpochs)}: give it more, or a smaller total or share`,
+      );
+    }
+    return weightOf(weight);
+  });
+}
+
+/** The shares as whole numbers, in the same relation. */
+function partsOf(groups: readonly ShareGroup[]): bigint[] {
+  // Denominators are powers of ten: the largest is a multiple of all.
+  const common = groups.reduce((most, { share }) => (share.denominator > most ? share.denominator : most), 1n);
+  return groups.map(({ share }) => (share.numerator * common) / share.denominator);
+}
+
+function asText({ numerator, denominator }: Fraction): string {
+  return String(Number(numerator) / Number(denominator));
+}

@@ -1,0 +1,176 @@
+/** Wrong weights and mixes, each refused with one line; and what goes with them. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Mix, type ShuffleOptions, shuffle, UsageError } from '#src/index.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useMemoryDirectory();
+const run = (options: Partial<ShuffleOptions>, tuning = {}) => {
+  const inputs = [directory.path('a'), directory.path('b')];
+  const base = { inputs, output: directory.path('out'), seed: '1', tempDirs: [directory.temp] };
+  return shuffle({ ...base, ...options }, tuning);
+};
+
+beforeEach(() => {
+  writeFileSync(directory.path('a'), '1\n2\n3\n4\n');
+  writeFileSync(directory.path('b'), 'one\ntwo\n');
+  writeFileSync(directory.path('empty'), '');
+});
+
+async function expectRefusal(options: object, message: RegExp): Promise<void> {
+  const refused = await run(options).then(
+    () => expect.fail('it is refused'),
+    (error: unknown) => error,
+  );
+  expect(refused).toBeInstanceOf(UsageError);
+  if (!(refused instanceof UsageError)) return;
+  expect(refused.message).toMatch(message);
+  expect(refused.message).not.toContain('\n');
+}
+
+describe('weights', () => {
+  it.each<[unknown, RegExp]>([
+    ['a=2', /`weights`: expected an array of objects with `glob` and `factor`/],
+    [[{ glob: 'a', weight: 2 }], /an object of `weights` has no option `weight`/],
+    [['a'], /an object of `weights`: expected an object with options, got string/],
+    [[{ glob: '', factor: 2 }], /`weights`: expected `glob` to be a path or a glob pattern/],
+    [[{ glob: 'x'.repeat(5000), factor: 2 }], /of 1 to 4096 characters/],
+    ...[-1, Number.NaN, Number.POSITIVE_INFINITY, '', '.', '1,5', '0x2', ' 1', '1e', null, undefined].map(
+      (factor): [unknown, RegExp] => [[{ glob: 'a', factor }], /`weights` a=.*: expected a number of at least 0/],
+    ),
+    [[{ glob: 'a', factor: 1e7 }], /`weights` a=10000000: expected at most 1000000/],
+    [[{ glob: 'a', factor: '1e-60' }], /`weights` a=1e-60: expected 0, or a number of at least 1e-19/],
+    [[{ glob: 'c', factor: 2 }], /`weights`: c names no input/],
+    [[{ glob: 'A', factor: 2 }], /`weights`: A names no input/],
+    [
+      [
+        { glob: 'a', factor: 2 },
+        { glob: '*', factor: 3 },
+      ],
+      /`weights`: a names only inputs that later globs name, too/,
+    ],
+    [[{ glob: '*', factor: 0 }], /all inputs have the weight 0/],
+  ])('%j are refused', (weights, message) => expectRefusal({ weights }, message));
+
+  it('above 1 are refused for samples of tar files', async () => {
+    const weights = [{ glob: 'a', factor: 1.5 }];
+    await expectRefusal({ records: { by: 'webdataset' }, weights }, /a has the weight 1.5, and samples of tar files/);
+  });
+
+  it('of a resumed job must be the same', async () => {
+    const abort = new AbortController();
+    const weights = [{ glob: 'a', factor: 2 }];
+    const onProgress = ({ phase }: { readonly phase: string }) => {
+      if (phase === 'shuffle') abort.abort();
+    };
+    const stopped = run({ weights, resume: true, signal: abort.signal, onProgress }, { keepInRam: false });
+    await expect(stopped).rejects.toThrow();
+    await expectRefusal({ resume: true }, /started with another list of weights \(\["a=2"\], now "none"\)/);
+    const report = await run({ weights, resume: true }, { keepInRam: false });
+    expect(report.records).toBe(4 * 2 + 2);
+  });
+
+  it('leave inputs of the weight 0 unread', async () => {
+    const report = await run({
+      inputs: [directory.path('a'), '/proc/self/cmdline'],
+      weights: [{ glob: 'cmdline', factor: 0 }],
+    });
+    expect(report).toMatchObject({ records: 4, inputCount: 2 });
+    expect(report.groups).toEqual([
+      { name: 'cmdline', factor: 0, inputCount: 1, ...sameAmounts(0, 0) },
+      { name: undefined, factor: 1, inputCount: 1, ...sameAmounts(4, 8) },
+    ]);
+  });
+});
+
+const sameAmounts = (records: number, bytes: number) => {
+  const amount = { records, bytes };
+  return { read: amount, expected: amount, weighed: amount };
+};
+
+const both = (a: object, b: object, rest: object = { unit: 'records' }) => ({
+  groups: [
+    { name: 'first', inputs: 'a', ...a },
+    { name: 'second', inputs: 'b', ...b },
+  ],
+  ...rest,
+});
+
+describe('a mix', () => {
+  it.each<[unknown, RegExp]>([
+    [7, /`mix`: expected an object with options, got number/],
+    [{ groups: 'a' }, /`mix`: expected groups to be a list of at least one group/],
+    [{ group: [] }, /`mix` has no option `group`; did you mean `groups`/],
+    [{ groups: [null] }, /a group of `mix`: expected an object with options, got null/],
+    [{ groups: [{ inputs: 'a', weight: 1 }] }, /expected each group to have a name/],
+    [{ groups: [{ name: 'a\nb', inputs: 'a', weight: 1 }] }, /to have a name of 1 to 200 printable characters/],
+    [{ groups: [{ name: 'x', weight: 1 }] }, /expected the inputs of the group x to be a path or a glob/],
+    [both({ name: 'x', weight: 1 }, { name: 'x', weight: 1 }, {}), /two groups have the name x/],
+    [both({ weight: 1 }, { share: 1 }), /some groups have a share and others have none/],
+    [both({ weight: 1 }, {}, {}), /the group second has neither a weight nor a share/],
+    [both({ weight: 1 }, { weight: 1 }), /unit goes with shares, and no group has one/],
+    [both({ weight: 1 }, { weight: 1, max_epochs: 2 }, {}), /the group second has max_epochs, which goes with a share/],
+    [both({ weight: 'x' }, { weight: 1 }, {}), /weight x of the group first: expected a number of at least 0/],
+    [both({ share: 1 }, { share: 1, weight: 1 }), /the group second has both a weight and a share/],
+    [both({ share: 1 }, { share: 0 }), /share 0 of the group second: expected a number of more than 0/],
+    [both({ share: 1 }, { share: -1 }), /share -1 of the group second: expected a number of more than 0/],
+    [both({ share: 1 }, { share: 1, max_epochs: 0 }), /max_epochs 0: expected a number of more than 0/],
+    [both({ share: 1 }, { share: 1 }, {}), /expected unit to be records or bytes/],
+    [both({ share: 1 }, { share: 1 }, { unit: '.n_tokens' }), /shares of the sum of a field are not possible yet/],
+    [both({ share: 1 }, { share: 1 }, { unit: 'records', total: 0 }), /total is 0; expected a whole number/],
+    [both({ share: 1 }, { share: 1 }, { unit: 'records', total: '3M' }), /expected total to be a whole number/],
+    [both({ share: 1 }, { share: 1, inputs: 'zz' }), /the group second names no input/],
+    [{ ...both({ share: 1 }, { share: 1 }), groups: [{ name: 'x', inputs: 'a', share: 1 }] }, /b is in no group/],
+    [
+      both({ share: 1 }, { share: 1 }, { unit: 'records', total: 5 }),
+      /the group second has 2 records, and its share of the total is 2, 1.25 times as many; expected at most its max_epochs, 1/,
+    ],
+  ])('%j is refused', (mix, message) => expectRefusal({ mix }, message));
+
+  it('with weights beside it is refused', async () => {
+    const mix: Mix = { groups: [{ name: 'x', inputs: '*', weight: 1 }] };
+    await expectRefusal({ mix, weights: [] }, /`weights` and `mix` contradict each other/);
+  });
+
+  it('of an empty group is refused', async () => {
+    const inputs = [directory.path('a'), directory.path('empty')];
+    const mix = { ...both({ share: 1 }, { share: 1, inputs: 'empty' }) };
+    await expectRefusal({ inputs, mix }, /the group second has no record and cannot have a share/);
+  });
+
+  it('of shares cannot have streams', async () => {
+    await expectRefusal(
+      { inputs: [directory.path('a'), '/proc/self/cmdline'], mix: both({ share: 1 }, { share: 1, inputs: 'cmdline' }) },
+      /cmdline cannot be read twice/,
+    );
+  });
+
+  it('is as large as the epochs of the groups allow', async () => {
+    const mix = both({ share: 1 }, { share: 1 }, { unit: 'records', max_epochs: 3 });
+    const { groups } = await run({ mix: mix as Mix });
+    expect(groups).toMatchObject([{ factor: 1.5 }, { factor: 3, weighed: { records: 6 } }]);
+  });
+
+  it('is not counted again by a resumed job', async () => {
+    const mix = both({ share: 1 }, { share: 1 }) as Mix;
+    const phasesOf = async (options: Partial<ShuffleOptions>, tuning: object) => {
+      const phases = new Set<string>();
+      const onProgress = ({ phase }: { readonly phase: string }) => {
+        phases.add(phase);
+        if (options.signal !== undefined && phase === 'shuffle') abort.abort();
+      };
+      await run({ mix, resume: true, ...options, onProgress }, tuning).catch(() => {});
+      return [...phases];
+    };
+    const abort = new AbortController();
+    mkdirSync(directory.path('job'));
+    const onDisk = { keepInRam: false, sliceBytes: 4 };
+    expect(await phasesOf({ signal: abort.signal }, onDisk)).toEqual(['count', 'scatter', 'shuffle']);
+    expect(await phasesOf({}, onDisk)).toEqual(['scatter', 'shuffle', 'commit']);
+  });
+
+  it('of shares is refused before it reads if a job of no record asks for it', async () => {
+    const report = await run({ mix: both({ share: 1 }, { share: 1 }) as Mix, headCount: 0 });
+    expect(report).toMatchObject({ records: 0, groups: undefined });
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * The law of shares: the weights follow exactly from what the inputs hold, for any settings and codecs, and the output is that
+ * of these weights. A group that is too small for its share is refused.
+ */
+import { readdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '#src/index.js';
+import { atScale } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+import { anyInputs } from './any-inputs.js';
+import { anySettings } from './any-settings.js';
+import { recordsOf } from './reference-order.js';
+import { expectReport, shuffleToFile } from './shuffle-under-test.js';
+import { orderCopies, weightsOfPlainShares } from './weighed-order.js';
+
+const directory = useMemoryDirectory();
+
+const tempDirs = () => readdirSync(directory.temp).map((name) => join(directory.temp, name));
+
+const anyMix = fc.record({
+  unit: fc.constantFrom('records' as const, 'bytes' as const),
+  shares: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 6, maxLength: 6 }),
+  epochs: fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 6, maxLength: 6 }),
+  total: fc.option(fc.integer({ min: 1, max: 3000 }), { nil: undefined }),
+});
+
+describe('shares', () => {
+  it('give the weights that follow from the inputs, whatever the settings', async () => {
+    let refused = 0;
+    const property = fc.asyncProperty(
+      anyInputs,
+      fc.string(),
+      anySettings,
+      anyMix,
+      async (inputs, seed, settings, mix) => {
+        const records = inputs.map((input) => recordsOf(input, 0x0a));
+        const sizeOf = (input: readonly Buffer[]) =>
+          mix.unit === 'records' ? input.length : Buffer.concat(input).byteLength;
+        const plain = {
+          shares: mix.shares.slice(0, inputs.length).map(BigInt),
+          maxEpochs: mix.epochs.map(BigInt),
+          amounts: records.map((input) => BigInt(sizeOf(input))),
+          total: mix.total === undefined ? undefined : BigInt(mix.total),
+        };
+        const groups = inputs.map((_, i) => ({
+          name: `group ${i}`,
+          inputs: [`in-${i}`],
+          share: `${mix.shares[i] ?? 0}.0`,
+          max_epochs: mix.epochs[i],
+        }));
+        const job = { inputs, seed, settings, mix: { groups, unit: mix.unit, total: mix.total } };
+        const weights = plain.amounts.includes(0n) ? undefined : weightsOfPlainShares(plain);
+        if (weights === undefined) {
+          refused += 1;
+          await expect(shuffleToFile(directory, job)).rejects.toThrow(UsageError);
+          for (const path of tempDirs()) {
+            expect(readdirSync(path)).toEqual([]);
+            rmdirSync(path);
+          }
+          return;
+        }
+        const ordered = orderCopies(records, weights, seed);
+        const { bytes, report } = await shuffleToFile(directory, job);
+        expect(bytes.equals(Buffer.concat(ordered))).toBe(true);
+        expectReport(report, ordered);
+        expect(report.groups?.map(({ read }) => BigInt(read[mix.unit]))).toEqual(plain.amounts);
+      },
+    );
+    const numRuns = atScale(40, 200, 3000);
+    await fc.assert(property, { numRuns });
+    expect(refused).toBeGreaterThan(0);
+    expect(refused).toBeLessThan((9 / 10) * numRuns);
+  });
+
+  it('hold in the output, on worker threads, too', async () => {
+    const lines = (name: string, count: number) =>
+      Buffer.from(Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join(''));
+    const inputs = [lines('wiki', 6000), lines('code', 20_000), lines('more code', 3000)];
+    const settings = { workers: 2, memoryBytes: 2 ** 26, tempDirCount: 1, encodings: ['gzip', 'plain'] as const };
+    const mix = {
+      unit: 'bytes' as const,
+      max_epochs: 3,
+      groups: [
+        { name: 'wiki', inputs: 'in-0', share: 0.75 },
+        { name: 'code', inputs: ['in-1', 'in-2'], share: 0.25 },
+      ],
+    };
+    const tuning = { sliceBytes: 20_000, inline: false };
+    const { report } = await shuffleToFile(directory, { inputs, seed: '1', mix, settings: { ...settings, tuning } });
+    const [wiki, code] = report.groups ?? [];
+    expect(wiki).toMatchObject({ name: 'wiki', factor: 3, inputCount: 1, weighed: { records: 18_000 } });
+    expect(code).toMatchObject({ name: 'code', inputCount: 2, read: { records: 23_000 } });
+    expect((code?.weighed.bytes ?? 0) / report.bytes).toBeCloseTo(0.25, 2);
+  });
+});

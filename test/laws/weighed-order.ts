@@ -1,0 +1,83 @@
+/**
+ * The order of inputs with weights, from docs/ORDER.md, computed in the plainest way: make each copy of each record, key it,
+ * sort.
+ */
+import { recordKey } from '../workers/kernel/kernel-twin.js';
+import { inputKey } from './reference-order.js';
+
+/** A decimal number as whole copies, and the chance of one more as a part of 2^64. */
+export function copiesAndChance(factor: string): { readonly copies: number; readonly chance: bigint } {
+  const [whole = '', part = ''] = factor.split('.');
+  return { copies: Number(whole), chance: (BigInt(`0${part}`) << 64n) / 10n ** BigInt(part.length) };
+}
+
+export type CopiesAndChance = ReturnType<typeof copiesAndChance>;
+
+/** A number as whole copies and a chance. */
+export function copiesOfFraction(numerator: bigint, denominator: bigint): CopiesAndChance {
+  const copies = numerator / denominator;
+  return { copies: Number(copies), chance: ((numerator % denominator) << 64n) / denominator };
+}
+
+/** What docs/MIXING.md says about shares. */
+export interface PlainShares {
+  /** Of each group, whole numbers. */
+  readonly shares: readonly bigint[];
+  readonly maxEpochs: readonly bigint[];
+  /** Records or bytes of each group. */
+  readonly amounts: readonly bigint[];
+  readonly total: bigint | undefined;
+}
+
+/** @returns undefined: a group is too small. */
+export function weightsOfPlainShares({
+  shares,
+  maxEpochs,
+  amounts,
+  total,
+}: PlainShares): CopiesAndChance[] | undefined {
+  const sum = shares.reduce((all, share) => all + share, 0n);
+  /** How often group i comes if group j comes as often as it may, or if there is a total: numerator and denominator. */
+  const weightOf = (i: number, j: number | undefined): [bigint, bigint] => {
+    const of = (list: readonly bigint[], at: number) => list[at] ?? 0n;
+    if (j === undefined) return [(total ?? 0n) * of(shares, i), sum * of(amounts, i)];
+    return [of(maxEpochs, j) * of(amounts, j) * of(shares, i), of(shares, j) * of(amounts, i)];
+  };
+  const leaders = total === undefined ? [...shares.keys()] : [undefined];
+  for (const leader of leaders) {
+    const weights = shares.map((_, i) => weightOf(i, leader));
+    if (weights.every(([numerator, denominator], i) => numerator <= (maxEpochs[i] ?? 0n) * denominator))
+      return weights.map(([numerator, denominator]) => copiesOfFraction(numerator, denominator));
+  }
+  return undefined;
+}
+
+/**
+ * @param recordsOfInputs of each input all that it holds.
+ * @param factors of each input, as a decimal number or as copies and a chance.
+ * @param headerBytes before the first record of each input.
+ */
+export function orderCopies(
+  recordsOfInputs: readonly (readonly Buffer[])[],
+  factors: readonly (string | CopiesAndChance)[],
+  seed: string,
+  headerBytes: readonly number[] = [],
+): Buffer[] {
+  const keyed = recordsOfInputs.flatMap((records, ordinal) => {
+    const ofInput = inputKey(seed, ordinal);
+    const factor = factors[ordinal] ?? '1';
+    const { copies, chance } = typeof factor === 'string' ? copiesAndChance(factor) : factor;
+    let position = BigInt(headerBytes[ordinal] ?? 0);
+    return records.flatMap((record) => {
+      const isDrawn = recordKey(position, ofInput, copies, 1) < chance;
+      const entries = Array.from({ length: copies + (isDrawn ? 1 : 0) }, (_, copy) => ({
+        key: recordKey(position, ofInput, copy),
+        record,
+      }));
+      position += BigInt(record.byteLength);
+      return entries;
+    });
+  });
+  // The sort is stable: equal keys stay by input, position and copy.
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ record }) => record);
+}

@@ -1,0 +1,145 @@
+// Copies of records, for inputs with a weight: a number of whole copies of each record, and one more of those records
+// whose draw is below a chance. A copy has a key of its own, from the same counter with the number of the copy; the draw has
+// the counter of the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
+
+import { BLOCK_RECORDS, ENTRY_BYTES, keepEntries, keyBlock } from './keying';
+import { philoxKeys4 } from './philox';
+import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+
+/** Copies of one record whose entries are made together, at most. */
+export const COPIES_TOGETHER: u32 = 128;
+
+const DRAW: u32 = 1;
+
+let wholeCopies: u32 = 1;
+let chance: u64 = 0;
+/** Copies to go through: the whole ones, and the one that is drawn. */
+let rounds: u32 = 1;
+let undrawnCount: u32 = 0;
+let undrawnSum: u64 = 0;
+let longest: u32 = 0;
+
+/** From now on each record has `copies` copies, and one more with a chance of `chanceOfOneMore` / 2^64. */
+export function weigh(copies: u32, chanceOfOneMore: u64): void {
+  wholeCopies = copies;
+  chance = chanceOfOneMore;
+  rounds = copies + (chance == 0 ? 0 : 1);
+  undrawnCount = 0;
+  undrawnSum = 0;
+  longest = 0;
+}
+
+/** The records since `weigh` that do not have the copy that is drawn. */
+export function undrawnRecords(): u32 {
+  return undrawnCount;
+}
+
+/** Their bytes. */
+export function undrawnBytes(): u64 {
+  return undrawnSum;
+}
+
+/** The bytes of the longest record since `weigh`, drawn or not. */
+export function longestDrawn(): u32 {
+  return longest;
+}
+
+/** The copies of a record to ask `keyRecords` for. */
+export function copyRounds(): u32 {
+  return rounds;
+}
+
+/** How many records `keyRecords` may get at a time: as many as there is room for the entries of. */
+export function recordsTogether(): u32 {
+  if (rounds <= 1) return BLOCK_RECORDS;
+  return rounds <= BLOCK_RECORDS / 4 ? (BLOCK_RECORDS / rounds) & ~3 : 1;
+}
+
+/**
+ * Writes an entry for each copy that is kept, as `keyBlock` does for records. With more than 32 copies, one call makes
+ * the entries of at most `COPIES_TOGETHER` of them, from `firstCopy` on.
+ */
+export function keyRecords(
+  table: usize,
+  count: u32,
+  firstCopy: u32,
+  base: usize,
+  basePosition: u64,
+  inputKey: u64,
+): u32 {
+  if (rounds == 1 && chance == 0) return keyBlock(table, count, base, basePosition, inputKey);
+  const endCopy = min<u32>(rounds, firstCopy + COPIES_TOGETHER);
+  const perRecord = (endCopy - firstCopy) as usize;
+  const keys = scratchAt(KEYS_PLACE);
+  const entries = scratchAt(ENTRIES_PLACE);
+  for (let i: u32 = 0; i < count; i += 4) {
+    const lanes = min<u32>(4, count - i);
+    for (let copy = firstCopy; copy < endCopy; copy++) {
+      const first = entries + ((i as usize) * perRecord + ((copy - firstCopy) as usize)) * ENTRY_BYTES;
+      keyCopy(table + ((i as usize) << 3), lanes, copy, base, basePosition, inputKey, keys, first, perRecord);
+    }
+  }
+  const made = count * (perRecord as u32);
+  return keepEntries(chance != 0 && endCopy == rounds ? keepDrawn(made) : made);
+}
+
+/** Writes the entries of one copy of up to four records, `step` entries apart. One that is not drawn has the address 0. */
+function keyCopy(
+  marks: usize,
+  lanes: u32,
+  copy: u32,
+  base: usize,
+  basePosition: u64,
+  inputKey: u64,
+  keys: usize,
+  first: usize,
+  step: usize,
+): void {
+  const offset0 = load<u32>(marks, 0) - (base as u32);
+  const offset1 = load<u32>(marks, 8) - (base as u32);
+  const offset2 = load<u32>(marks, 16) - (base as u32);
+  const offset3 = load<u32>(marks, 24) - (base as u32);
+  let stays: u32 = 15;
+  if (copy == wholeCopies) {
+    philoxKeys4(basePosition, offset0, offset1, offset2, offset3, copy, DRAW, inputKey, keys);
+    stays = 0;
+    for (let l: u32 = 0; l < lanes; l++) {
+      const mark = marks + ((l as usize) << 3);
+      const byteLength = load<u32>(mark, 4) - load<u32>(mark);
+      longest = max<u32>(longest, byteLength);
+      if (load<u64>(keys + ((l as usize) << 3)) < chance) {
+        stays |= 1 << l;
+        continue;
+      }
+      undrawnCount += 1;
+      undrawnSum += byteLength as u64;
+    }
+  }
+  if (stays != 0) philoxKeys4(basePosition, offset0, offset1, offset2, offset3, copy, 0, inputKey, keys);
+  let entry = first;
+  for (let l: u32 = 0; l < lanes; l++) {
+    const mark = load<u64>(marks + ((l as usize) << 3));
+    const start = mark as u32;
+    store<u64>(entry, load<u64>(keys + ((l as usize) << 3)));
+    store<u32>(entry, (stays >> l) & 1 ? start : 0, 8);
+    store<u32>(entry, ((mark >> 32) as u32) - start, 12);
+    entry += step * ENTRY_BYTES;
+  }
+}
+
+/** Moves the entries up that have an address. Returns their number. */
+function keepDrawn(count: u32): u32 {
+  const first = scratchAt(ENTRIES_PLACE);
+  const end = first + (count as usize) * ENTRY_BYTES;
+  let kept = first;
+  let left: u32 = 0;
+  for (let entry = first; entry < end; entry += ENTRY_BYTES) {
+    if (load<u32>(entry, 8) == 0) {
+      left += 1;
+      continue;
+    }
+    v128.store(kept, v128.load(entry));
+    kept += ENTRY_BYTES;
+  }
+  return count - left;
+}
