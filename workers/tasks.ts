@@ -7,6 +7,7 @@ import { threadId } from 'node:worker_threads';
 import { type EncodedError, encodeError } from '../src/errors.js';
 import { measured, type PhaseSeconds } from '../src/phase-clock.js';
 import { countByte } from './tasks/count-byte.js';
+import { countRecords } from './tasks/count-records.js';
 import { drawRecords } from './tasks/draw-records.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
@@ -24,6 +25,7 @@ export { forgetJob } from './thread-state.js';
 
 const TASKS = {
   count: countByte,
+  'count-records': countRecords,
   draw: drawRecords,
   hold: holdSlice,
   load: loadPortion,

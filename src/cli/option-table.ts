@@ -186,6 +186,11 @@ export const optionTable = [
     group: 'Order', commands: SHUFFLE,
   },
   {
+    name: 'key', value: 'KIND', sets: 'keys', parse: oneOf('position', 'ordinal'),
+    help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',

@@ -24,6 +24,8 @@ export type InputPart = {
   readonly path: string;
   /** First word of the generator for all records of this input. */
   readonly inputKey: bigint;
+  /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
+  readonly firstOrdinal?: number | undefined;
 } & (
   | {
       readonly kind: 'range';
@@ -78,6 +80,8 @@ export interface Coverage {
   readonly addedBytes: number;
   /** Bytes at the end of the input that belong to no record. */
   readonly trailerBytes: number;
+  /** The ordinals of these records, where the keys come from them. */
+  readonly ordinals?: { readonly start: number; readonly end: number } | undefined;
 }
 
 /** The report of a task on its slice. The index of a committed pile set keeps it for a later attempt at the job. */
@@ -100,21 +104,23 @@ export interface LeftOut {
  * Turns a part of a slice into the part of an input for a task.
  * @param inputKey the generator key of the input.
  * @param countBefore how often the byte that the framing counts occurs before the position where the reader starts.
+ * @param firstOrdinal see `InputPart`.
  */
 export function inputPart(
   { inputs, gates, firstHeader }: ReadableInputs,
   { inputOrdinal, start, end, members }: SlicePart,
   inputKey: bigint,
   countBefore: number,
+  firstOrdinal?: number,
 ): InputPart {
   const input = inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
-  const { path } = input;
-  if (input.kind === 'stream') return { kind: 'stream', inputOrdinal, path, inputKey, firstHeader, begin: input.begin };
-  if (input.kind === 'list') return { kind: 'list', inputOrdinal, path, inputKey, list: input.list };
+  const whole = { inputOrdinal, path: input.path, inputKey, firstOrdinal };
+  if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader, begin: input.begin };
+  if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
   const { version, codec, header } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;
-  const file = { inputOrdinal, path, inputKey, headerBytes: header.byteLength, version, gate };
+  const file = { ...whole, headerBytes: header.byteLength, version, gate };
   if (codec === undefined) return { kind: 'range', ...file, start, end: end ?? version.byteLength, countBefore };
   if (members === undefined) return { kind: 'compressed', ...file, codec: codec.name };
   return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };

@@ -63,6 +63,7 @@ export async function describeWithoutInputs(
     isResumable: false,
     seed,
     inputIds: null,
+    keys: undefined,
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
     ...describeOutput(request, site),
@@ -77,10 +78,11 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram'> {
-  const { decompressProgram } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram'> {
+  const { decompressProgram, keys } = request;
   return {
     inputIds: describeInputIds(inputIds),
+    keys: keys === 'position' ? undefined : keys,
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
   };
@@ -137,6 +139,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, now.framing],
+    ['kind of keys', manifest.keys ?? 'position', now.keys ?? 'position'],
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['cut into shards', manifest.shards, now.shards],

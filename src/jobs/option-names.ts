@@ -20,6 +20,7 @@ const TALK = { signal: true, onProgress: true, onWarning: true } as const;
 export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputs: true,
   inputIds: true,
+  keys: true,
   seed: true,
   repeat: true,
   splitBy: true,

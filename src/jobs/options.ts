@@ -4,6 +4,7 @@
  */
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
+import type { KeyRule } from '../keys.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
@@ -86,6 +87,12 @@ export interface ShuffleOptions {
    * `ordinal`.
    */
   readonly inputIds?: InputIdRule | undefined;
+  /**
+   * Where the key of a record comes from, beside the seed and its input. `position`: the place of its first byte.
+   * `ordinal`: its number in its input. With that, files of equal numbers of records get the same order; large files may be
+   * read once more, to count their records. Default `position`.
+   */
+  readonly keys?: KeyRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
   /** The output has only so many records, the first ones of the order. Default: all. */
@@ -281,6 +288,7 @@ export interface JobProfile {
   readonly tasks: readonly {
     readonly kind:
       | 'count'
+      | 'count-records'
       | 'draw'
       | 'hold'
       | 'load'

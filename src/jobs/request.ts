@@ -12,7 +12,7 @@ import { joinRecords } from '../formats/record-list.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { drawSeed } from '../keys.js';
+import { drawSeed, type KeyRule } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
@@ -93,6 +93,7 @@ export const NEVER_RESUMED: ResumeRequest = {
 /** The request for a shuffle of inputs, complete. */
 export interface ShuffleRequest extends TalkRequest, MachineRequest, InputRequest, OutputRequest, ResumeRequest {
   readonly inputIds: InputIdRule;
+  readonly keys: KeyRule;
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
@@ -115,8 +116,11 @@ const DEFAULT_TEMP_LEVEL = 1;
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  const { inputIds = 'ordinal', seed, repeat = false } = options;
+  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   requireInputIds(inputIds);
+  // Callers without types may pass anything.
+  if (keys !== 'position' && keys !== 'ordinal')
+    throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
@@ -127,6 +131,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeMachine(options),
     ...completeTalk(options),
     inputIds,
+    keys,
     repeat,
     grouping: completeGrouping(options, output),
     seed: seed ?? drawSeed(),

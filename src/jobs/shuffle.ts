@@ -115,6 +115,7 @@ async function shuffleAt(
     ...prepared,
     inputs: prepared.inputsToRead,
     slices: plan.slices,
+    keys: request.keys,
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
     settings: scatterSettings(
       threads,

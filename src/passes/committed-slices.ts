@@ -42,6 +42,7 @@ const reportShape: Shape<SliceReport> = object({
       inputBytes: optional(wholeNumber()),
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
+      ordinals: optional(object({ start: wholeNumber(), end: wholeNumber() })),
     }),
   ),
   longestRecordBytes: wholeNumber(),

@@ -73,6 +73,8 @@ export class RecordReader implements FramingKernel {
   #trailerBytes = 0;
   #finished = false;
   #dropped: DroppedRecord | undefined;
+  /** Records taken. */
+  #taken = 0;
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
     this.#job = job;
@@ -117,6 +119,7 @@ export class RecordReader implements FramingKernel {
     this.#skipping = skipping;
     this.#firstStart = undefined;
     this.#finished = false;
+    this.#taken = 0;
   }
 
   /** Whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the input's end. */
@@ -246,10 +249,11 @@ export class RecordReader implements FramingKernel {
   }
 
   #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
-    const { inputOrdinal } = this.#part;
+    const { inputOrdinal, firstOrdinal: first } = this.#part;
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes };
+    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken };
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, ordinals };
     if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
     return { ...rest, start: this.#firstStart, end };
   }
@@ -353,7 +357,12 @@ export class RecordReader implements FramingKernel {
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, this.#part.inputKey));
+    const { inputKey, firstOrdinal } = this.#part;
+    const { wasm } = this.#taker.kernel;
+    if (firstOrdinal === undefined) wasm.keyByPlace();
+    else wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken));
+    const longest = inPhase('scatter', () => this.#taker.take(count, base, basePosition, inputKey));
+    this.#taken += count;
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
     this.#requireField(base, basePosition);
     this.#firstStart ??= basePosition;
