@@ -29,6 +29,8 @@ export interface TinyJobKind {
   readonly headCount?: number;
   /** Whether its shards are those of two splits: `part.a` has one of them, `part.b` the others. */
   readonly splits?: boolean;
+  /** Whether keys come from ordinals. */
+  readonly byOrdinal?: boolean;
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -147,6 +149,8 @@ const REPLACED_SPLITS: TinyJobKind = {
   makeFormer: writeFormerSplits,
   force: true,
 };
+/** The records before each slice are counted. */
+const BY_ORDINAL: TinyJobKind = { name: 'a file in the order of ordinals, on disk', tuning: ON_DISK, byOrdinal: true };
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -168,6 +172,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   FITTED_SHARDS,
   HEAD,
   REPLACED_SPLITS,
+  BY_ORDINAL,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -218,6 +223,11 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
     ...resumable(REPLACED_SPLITS),
     name: 'splits that replace others, resumed while they move',
     before: { resumable: false, at: 'while outputs move' },
+  },
+  {
+    ...resumable(BY_ORDINAL),
+    name: 'a file in the order of ordinals, resumed in pass 1',
+    before: { resumable: true, at: 'in pass 1' },
   },
   {
     ...resumable(REPLACED_SHARDS),

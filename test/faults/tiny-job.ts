@@ -111,6 +111,7 @@ export class TinyJob {
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
       headCount: kind.headCount,
+      keys: kind.byOrdinal === true ? 'ordinal' : undefined,
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -261,6 +262,8 @@ export class TinyJob {
       this.#texts.map((text) => recordsOf(text, 0x0a)),
       SEED,
       this.#texts.map(() => header.byteLength),
+      undefined,
+      this.kind.byOrdinal === true ? 'ordinal' : 'position',
     ).slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
