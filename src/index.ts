@@ -26,6 +26,7 @@ export type {
   IndexOptions,
   IndexReport,
   JobProfile,
+  MemberReport,
   OutputCompression,
   PassSeconds,
   RecordKind,
@@ -35,12 +36,15 @@ export type {
   ShuffleStoreOptions,
   SplitReport,
   SplitShards,
+  ShuffleTogetherOptions,
+  ShuffleTogetherReport,
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export { shuffle } from './jobs/shuffle.js';
 export { shuffleRange } from './jobs/shuffle-range.js';
 export { shuffleStore } from './jobs/shuffle-store.js';
+export { shuffleTogether } from './jobs/shuffle-together.js';
 export {
   type CollectOptions,
   collectStore,

@@ -31,6 +31,7 @@ import {
   parseState,
   parseTempCompression,
   parseTempDir,
+  parseTogether,
   parseWhole,
 } from './option-values.js';
 
@@ -391,6 +392,11 @@ export const optionTable = [
   {
     name: 'input-range', short: 'i', value: 'LO-HI', sets: 'range', parse: parseRange,
     help: 'shuffle the whole numbers from LO to HI, a line each, in place of inputs',
+    group: 'Input', commands: SHUFFLE,
+  },
+  {
+    name: 'together', value: 'FILE,FILE', sets: 'together', isRepeatable: true, parse: parseTogether,
+    help: 'shuffle files in one order that keeps them aligned, in a directory; repeat it for more such tuples',
     group: 'Input', commands: SHUFFLE,
   },
   {

@@ -139,8 +139,8 @@ function hasRoomForPass2(
 }
 
 function outcomeOf(
-  { header, recordEnds, decoders, leftOut }: GatheredSlices,
+  { header, recordEnds, recordCounts, decoders, leftOut }: GatheredSlices,
   piles: ReturnType<GatheredSlices['piles']>,
 ) {
-  return { ...piles, header, recordEnds, decoders, leftOut, resumedCount: 0 };
+  return { ...piles, header, recordEnds, recordCounts, decoders, leftOut, resumedCount: 0 };
 }

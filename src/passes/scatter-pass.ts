@@ -49,6 +49,8 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly header: Header | undefined;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
+  /** The number of records of each input, where the keys come from ordinals; else 0. */
+  readonly recordCounts: Float64Array;
   readonly leftOut: LeftOut;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
@@ -82,8 +84,8 @@ export async function scatterInputs(
     return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds, decoders, leftOut } = gathered;
-  return { ...gathered.piles(), header, recordEnds, decoders, leftOut, resumedCount };
+  const { header, recordEnds, recordCounts, decoders, leftOut } = gathered;
+  return { ...gathered.piles(), header, recordEnds, recordCounts, decoders, leftOut, resumedCount };
 }
 
 /** The task that scatters one slice. */
