@@ -56,6 +56,8 @@ export interface ShuffleProgress {
   readonly bytesTotal: number | undefined;
   /** Seconds since this phase started. */
   readonly phaseSeconds: number;
+  /** The member that is being shuffled, where aligned files are; all else tells of its shuffle alone. */
+  readonly member?: { readonly number: number; readonly of: number } | undefined;
   /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
   readonly phases: readonly PhaseCost[];
 }

@@ -319,7 +319,7 @@ class TogetherJob {
     let recordCounts: readonly number[] | undefined;
     const report = await shuffleCounted(
       {
-        ...this.#commonOptions(),
+        ...this.#commonOptions(ordinal),
         ...member.records,
         inputs: member.paths.map((path) => ({ path })),
         keys: 'ordinal',
@@ -346,16 +346,24 @@ class TogetherJob {
   }
 
   /** What every member gets as the caller gave it. */
-  #commonOptions(): Omit<ShuffleOptions, 'inputs'> {
-    const { together: _, output: __, compress: ___, force: ____, ...rest } = this.#options;
+  #commonOptions(ordinal: number): Omit<ShuffleOptions, 'inputs'> {
+    const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = this.#options;
     const { isResumable, request } = this.#job;
+    const member = { number: ordinal + 1, of: request.members.length };
     const fromEnvironment = process.env['TMPDIR'];
     // Beside a job directory the environment does not count.
     const tempDirs =
       isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined && fromEnvironment !== ''
         ? [fromEnvironment]
         : rest.tempDirs;
-    return { ...rest, resume: undefined, tempDirs, seed: request.common.seed, shardPrefix: 'part' };
+    return {
+      ...rest,
+      resume: undefined,
+      tempDirs,
+      seed: request.common.seed,
+      shardPrefix: 'part',
+      onProgress: onProgress && ((progress) => onProgress({ ...progress, member })),
+    };
   }
 
   /** @throws InputError ERR_COUNTS_DIFFER */
