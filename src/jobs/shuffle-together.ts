@@ -102,7 +102,8 @@ async function prepareTogether(asked: TogetherRequest, { releases }: JobScope): 
   const earlier = findEarlier(directory, paths, asked);
   if (earlier !== undefined) await requireSameMembers(earlier, asked, inputs, paths);
   const isDone =
-    earlier !== undefined && members.every((_, member) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, member)));
+    earlier !== undefined &&
+    members.every((_, member) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, member)));
   if (!isDone) {
     requireEmpty(output, outputPath, place.exists);
     requireReplaceable(place, output, []);
@@ -179,7 +180,11 @@ async function requireSameMembers(
   );
 }
 
-function describeMembers({ members, output, common }: TogetherRequest): Omit<MembersManifest, 'isResumable' | 'inputs'> {
+function describeMembers({
+  members,
+  output,
+  common,
+}: TogetherRequest): Omit<MembersManifest, 'isResumable' | 'inputs'> {
   const { seed, decompressProgram, headCount, shards } = common;
   return {
     seed,
@@ -224,7 +229,7 @@ function isLarge(inputs: readonly Input[]): boolean {
 
 /** Whether all outputs of a member have their names in the directory. */
 function isInPlace(directory: string, note: MemberNote | undefined): boolean {
-  return note !== undefined && note.files.every((file) => hasBytes(join(directory, file.name), file.byteLength));
+  return note?.files.every(({ name, byteLength }) => hasBytes(join(directory, name), byteLength)) === true;
 }
 
 function hasBytes(path: string, byteLength: number): boolean {
@@ -283,9 +288,7 @@ class TogetherJob {
   /** @returns undefined if the member must be shuffled. */
   #findShuffled(member: number): MemberNote | undefined {
     const note = readMemberNote(this.#job.paths.jobDirectory, member);
-    const isThere = note?.files.every((file) =>
-      this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)),
-    );
+    const isThere = note?.files.every((file) => this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)));
     return isThere === true ? note : undefined;
   }
 
@@ -416,7 +419,9 @@ class TogetherJob {
   #decideFate(error: unknown): void {
     const { isResumable, paths, earlier } = this.#job;
     const hasWork =
-      this.#notes.length > 0 || earlier !== undefined || (error instanceof PileshufError && error.unfinishedJob !== undefined);
+      this.#notes.length > 0 ||
+      earlier !== undefined ||
+      (error instanceof PileshufError && error.unfinishedJob !== undefined);
     const isKept = isResumable && hasWork && !canNeverResume(error);
     this.#fate = isKept ? 'kept' : 'discarded';
     if (isKept && error instanceof PileshufError) setUnfinishedJob(error, { directory: paths.jobDirectory });

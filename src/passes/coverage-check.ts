@@ -46,7 +46,12 @@ export class CoverageCheck {
     const header = this.#headerOf(input, inputOrdinal);
     if (part.inputBytes !== undefined) requireRecordBytes(header, part.inputBytes, inputName(input.path));
     const isFromFirst = (part.ordinals?.start ?? 0) === 0;
-    if (isFromFirst && start === header.byteLength && end === endOfRecords(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
+    if (
+      isFromFirst &&
+      start === header.byteLength &&
+      end === endOfRecords(input, [part]) &&
+      !this.#partsOfInput.has(inputOrdinal)
+    ) {
       this.#isCovered[inputOrdinal] = 1;
       return;
     }

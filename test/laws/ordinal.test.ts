@@ -109,7 +109,13 @@ describe('a large input', () => {
   it('has the same order with the sizes under test', async () => {
     const inputs = makeLargeInputs({ lines: 4000, longest: 30, factor: 3 });
     const encodings: readonly Encoding[] = ['plain', 'gzip members'];
-    const settings: Settings = { workers: 2, memoryBytes: 2 ** 24, tempDirCount: 2, encodings, tuning: tuningUnderTest };
+    const settings: Settings = {
+      workers: 2,
+      memoryBytes: 2 ** 24,
+      tempDirCount: 2,
+      encodings,
+      tuning: tuningUnderTest,
+    };
     const { bytes } = await shuffleToFile(directory, { inputs, seed: 's', settings, keys: 'ordinal' });
     const records = inputs.map((input) => recordsOf(input, 0x0a));
     expect(bytes.equals(Buffer.concat(byOrdinal(records, 's')))).toBe(true);
@@ -144,7 +150,10 @@ describe('files of equal numbers of records', () => {
     mkdirSync(directory.path('temp'), { recursive: true });
     const counts = new Float64Array(ORDERS_OF_FIVE);
     const seeds = atScale(240, 3_000, 12_000);
-    const tunings = [{ pileCount: 3, hold: true }, { pileCount: 3, bufferBytes: 64, keepInRam: true, sliceBytes: 2 }];
+    const tunings = [
+      { pileCount: 3, hold: true },
+      { pileCount: 3, bufferBytes: 64, keepInRam: true, sliceBytes: 2 },
+    ];
     for (let seed = 0; seed < seeds; seed++) {
       const output = directory.path('out');
       const how = { inputs: [input], output, force: true, keys: 'ordinal', workers: 1, memoryBytes: 2 ** 24 } as const;
