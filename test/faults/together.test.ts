@@ -38,7 +38,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 const TUNING = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 300, sliceBytes: 400, stripeCount: 2 };
-const step = atScale(37, 9, 1);
+const step = atScale(170, 9, 1);
 
 let root = '';
 let inputs = '';
@@ -65,15 +65,19 @@ function visible(): Record<string, string> {
 const left = () => pathsBelow(root).filter((path) => !/^(out|temp)(\/[^.]*)?$/.test(path) && !/^out\//.test(path));
 
 function prepare({ outputExists }: Kind): void {
+  warnings.length = 0;
   rmSync(root, { recursive: true, force: true });
   mkdirSync(join(root, 'temp'), { recursive: true });
   if (outputExists) mkdirSync(join(root, 'out'));
 }
 
+const warnings: string[] = [];
+
 const run = ({ options }: Kind, more: Partial<ShuffleTogetherOptions> = {}) => {
   const together = [['en.txt', 'fr.txt', 'ids'].map((name) => join(inputs, name))];
   const how = { together, output: join(root, 'out'), tempDirs: [join(root, 'temp')], workers: 1, memoryBytes: 2 ** 27 };
-  return shuffleTogether({ ...how, seed: '1', ...options, ...more }, TUNING);
+  const onWarning = (line: string) => void warnings.push(line);
+  return shuffleTogether({ ...how, onWarning, seed: '1', ...options, ...more }, TUNING);
 };
 
 /** Makes locks look like those of a process that is no more. */
@@ -119,11 +123,13 @@ async function expectSound(kind: Kind, fault: Fault, nth: number, expected: Reco
     }
   }
   expect(visible(), how).toEqual(expected);
-  expect(left(), how).toEqual([]);
+  // What a warning names may stay.
+  const unnamed = left().filter((path) => !warnings.some((line) => line.includes(join(root, path))));
+  expect(unnamed, how).toEqual([]);
   return true;
 }
 
-describe.each(KINDS)('$name', (kind) => {
+describe.each(sampled(KINDS, 2))('$name', (kind) => {
   it.each(
     sampled(FAULTS, 4).map(
       (fault, i) => [`${fault.kind}: ${'errno' in fault ? fault.errno : fault.part}`, fault, i] as const,
