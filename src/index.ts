@@ -34,10 +34,10 @@ export type {
   ShuffleProgress,
   ShuffleReport,
   ShuffleStoreOptions,
-  SplitReport,
-  SplitShards,
   ShuffleTogetherOptions,
   ShuffleTogetherReport,
+  SplitReport,
+  SplitShards,
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';

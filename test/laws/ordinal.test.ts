@@ -144,12 +144,12 @@ describe('files of equal numbers of records', () => {
     expect(order).not.toEqual(numbers.map(String));
   });
 
-  it('get every order equally often', async () => {
+  it.runIf(fromCi)('get every order equally often', async () => {
     const input = directory.path('five');
     writeFileSync(input, FIVE_RECORDS);
     mkdirSync(directory.path('temp'), { recursive: true });
     const counts = new Float64Array(ORDERS_OF_FIVE);
-    const seeds = atScale(240, 3_000, 12_000);
+    const seeds = atScale(0, 3_000, 12_000);
     const tunings = [
       { pileCount: 3, hold: true },
       { pileCount: 3, bufferBytes: 64, keepInRam: true, sliceBytes: 2 },
