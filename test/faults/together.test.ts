@@ -1,6 +1,6 @@
 /**
- * A job of aligned files whose N-th file call fails, or before whose N-th call the process is killed. All members appear or
- * none; the same job then ends with the same bytes, and leaves nothing behind.
+ * A job of aligned files whose N-th file call fails, or before whose N-th call the process is killed, or after whose N-th
+ * change the power fails. All members appear or none; the same job then ends with the same bytes, and leaves nothing behind.
  */
 
 import { createHash } from 'node:crypto';
@@ -13,6 +13,7 @@ import { PileshufError, type ShuffleTogetherOptions, shuffleTogether, UsageError
 import { replaceFileCalls } from '#src/io/file-calls.js';
 import { fastPlace } from '../fixtures/fast-place.js';
 import { atScale, sampled } from '../fixtures/scale.js';
+import { ALL_LOST, DATA_KEPT, DiskModel, NAMES_KEPT } from './disk-model.js';
 import { type Fault, FaultyFileCalls } from './faulty-file-calls.js';
 
 const FAULTS: readonly Fault[] = [
@@ -88,6 +89,21 @@ function disownLocks(): void {
   }
 }
 
+/** Ends a job that was stopped, in the way that is for its kind. @param isWhole whether all members had appeared. */
+async function finish(kind: Kind, isWhole: boolean, how: string): Promise<void> {
+  try {
+    await run(kind, kind.options.resume ? {} : { force: true });
+  } catch (error) {
+    // The output had appeared, and the job left no trace of itself.
+    if (!(error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS' && isWhole))
+      throw new Error(`${how}; then ${error}`, { cause: error });
+    if (left().length > 0) {
+      rmSync(join(root, 'out'), { recursive: true });
+      await run(kind, { force: true, resume: false });
+    }
+  }
+}
+
 async function expectSound(kind: Kind, fault: Fault, nth: number, expected: Record<string, string>): Promise<boolean> {
   prepare(kind);
   const faulty = new FaultyFileCalls(fault, nth, (path) => path === root || path.startsWith(`${root}/`));
@@ -111,17 +127,7 @@ async function expectSound(kind: Kind, fault: Fault, nth: number, expected: Reco
     expect(thrown, how).toBeInstanceOf(PileshufError);
     expect(String((thrown as Error).message), how).not.toContain('\n');
   } else expect(isWhole, how).toBe(true);
-  try {
-    await run(kind, kind.options.resume ? {} : { force: true });
-  } catch (error) {
-    // The output had appeared, and the job left no trace of itself.
-    if (!(error instanceof UsageError && error.code === 'ERR_OUTPUT_EXISTS' && isWhole))
-      throw new Error(`${how}; then ${error}`, { cause: error });
-    if (left().length > 0) {
-      rmSync(join(root, 'out'), { recursive: true });
-      await run(kind, { force: true, resume: false });
-    }
-  }
+  await finish(kind, isWhole, how);
   expect(visible(), how).toEqual(expected);
   // What a warning names may stay.
   const unnamed = left().filter((path) => !warnings.some((line) => line.includes(join(root, path))));
@@ -143,5 +149,37 @@ describe.each(sampled(KINDS, 2))('$name', (kind) => {
     let tried = 0;
     while (await expectSound(kind, fault, 1 + (i % step) + tried * step, expected)) tried += 1;
     expect(tried).toBeGreaterThan(0);
+  });
+
+  it('appear together or not at all when the power fails', async () => {
+    prepare(kind);
+    await run(kind);
+    const expected = visible();
+    prepare(kind);
+    const model = new DiskModel(root);
+    const former = replaceFileCalls(model.calls);
+    await run(kind).finally(() => replaceFileCalls(former));
+    expect(model.changeCount).toBeGreaterThan(10);
+    // The last changes are those with which the outputs appear.
+    const isTried = (count: number) => count % step === 0 || count > model.changeCount - atScale(3, 60);
+    const tried = new Set<string>();
+    for (let count = 0; count <= model.changeCount; count++) {
+      if (!isTried(count)) continue;
+      for (const survival of [ALL_LOST, NAMES_KEPT, DATA_KEPT]) {
+        const state = model.stateAfter(count, survival);
+        if (tried.has(state.digest)) continue;
+        tried.add(state.digest);
+        state.writeTo(root);
+        disownLocks();
+        const how = `${count} changes, the last is ${model.describe(count - 1)}`;
+        const seen = visible();
+        const isWhole = isDeepStrictEqual(seen, expected);
+        expect(isWhole || Object.keys(seen).length === 0, how).toBe(true);
+        if (count === model.changeCount) expect(isWhole, how).toBe(true);
+        await finish(kind, isWhole, how);
+        expect(visible(), how).toEqual(expected);
+        expect(left(), how).toEqual([]);
+      }
+    }
   });
 });

@@ -30,7 +30,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'Ł\u0000 1',
   inputIds: 'ef',
-      keys: 'ordinal',
+  keys: 'ordinal',
   framing: 'delimited 0a',
   headCount: 7,
   decompressProgram: ['xz', '-dc'],

@@ -165,7 +165,12 @@ describe('aligned files', () => {
         encodings: ['plain', 'bgzf'],
         tuning: { ...tuning, ...more },
       };
-      await expectLaws({ counts: atScale([1500, 300], [5000, 1000]), forms: [LINES, ROWS, FASTQ], seed: 's', settings });
+      await expectLaws({
+        counts: atScale([1500, 300], [5000, 1000]),
+        forms: [LINES, ROWS, FASTQ],
+        seed: 's',
+        settings,
+      });
     }
   });
 });
