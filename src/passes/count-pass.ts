@@ -3,7 +3,7 @@
  * costs one reading of the inputs, and writes nothing.
  */
 import type { ReadSettings } from '../../workers/settings.js';
-import type { Coverage } from '../inputs/input-part.js';
+import type { CountedRecords } from '../../workers/tasks/count-records.js';
 import { inputPart, readBytesOf } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import { type CutInputs, countBeforeRanges } from './count-before-ranges.js';
@@ -28,12 +28,12 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
   const check = new CoverageCheck(inputs);
   const amounts = new GroupAmounts(weighing);
   let readBytes = 0;
-  const count = (slice: readonly (typeof slices)[number][number][]): Promise<readonly Coverage[]> => {
+  const count = (slice: readonly (typeof slices)[number][number][]): Promise<CountedRecords> => {
     // A count needs no key.
     const parts = slice.map((part) => inputPart(work, part, 0n, countBefore(part)));
-    return threads.pool.run('count-records', { job: settings, parts });
+    return threads.pool.run('count-records', { job: settings, parts, isPreparation: false });
   };
-  const take = (coverage: readonly Coverage[]) => {
+  const take = ({ coverage }: CountedRecords) => {
     for (const part of coverage) {
       check.add(part);
       amounts.add(part);
