@@ -99,6 +99,8 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
+    'split-by': '.a',
+    missing: 'drop',
   };
   const REFUSED = new Set([
     'repeat',
@@ -113,6 +115,8 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
+    'split-by',
+    'missing',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 
