@@ -10,12 +10,21 @@ import { countOfRecords } from './option-values.js';
 import { readSeedFrom } from './random-seed.js';
 import { describeTogether } from './report-text.js';
 
-/** Why these options do not go with aligned files, by their names. */
+/** The options that go with aligned files, by their names. */
+const TOGETHER: ReadonlySet<string> = new Set([
+  ...['together', 'output', 'head-count', 'shards', 'shard-records', 'compress', 'force', 'seed', 'random-source'],
+  ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'record-size'],
+  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'skip-bytes', 'max-record'],
+  ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
+  ...['resume', 'progress', 'quiet'],
+]);
+
+/** Why others do not, by their names. */
 const REASONS: Readonly<Record<string, string>> = {
   repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
   split: 'shuffle each file by itself, with --key ordinal and one --seed, into a directory of its own',
-  'split-by': 'there are no splits to choose between',
-  missing: 'there are no splits to choose between',
+  'split-by': 'a field of one member says nothing of the others',
+  missing: 'a field of one member says nothing of the others',
   weight: 'each tuple comes once; shuffle each file by itself',
   mix: 'each tuple comes once; shuffle each file by itself',
   'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
@@ -42,8 +51,10 @@ export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle
   const { together } = values;
   if (together === undefined) return undefined;
   for (const { name } of given) {
-    const reason = REASONS[name];
-    if (reason !== undefined) throw new UsageError(`--${name} does not go with --together: ${reason}`);
+    if (TOGETHER.has(name)) continue;
+    throw new UsageError(
+      `--${name} does not go with --together: ${REASONS[name] ?? 'it has no meaning for tuples of files'}`,
+    );
   }
   const [operand] = operands;
   if (operand !== undefined)

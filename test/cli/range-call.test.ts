@@ -106,6 +106,7 @@ describe('the words of a range', () => {
         split: 'a=0.5,b=0.5',
         weight: 'a=1',
         key: 'ordinal',
+        together: 'a,b',
       },
     };
     const goes =

@@ -90,8 +90,6 @@ describe('the words of aligned files', () => {
     'decompress-program': 'cat',
     'files-from': 'f',
     'files0-from': 'f',
-    'split-by': '.a',
-    missing: 'x',
     weight: 'a=1',
     mix: 'f',
     'input-range': '1-2',
@@ -103,6 +101,8 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
+    'split-by': '.a',
+    missing: 'drop',
   };
   const REFUSED = new Set([
     'repeat',
