@@ -11,6 +11,7 @@ import { drawRecords } from './tasks/draw-records.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
+import { measureDistinct } from './tasks/measure-distinct.js';
 import { measureHead } from './tasks/measure-head.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
@@ -28,6 +29,7 @@ const TASKS = {
   hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
+  'measure-distinct': measureDistinct,
   'measure-head': measureHead,
   note: noteRecords,
   'read-back': readBack,

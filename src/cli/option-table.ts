@@ -114,6 +114,11 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
+    name: 'unique', sets: 'unique',
+    help: 'keep one of equal records; the order then follows from the records alone',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards',
     parse: (text: string, flag: string) => ({ by: 'count', shardCount: parseCount(text, flag) }) as const,
     help: 'write N shards; their record counts differ by at most 1',

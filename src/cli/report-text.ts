@@ -11,9 +11,10 @@ import { formatBytes, formatPlural, formatSeconds } from './quantity.js';
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed } = report;
+  const { records, resumed, duplicates } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
-  return [formatPlural(records, 'record'), ...describeOutput(report), ...resumedWords].join(', ');
+  const duplicateWords = duplicates === undefined ? [] : [`${formatPlural(duplicates.records, 'duplicate')} dropped`];
+  return [formatPlural(records, 'record'), ...duplicateWords, ...describeOutput(report), ...resumedWords].join(', ');
 }
 
 /** `12 numbers, 27 bytes in 0.03 s, 900 B/s, seed 42, checksum 0123456789abcdef` */

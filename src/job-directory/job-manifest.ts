@@ -31,6 +31,8 @@ const shape = object({
   decompressProgram: nullable(list(text)),
   /** The output has only so many records, the first ones of the order. Absent: all. */
   headCount: optional(wholeNumber()),
+  /** Whether of equal records one is kept. Absent: no. */
+  unique: optional(flag),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

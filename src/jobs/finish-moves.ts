@@ -29,6 +29,7 @@ export async function finishMoves(
     seconds: { pass1: 0, pass2: 0, commit: commit.seconds },
     inputCount: inputs.length,
     leftOut: undefined,
+    duplicates: undefined,
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
     tempBytes: 0,

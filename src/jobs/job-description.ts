@@ -64,6 +64,7 @@ export async function describeWithoutInputs(
     inputIds: null,
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
+    unique: undefined,
     ...describeOutput(request, site),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
@@ -75,13 +76,18 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram'> {
-  const { decompressProgram } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram' | 'unique'> {
+  const { decompressProgram, unique } = request;
   return {
+    unique: unique || undefined,
     inputIds: describeInputIds(inputIds),
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
   };
+}
+
+function keepsOf({ unique }: Pick<JobManifest, 'unique'>): string {
+  return unique === true ? 'one is kept' : 'all are kept';
 }
 
 function describeOutput(
@@ -128,6 +134,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['kind of records', manifest.framing, now.framing],
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
+    ['rule for equal records', keepsOf(manifest), keepsOf(now)],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['compression', manifest.compression, now.compression],

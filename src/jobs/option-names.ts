@@ -14,6 +14,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputIds: true,
   seed: true,
   repeat: true,
+  unique: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

@@ -89,6 +89,12 @@ export interface ShuffleOptions {
    * false.
    */
   readonly repeat?: boolean | undefined;
+  /**
+   * Of equal records, one is kept. Records are equal if all of their bytes are, delimiters included. The order then depends
+   * only on the seed and the different records, not on the inputs that hold them (docs/UNIQUE.md). `headCount` and `repeat`
+   * count and draw what is kept. Cannot be combined with `inputIds` or samples of tar files. Default false.
+   */
+  readonly unique?: boolean | undefined;
   /** Default: one output. */
   readonly shards?: ShardRule | undefined;
   /**
@@ -197,6 +203,11 @@ export interface ShuffleReport {
    * earlier attempt had written all of the output.
    */
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
+  /**
+   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique`, and if an earlier
+   * attempt had written all of the output.
+   */
+  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;
   readonly piles: number;
   /** Bytes written to the temp directories; 0 if all piles stayed in memory. */
@@ -253,6 +264,7 @@ export interface JobProfile {
       | 'hold'
       | 'load'
       | 'measure'
+      | 'measure-distinct'
       | 'measure-head'
       | 'note'
       | 'read-back'

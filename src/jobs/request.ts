@@ -85,6 +85,8 @@ export interface ShuffleRequest extends TalkRequest, MachineRequest, InputReques
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
+  /** Whether of equal records one is kept. */
+  readonly unique: boolean;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -102,8 +104,9 @@ const DEFAULT_TEMP_LEVEL = 1;
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  const { inputIds = 'ordinal', seed, repeat = false } = options;
+  const { inputIds = 'ordinal', seed, repeat = false, unique = false } = options;
   requireInputIds(inputIds);
+  if (unique) requireUniqueWith(options);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   return {
@@ -114,6 +117,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeTalk(options),
     inputIds,
     repeat,
+    unique,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,
@@ -131,6 +135,19 @@ function requireRepeatable({ repeat, headCount, resume, jobDir, keepTemp, record
     throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
   if (headCount !== undefined && headCount > MOST_DRAWS)
     throw new UsageError(`\`headCount\` is ${headCount}; expected at most ${MOST_DRAWS} with \`repeat\``);
+}
+
+/** @throws UsageError */
+function requireUniqueWith({ unique, inputIds, records }: ShuffleOptions): void {
+  if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
+  if (inputIds !== undefined && inputIds !== 'ordinal')
+    throw new UsageError(
+      '`inputIds` does not go with `unique`: the order then follows from the content of records, wherever they come from',
+    );
+  if (records?.by === 'webdataset')
+    throw new UsageError(
+      '`unique` does not go with samples of tar files: readers know samples by their keys, which must differ anyway',
+    );
 }
 
 export function completeTalk({

@@ -16,17 +16,20 @@
  * pass.
  */
 import { randomBytes } from 'node:crypto';
-import { inputKeyOf } from '../inputs/ids.js';
+import { type InputIds, inputKeyOf } from '../inputs/ids.js';
+import { deriveContentKey } from '../keys.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { holdInputs } from '../passes/hold-pass.js';
 import { openJobMemory } from '../passes/job-memory.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import { scatterHead } from '../passes/scatter-head.js';
-import { scatterInputs } from '../passes/scatter-pass.js';
-import { diskBytesOf } from '../passes/scattered-piles.js';
+import { type ScatterOutcome, scatterInputs } from '../passes/scatter-pass.js';
+import { diskBytesOf, type ScatteredPiles } from '../passes/scattered-piles.js';
+import type { PilesWork } from '../passes/shuffle-work.js';
+import { takeDistinct } from '../passes/take-distinct.js';
 import { leftOutOf, takeHead } from '../passes/take-head.js';
-import { JobStop, startThreads } from '../passes/threads.js';
-import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { checksumTextOf, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tellOfDiscarded } from './discarded-work.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
@@ -40,6 +43,7 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import type { ShuffleRequest } from './request.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
 
 /**
@@ -112,7 +116,7 @@ async function shuffleAt(
     ...prepared,
     inputs: prepared.inputsToRead,
     slices: plan.slices,
-    keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
+    keyOf: keyRuleOf(request, inputIds),
     settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),
     attempt,
     onWarning: request.onWarning,
@@ -131,18 +135,21 @@ async function shuffleAt(
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, all.held, {
     keyScale: all.keyScale,
     framing: request.framing,
-    tiesByBytes: inputIds !== undefined,
+    tiesByBytes: inputIds !== undefined || request.unique,
+    unique: request.unique,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
-  const pilesWork = { piles: all, settings, attempt, onWarning: request.onWarning };
+  const work = { piles: all, settings, attempt, onWarning: request.onWarning };
+  const pilesWork = { ...work, piles: await distinctPiles(request, site, work, second.threads) };
   const deletesStripes = !(outlivesJob && request.keepTemp);
   const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: all.recordEnds });
   const write = async (ordered: WritablePiles, isFirst = true) => {
     const { piles } = ordered;
     progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), piles.bytes));
-    const outputPlan = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined);
+    const planned = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined);
+    const outputPlan = piles.hasDuplicates === true ? { ...planned, isAppended: true } : planned;
     const shuffleWork = { ...pilesWork, ...ordered, deletesStripes, samples };
     profile.pass2Begins();
     const pass2 = () => shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
@@ -168,8 +175,8 @@ async function shuffleAt(
   const pass2 = request.repeat ? await drawOutput(drawnJob, write) : await writeHead();
 
   const { piles } = pass2;
-  const { records, bytes } = piles;
-  const checksum = checksumTextOf(piles.checksum);
+  const { records, bytes } = pass2.value.written;
+  const checksum = checksumTextOf(pass2.value.written.checksum);
   const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {
@@ -179,12 +186,52 @@ async function shuffleAt(
     checksum,
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
-    leftOut: request.headCount === undefined || request.repeat ? undefined : leftOutOf(all, piles, all.leftOut),
+    ...leftOutBy(request, all, pilesWork.piles, pass2.value.written),
     workers: memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
     decoders: all.decoders,
     shards: commit.value,
     resumed: resumedWork(prepared.earlier, all.resumedCount),
+  };
+}
+
+/** The generator key of an input: where the order follows from the content of records, the same for all. */
+function keyRuleOf({ seed, unique }: ShuffleRequest, inputIds: InputIds): (inputOrdinal: number) => bigint {
+  if (!unique) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
+  const key = deriveContentKey(seed);
+  return () => key;
+}
+
+/**
+ * The piles that the output gets: where of equal records one is kept, with the totals of what stays. The shuffle pass finds
+ * these itself if the output needs no plan of them: then records lie one behind the other in one file or stream.
+ */
+async function distinctPiles(
+  request: ShuffleRequest,
+  site: OpenSite,
+  work: PilesWork,
+  threads: Threads,
+): Promise<ScatteredPiles> {
+  if (!request.unique) return work.piles;
+  const { headCount, repeat, shards, header } = request;
+  const isPlanned = headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy';
+  if (!isPlanned) return { ...work.piles, hasDuplicates: true };
+  return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
+}
+
+/** The records of the inputs that the output lacks, and why. */
+function leftOutBy(
+  { headCount, repeat, unique }: ShuffleRequest,
+  all: ScatterOutcome,
+  kept: ScatteredPiles,
+  written: TotalsSum,
+): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
+  const hasNoHead = headCount === undefined || repeat;
+  if (!unique) return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, all.leftOut), duplicates: undefined };
+  const distinct = kept.hasDuplicates === true ? written : kept;
+  return {
+    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
+    duplicates: leftOutOf(all, distinct, all.leftOut),
   };
 }

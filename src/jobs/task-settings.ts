@@ -25,7 +25,15 @@ export interface PileStorage {
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes }: InputRequest,
+  {
+    framing,
+    header,
+    linesAssumed,
+    decompressProgram,
+    igzip,
+    maxRecordBytes,
+    unique,
+  }: InputRequest & Pick<ScatterSettings, 'unique'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -45,7 +53,7 @@ export function scatterSettings(
     maxRecordBytes,
     memoryNeed,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
 }
 
 export function shuffleSettings(
@@ -54,7 +62,7 @@ export function shuffleSettings(
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   held: HeldPiles | undefined,
-  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
+  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled'> & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {
@@ -69,8 +77,8 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, hashesOutput, isProfiled, rescatterTo } = rest;
-  const order = { keyScale, framing, tiesByBytes, hashesOutput, isProfiled, rescatterTo };
+  const { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo } = rest;
+  const order = { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo };
   return { ...piles, ...order, readBytes, outputBytes };
 }
 

@@ -99,6 +99,7 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly compression: object | undefined;
   readonly headCount: number | undefined;
   readonly repeat: boolean;
+  readonly unique: boolean;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -142,7 +143,7 @@ export async function planAppend(
   tuning: Tuning,
 ): Promise<ScatterPlan> {
   const work = planWork(
-    { ...request, compression: undefined, headCount: undefined, repeat: false },
+    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false },
     inputs,
     disks,
     true,
@@ -250,7 +251,7 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 function planWork(
-  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat'>,
+  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'unique'>,
   inputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -265,10 +266,12 @@ function planWork(
   const inline = tuning.inline ?? (!hasStreams && isSmall);
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
-  const { headCount, repeat } = request;
+  const { headCount, repeat, unique } = request;
   const isKnown = !hasStreams;
   const mayReadAgain = isKnown && !isResumable;
-  const head = headCount === undefined || repeat ? undefined : planHead({ headCount, records, isKnown, mayReadAgain });
+  // Equal records count as one, and nobody knows of them in pass 1.
+  const limitsPass1 = headCount !== undefined && !repeat && !unique;
+  const head = limitsPass1 ? planHead({ headCount, records, isKnown, mayReadAgain }) : undefined;
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
   if (repeat) requireTwoShares(request);
   const memoryNeed: MemoryNeed = {
@@ -317,8 +320,11 @@ function planWork(
     inputBytes: hasStreams ? undefined : knownBytes,
     diskNeeds: {
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
-      // compressed output and of the first records is unknown.
-      least: diskNeed(request.decompressProgram === undefined && headCount === undefined ? knownBytes : 0, 0),
+      // compressed output, of the first records and of what is kept of equal ones is unknown.
+      least: diskNeed(
+        request.decompressProgram === undefined && headCount === undefined && !unique ? knownBytes : 0,
+        0,
+      ),
       expected: diskNeed(hasStreams ? knownBytes : estimate.recordBytes, compressedBytes),
       ...(!hasStreams &&
         !estimate.exact && {

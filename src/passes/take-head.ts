@@ -6,7 +6,7 @@ import type { HeadMeasure, MeasureHeadTask } from '../../workers/tasks/measure-h
 import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
 import type { HeadNote } from '../job-directory/head-note.js';
-import { checksumTextOf, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
+import { checksumTextOf, type PileTotals, type TotalsSum, tallyOf } from '../pile-sets/pile-totals.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { onceMore } from './once-more.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
@@ -123,7 +123,7 @@ function cutAfter({ pileSets, totals, held, keyScale }: ScatteredPiles, note: He
 }
 
 /** What `takeHead` left out, and pass 1 before it. */
-export function leftOutOf(all: ScatteredPiles, head: ScatteredPiles, ofPass1: LeftOut = NOTHING): LeftOut {
+export function leftOutOf(all: TotalsSum, head: TotalsSum, ofPass1: LeftOut = NOTHING): LeftOut {
   const records = ofPass1.records + all.records - head.records;
   return { records, bytes: ofPass1.bytes + all.bytes - head.bytes };
 }

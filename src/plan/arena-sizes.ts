@@ -20,6 +20,8 @@ export const MOST_SUB_PILES = 1024;
 export const SUB_PILE_FILL = 0.5;
 /** Bytes of one pile's tally in the kernel. */
 export const TALLY_BYTES = 32;
+/** The kernel's table of records that are still in the buffers of their piles. */
+export const RECENT_TABLE_BYTES = 32 * KIB;
 /** Records marked by one call of the framing. */
 export const BOUNDARY_COUNT = 1024;
 /** The boundary table, with three entries of slack: scattering reads four at a time, and scanning may write there. */

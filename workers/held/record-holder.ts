@@ -9,8 +9,10 @@ import type { Kernel } from '../kernel/kernel.js';
 import { totalsOfTallies } from '../piles/scatter-arena.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { RecordMemory } from '../record-memory.js';
-import type { HoldSettings } from '../settings.js';
+import type { HoldSettings, ScatterSettings } from '../settings.js';
 import { HeldWindow } from './held-window.js';
+
+interface HolderSettings extends HoldSettings, Pick<ScatterSettings, 'maxRecordBytes' | 'unique'> {}
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;
@@ -26,7 +28,7 @@ export class RecordHolder implements RecordTaker {
   private constructor(
     memory: RecordMemory,
     directory: number,
-    settings: HoldSettings & { readonly maxRecordBytes: number },
+    settings: HolderSettings,
     scatter: (directory: number) => RecordTaker,
   ) {
     this.#memory = memory;
@@ -37,6 +39,7 @@ export class RecordHolder implements RecordTaker {
     this.table = memory.table;
     this.window = new HeldWindow(memory, settings);
     this.kernel.wasm.keepAll();
+    this.kernel.wasm.keyByContent(settings.unique === true);
     this.kernel.wasm.prepareHold(settings.pileCount, directory, settings.blockBytes);
     this.#isFull = !this.#takeBlocks();
   }
@@ -47,7 +50,7 @@ export class RecordHolder implements RecordTaker {
    */
   static open(
     memory: RecordMemory,
-    settings: HoldSettings & { readonly maxRecordBytes: number },
+    settings: HolderSettings,
     scatter: (directory: number) => RecordTaker,
   ): RecordHolder | undefined {
     const directory = memory.take(settings.pileCount * TALLY_BYTES);

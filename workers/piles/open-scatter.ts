@@ -23,6 +23,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     windowBytes: job.readBytes,
     maxRecordBytes: job.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
+    unique: job.unique,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

@@ -34,7 +34,8 @@ export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterRes
   const { memory } = await heldStateOf(job, hold.memory);
   const ramPool = await pileStateOf(job).ramPool;
   let scatter: OpenScatter | undefined;
-  const holder = RecordHolder.open(memory, { ...hold, maxRecordBytes: job.maxRecordBytes }, (directory) => {
+  const { maxRecordBytes, unique } = job;
+  const holder = RecordHolder.open(memory, { ...hold, maxRecordBytes, unique }, (directory) => {
     scatter = openScatter(job, pileSetName, ramPool);
     scatterHeld(memory, hold, directory, scatter.scatterArena);
     return scatter.scatterArena;

@@ -11,6 +11,7 @@
 // an insertion sort finishes the nearly sorted whole. All of this stays in the core's cache; the one step that does not
 // is the copy of the records, which lie anywhere in memory.
 
+import { areSame, countDropped } from './duplicates';
 import { BLOCK_RECORDS, ENTRY_BYTES, keyBlock } from './keying';
 import { copyAndHash, hashInCache, recordHash } from './record-hash';
 import { scaleToIndex } from './scatter';
@@ -276,6 +277,39 @@ export function orderHeld(): u32 {
     }
     v128.store(hole, v128.load(end));
   }
+  return sortedCount;
+}
+
+/** Compares two different entries by key, then by bytes: below 0, above 0, or 0 if the records are equal. */
+function compareEntries(a: usize, b: usize): i32 {
+  if (keyAt(a) != keyAt(b)) return keyAt(a) > keyAt(b) ? 1 : -1;
+  const byteLength = load<u32>(a, 12);
+  const isSame = byteLength == load<u32>(b, 12) && areSame(load<u32>(a, 8), load<u32>(b, 8), byteLength);
+  return isSame ? 0 : compareBytes(a, b);
+}
+
+/** As `orderHeld`, with ties by bytes. Of equal records it keeps one, and counts the others as dropped. */
+export function orderHeldDistinct(): u32 {
+  const arrivedEnd = sorted + ((sortedCount as usize) << 4);
+  let end = sorted;
+  for (let p = sorted; p < arrivedEnd; p += ENTRY_BYTES) {
+    let hole = end;
+    let difference: i32 = 1;
+    while (hole > sorted) {
+      difference = compareEntries(p, hole - ENTRY_BYTES);
+      if (difference >= 0) break;
+      hole -= ENTRY_BYTES;
+    }
+    if (difference == 0) {
+      countDropped(load<u32>(p, 8), load<u32>(p, 12));
+      continue;
+    }
+    const entry = v128.load(p);
+    for (let moved = end; moved > hole; moved -= ENTRY_BYTES) v128.store(moved, v128.load(moved - ENTRY_BYTES));
+    v128.store(hole, entry);
+    end += ENTRY_BYTES;
+  }
+  sortedCount = ((end - sorted) >> 4) as u32;
   return sortedCount;
 }
 

@@ -1,7 +1,9 @@
 // The kernel's exports: the loops over every byte or every record. Memory comes from the host; the kernel never
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
+export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
+export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   addBlocks,
@@ -19,6 +21,7 @@ export {
   measureHeld,
   nextWalked,
   orderHeld,
+  orderHeldDistinct,
   passWalked,
   placeRanges,
   prepareHeldOrder,
@@ -43,12 +46,15 @@ export {
   hashInPlace,
   measuredByteLength,
   measureUpTo,
+  compactStored,
   orderChecksum,
+  orderDistinct,
   orderWalked,
   prepareOrder,
   recordAddress,
   recordByteLength,
   walkedCount,
+  walkedEnd,
   walkStored,
 } from './order';
 export { findPosition, philoxBlock, philoxKeys4 } from './philox';
@@ -67,6 +73,6 @@ export {
   sequenceAddress,
 } from './scan';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { scratchByteLength, useScratch } from './scratch';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
