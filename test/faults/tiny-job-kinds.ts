@@ -27,6 +27,8 @@ export interface TinyJobKind {
   readonly shards?: boolean;
   /** Default: all records. */
   readonly headCount?: number;
+  /** Whether of equal lines one is kept. */
+  readonly unique?: boolean;
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -124,6 +126,15 @@ const FITTED_SHARDS: TinyJobKind = {
 };
 /** The end of its head is noted, in the midst of a pile. */
 const HEAD: TinyJobKind = { name: 'the first lines of the order, on disk', tuning: ON_DISK, headCount: 170 };
+const LINES_TWICE = () => makeTexts(FEW_LINES).map((text) => Buffer.concat([text, text.subarray(0, 300), text]));
+/** Nobody knows where a line goes before those before it are written. */
+const UNIQUE: TinyJobKind = { name: 'each line once, on disk', tuning: ON_DISK, unique: true, makeInputs: LINES_TWICE };
+/** What stays of its piles is noted. */
+const UNIQUE_SHARDS: TinyJobKind = {
+  ...UNIQUE,
+  name: 'each line once, in shards in a new directory, on disk',
+  shards: true,
+};
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -144,6 +155,8 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   COMPRESSED_SHARDS,
   FITTED_SHARDS,
   HEAD,
+  UNIQUE,
+  UNIQUE_SHARDS,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -183,6 +196,12 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...resumable(HEAD),
     name: 'the first lines of the order, resumed in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  { ...resumable(UNIQUE), name: 'each line once, resumed in pass 2', before: { resumable: true, at: 'in pass 2' } },
+  {
+    ...resumable(UNIQUE_SHARDS),
+    name: 'each line once, in shards, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {

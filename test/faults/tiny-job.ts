@@ -110,6 +110,7 @@ export class TinyJob {
       tempCompress: kind.tempCompress,
       header: kind.header ? { lines: 2 } : undefined,
       headCount: kind.headCount,
+      unique: kind.unique,
       onWarning: (line) => this.warnings.push(line),
     };
   }

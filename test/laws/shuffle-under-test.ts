@@ -27,6 +27,7 @@ export interface Job {
   readonly compress?: OutputCompression | undefined;
   readonly headCount?: number | undefined;
   readonly repeat?: boolean;
+  readonly unique?: boolean;
   readonly settings: Settings;
 }
 
@@ -55,6 +56,7 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       compress: job.compress,
       headCount: job.headCount,
       repeat: job.repeat,
+      unique: job.unique,
       tempCompress: settings.tempCompress,
       force: true,
     },

@@ -68,6 +68,13 @@ export interface OrdererParts {
   readonly settle: () => Promise<void>;
 }
 
+interface SubPiles {
+  readonly count: number;
+  readonly bufferBytes: number;
+  /** Whether the arena has no room beside the buffers and the window. */
+  readonly isTight: boolean;
+}
+
 /** The buffers for scattering a pile again may shrink to this, so that a long record still fits beside them. */
 const SMALLEST_SUB_BUFFER_BYTES = 4096;
 
@@ -249,7 +256,7 @@ export class PileOrderer implements PileOrder {
         windowBytes,
         maxRecordBytes: windowBytes,
         keyScale,
-        unique: job.unique,
+        unique: job.unique === true && !subPiles.isTight,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {
@@ -285,7 +292,7 @@ export class PileOrderer implements PileOrder {
   }
 
   /** As many sub-piles as necessary, with buffers as large as the arena allows beside the window. */
-  #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
+  #planSubPiles(merged: MergedPile, windowBytes: number): SubPiles {
     const { arena, job } = this.#parts;
     const { bufferBytes, outputBytes } = job;
     const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
@@ -293,9 +300,11 @@ export class PileOrderer implements PileOrder {
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
     const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;
     const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
-    if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
+    if (largest >= SMALLEST_SUB_BUFFER_BYTES)
+      return { count: wanted, bufferBytes: Math.min(bufferBytes, largest), isTight: false };
     const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));
-    return { count: Math.max(2, affordable), bufferBytes: Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES) };
+    const tightBytes = Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES);
+    return { count: Math.max(2, affordable), bufferBytes: tightBytes, isTight: true };
   }
 }
 
