@@ -28,7 +28,7 @@ import type { ScatteredPiles } from './scattered-piles.js';
 import { findEnds, findStarts } from './shard-starts.js';
 import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
-import { tallyOfText, textsOf } from './take-distinct.js';
+import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
 
 /** The smallest output that is worth a task. */
@@ -215,12 +215,15 @@ export function verifyRange(
   }
 }
 
-/** What the output has of each pile: all of it, or what the ranges tell of their piles. */
+/**
+ * What the output has of each pile: all of it, or what the ranges tell of their piles.
+ * @throws StagedOutputError if an earlier attempt noted more.
+ */
 function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readonly FinishedRange[]): PileTotals {
   if (hasDuplicates !== true) return totals;
   const written = copyOfTotals(totals);
   for (const { first, distinct = [] } of ranges) {
     for (const [i, tally] of distinct.entries()) setTally(written, first + i, tallyOfText(tally));
   }
-  return written;
+  return requireDistinct(written, totals);
 }

@@ -57,7 +57,7 @@ async function keptTotals(
   all: PileTotals,
   measured: () => Promise<PileTotals>,
 ): Promise<PileTotals> {
-  if (found !== undefined) return requireFits(totalsOf(found.piles.map(tallyOfText)), all);
+  if (found !== undefined) return requireDistinct(totalsOf(found.piles.map(tallyOfText)), all);
   if (hasFinishedRanges)
     throw new StagedOutputError(
       'the unfinished job finished a part of its output without noting what stays of its piles',
@@ -67,7 +67,8 @@ async function keptTotals(
   return distinct;
 }
 
-function requireFits(distinct: PileTotals, all: PileTotals): PileTotals {
+/** @throws StagedOutputError if a pile has fewer records or bytes than are noted to stay. */
+export function requireDistinct(distinct: PileTotals, all: PileTotals): PileTotals {
   const pile = distinct.records.findIndex(
     (records, i) => records > (all.records[i] ?? 0) || (distinct.recordBytes[i] ?? 0) > (all.recordBytes[i] ?? 0),
   );

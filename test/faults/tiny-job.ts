@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShardRule, type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
-import { orderRecords, recordsOf } from '../laws/reference-order.js';
+import { orderRecords, recordsOf, uniqueOrder } from '../laws/reference-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
 import { CALL_AT, FEW_LINES, makeTexts, type TinyJobKind } from './tiny-job-kinds.js';
@@ -255,11 +255,10 @@ export class TinyJob {
       expect(bytes.subarray(0, header.byteLength).equals(header)).toBe(true);
       return bytes.subarray(header.byteLength);
     });
-    const records = orderRecords(
-      this.#texts.map((text) => recordsOf(text, 0x0a)),
-      SEED,
-      this.#texts.map(() => header.byteLength),
-    ).slice(0, this.kind.headCount);
+    const lines = this.#texts.map((text) => recordsOf(text, 0x0a));
+    const headers = this.#texts.map(() => header.byteLength);
+    const all = this.kind.unique ? uniqueOrder(lines.flat(), SEED) : orderRecords(lines, SEED, headers);
+    const records = all.slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();
