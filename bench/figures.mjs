@@ -50,6 +50,8 @@ const comparedPairs = /** @type {const} */ ([
   ['in-piles', 'pileshuf'],
   ['shards', 'pileshuf'],
   ['pileshuf', 'eighth'],
+  ['sort-u', 'unique'],
+  ['unique-shards', 'unique'],
 ]);
 
 /** Contestants that only read are compared with pass 1, which reads. */
