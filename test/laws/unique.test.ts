@@ -216,6 +216,36 @@ describe('unique records', () => {
   });
 });
 
+describe('a pile with very many equal records', () => {
+  const often = Buffer.from('the same line\n'.repeat(16_000));
+  const few = Buffer.from(Array.from({ length: 4000 }, (_, i) => `another ${i * 7919}\n`).join(''));
+  /** Buffers in which no record lies as a whole: pass 1 drops none. */
+  const tuning = {
+    inline: true,
+    keepInRam: false,
+    pileCount: 1,
+    bufferBytes: 24,
+    sliceBytes: 2 ** 17,
+    stripeCount: 1,
+    readBytes: 4096,
+    outputBytes: 2048,
+  };
+
+  it.each([
+    ['is reduced while it is read', few, 2 ** 19, 1],
+    ['is scattered again if the others do not fit', few, 2 ** 16, 1.01],
+  ])('%s', async (_, others, pass2ArenaBytes, leastRatio) => {
+    const inputs = [often, others, often];
+    const settings = { ...PLAIN, tuning: { ...tuning, pass2ArenaBytes } };
+    const { bytes, report } = await shuffleToFile(directory, { inputs, seed: 'one', unique: true, settings });
+    const all = recordsIn(inputs);
+    expect(bytes.equals(Buffer.concat(uniqueOrder(all, 'one')))).toBe(true);
+    const storedBytes = bytesOf(all) + 12 * all.length;
+    expect(report.tempBytes / storedBytes).toBeGreaterThanOrEqual(leastRatio);
+    if (leastRatio === 1) expect(report.tempBytes).toBe(storedBytes);
+  });
+});
+
 describe('unique records are refused', () => {
   it.each([
     [

@@ -86,9 +86,11 @@ export function scatterWithKernel(
   sizes: PileSizes,
   input: { readonly records: readonly Uint8Array[]; readonly basePosition: bigint; readonly inputKey: bigint },
   perCall: number,
+  recentTable = 0,
 ): KernelPiles {
   const bytes = Buffer.concat(input.records);
   const stage = new ScatterStage(kernel, start, sizes, input.records.length, bytes.byteLength);
+  kernel.wasm.dropRecent(recentTable);
   kernel.bytes.set(bytes, stage.data);
   let end = stage.data;
   for (let first = 0; first < input.records.length; first += perCall) {
