@@ -31,6 +31,7 @@ const manifest: JobManifest = {
   seed: 'Ł\u0000 1',
   inputIds: 'ef',
   framing: 'delimited 0a',
+  unique: true,
   headCount: 7,
   decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },

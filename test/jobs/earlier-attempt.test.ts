@@ -51,6 +51,7 @@ const manifest: JobManifest = {
   framing: 'delimited 0a',
   decompressProgram: null,
   headCount: undefined,
+  unique: undefined,
   shards: null,
   shardPrefix: 'shard',
   compression: null,
@@ -73,7 +74,7 @@ const journal: CommitJournal = {
   checksum: '0'.repeat(16),
 };
 const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
-const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined };
+const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined, distinct: undefined };
 
 interface Left {
   readonly manifest?: JobManifest | 'damaged' | 'of another version';
