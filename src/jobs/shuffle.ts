@@ -18,6 +18,7 @@
 import { randomBytes } from 'node:crypto';
 import { type InputIds, inputKeyOf } from '../inputs/ids.js';
 import { deriveContentKey } from '../keys.js';
+import type { OutputLayout } from '../output/output-layout.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { holdInputs } from '../passes/hold-pass.js';
 import { openJobMemory } from '../passes/job-memory.js';
@@ -149,7 +150,7 @@ async function shuffleAt(
     const { piles } = ordered;
     progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), piles.bytes));
     const planned = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined);
-    const outputPlan = piles.hasDuplicates === true ? { ...planned, isAppended: true } : planned;
+    const outputPlan = piles.hasDuplicates === true ? { ...planned, ...inTurns(outlivesJob) } : planned;
     const shuffleWork = { ...pilesWork, ...ordered, deletesStripes, samples };
     profile.pass2Begins();
     const pass2 = () => shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
@@ -218,6 +219,14 @@ async function distinctPiles(
   const isPlanned = headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy';
   if (!isPlanned) return { ...work.piles, hasDuplicates: true };
   return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
+}
+
+/**
+ * How the records of an output get their places where nobody knows them beforehand. A part in a claimed place cannot be
+ * taken back and made again, as a job needs that outlives its process.
+ */
+function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' | 'isClaimed'> {
+  return outlivesJob ? { isAppended: true } : { isClaimed: true };
 }
 
 /** The records of the inputs that the output lacks, and why. */

@@ -94,7 +94,7 @@ async function writeRanges(
 ): Promise<FinishedRange[]> {
   const { piles, target, settings } = work;
   const { totals } = piles;
-  const takesTurns = target.kind !== 'placed';
+  const takesTurns = target.kind !== 'placed' || target.isClaimed === true;
   const finished = kept?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
@@ -170,6 +170,14 @@ function targetOf(
 function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
   const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  // A task that has one pile knows, when this is in order, how much it will write.
+  if (target.kind === 'placed' && target.isClaimed === true)
+    return planPileRanges(
+      piles.totals,
+      0,
+      () => true,
+      (pile) => isFinished[pile] === 1,
+    );
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const rangeBytes = isPlaced

@@ -81,7 +81,7 @@ export class HeldOrderer implements PileOrder {
     const dropped = differenceOf(droppedBy(memory.kernel), before);
     const all = count + dropped.records;
     if (all > mostRecords) throw new RangeError(`pile ${pile} has ${all} records, and room for ${mostRecords}`);
-    if (count > 0) await emit(count);
+    if (count > 0) await emit(count, dropped);
     return dropped;
   }
 

@@ -176,7 +176,7 @@ export class PileOrderer implements PileOrder {
     if (job.unique === true) return this.#orderDistinct(pile, emit);
     if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
     inPhase('sort', () => this.#wasm.orderWalked());
-    await emit(records);
+    await emit(records, NOTHING);
     return NOTHING;
   }
 
@@ -188,7 +188,7 @@ export class PileOrderer implements PileOrder {
     if (kept === undefined) return this.#rescatter(pile, emit);
     const dropped = differenceOf(droppedBy(this.kernel), before);
     requireRecords(pile.merged, kept + dropped.records, 0);
-    await emit(kept);
+    await emit(kept, dropped);
     return dropped;
   }
 

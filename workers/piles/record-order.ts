@@ -4,8 +4,8 @@
 import type { SinkBuffer } from '../../src/output/output-target.js';
 import type { PileTally } from '../../src/pile-sets/pile-totals.js';
 
-/** Receives the ordered records; called with their number. */
-export type Emit = (recordCount: number) => Promise<void>;
+/** Receives the ordered records; called with their number, and what was dropped of the same records as they were stored. */
+export type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
 
 /** A pile that can be put in order. */
 export interface OrderablePile {

@@ -73,7 +73,9 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       const i = pile - range.first;
       const before = { ...reached };
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
-      const droppedOfPile = await orderPile(async (recordCount) => {
+      const droppedOfPile = await orderPile(async (recordCount, { records, recordBytes }) => {
+        const isWhole = recordCount + records === expected.records[i];
+        if (isWhole && lastEnd === range.first + 1) sink.announce?.((expected.recordBytes[i] ?? 0) - recordBytes);
         const left = (expected.records[i] ?? 0) - (reached.rank - before.rank);
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);

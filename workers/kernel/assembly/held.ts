@@ -288,11 +288,25 @@ function compareEntries(a: usize, b: usize): i32 {
   return isSame ? 0 : compareBytes(a, b);
 }
 
+/** Touches those of the next records whose keys are equal to the one before: they will be compared. Returns the address behind. */
+function touchAlike(from: usize, end: usize): usize {
+  const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 4), end);
+  let seen: u32 = 0;
+  for (let p = max<usize>(from, sorted + ENTRY_BYTES); p < to; p += ENTRY_BYTES) {
+    if (keyAt(p) != keyAt(p - ENTRY_BYTES)) continue;
+    seen += touchRecord(load<u32>(p, 8)) + touchRecord(load<u32>(p - ENTRY_BYTES, 8));
+  }
+  touched += seen;
+  return to;
+}
+
 /** As `orderHeld`, with ties by bytes. Of equal records it keeps one, and counts the others as dropped. */
 export function orderHeldDistinct(): u32 {
   const arrivedEnd = sorted + ((sortedCount as usize) << 4);
   let end = sorted;
+  let touchedEnd = sorted;
   for (let p = sorted; p < arrivedEnd; p += ENTRY_BYTES) {
+    if (p == touchedEnd) touchedEnd = touchAlike(p, arrivedEnd);
     let hole = end;
     let difference: i32 = 1;
     while (hole > sorted) {
