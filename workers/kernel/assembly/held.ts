@@ -293,13 +293,17 @@ function compareEntries(a: usize, b: usize): i32 {
   return isSame ? 0 : compareBytes(a, b);
 }
 
-/** Touches those of the next records whose keys are equal to the one before: they will be compared. Returns the address behind. */
+/** Touches those of the next records that have the key of one shortly before: they will be compared. Returns the address behind. */
 function touchAlike(from: usize, end: usize): usize {
   const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 4), end);
   let seen: u32 = 0;
-  for (let p = max<usize>(from, sorted + ENTRY_BYTES); p < to; p += ENTRY_BYTES) {
-    if (keyAt(p) != keyAt(p - ENTRY_BYTES)) continue;
-    seen += touchRecord(load<u32>(p, 8)) + touchRecord(load<u32>(p - ENTRY_BYTES, 8));
+  for (let p = max<usize>(from, sorted + 2 * ENTRY_BYTES); p < to; p += ENTRY_BYTES) {
+    let before = p - ENTRY_BYTES;
+    if (keyAt(p) != keyAt(before)) {
+      before -= ENTRY_BYTES;
+      if (keyAt(p) != keyAt(before)) continue;
+    }
+    seen += touchRecord(load<u32>(p, 8)) + touchRecord(load<u32>(before, 8));
   }
   touched += seen;
   return to;

@@ -173,16 +173,19 @@ function compareEntries(a: u64, b: u64): i32 {
 }
 
 /**
- * Touches, as `touchAhead` does, those of the next entries that are as good as sure to be compared with the one before: the
+ * Touches, as `touchAhead` does, those of the next entries that are as good as sure to be compared with one shortly before: the
  * upper bits of their keys are equal. Returns the address behind the last entry.
  */
 function touchAlike(from: usize, end: usize): usize {
   const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 3), end);
   let seen: u32 = 0;
-  for (let p = max<usize>(from, sorted + 8); p < to; p += 8) {
+  for (let p = max<usize>(from, sorted + 16); p < to; p += 8) {
     const entry = load<u64>(p);
-    const before = load<u64>(p - 8);
-    if (entry >> 32 != before >> 32) continue;
+    let before = load<u64>(p - 8);
+    if (entry >> 32 != before >> 32) {
+      before = load<u64>(p - 16);
+      if (entry >> 32 != before >> 32) continue;
+    }
     const a = entry as u32 as usize;
     const b = before as u32 as usize;
     seen += load<u8>(a, 0) + load<u8>(b, 0) + load<u8>(a, 64) + load<u8>(b, 64) + load<u8>(a, 128) + load<u8>(b, 128);
