@@ -121,6 +121,8 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
+    'split-by',
+    'missing',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 
