@@ -101,8 +101,6 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
-    'split-by': '.a',
-    missing: 'drop',
   };
   const REFUSED = new Set([
     'repeat',
@@ -121,8 +119,6 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
-    'split-by',
-    'missing',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 
