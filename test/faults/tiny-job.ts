@@ -268,8 +268,11 @@ export class TinyJob {
     const texts = this.#texts.map((text) => recordsOf(text, 0x0a));
     const headerBytes = this.#texts.map(() => header.byteLength);
     const factors = this.#factorsOf(texts);
+    const keys = this.kind.byOrdinal === true ? 'ordinal' : 'position';
     const ordered =
-      factors === undefined ? orderRecords(texts, SEED, headerBytes) : orderCopies(texts, factors, SEED, headerBytes);
+      factors === undefined
+        ? orderRecords(texts, SEED, headerBytes, undefined, keys)
+        : orderCopies(texts, factors, SEED, headerBytes);
     const records = ordered.slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
