@@ -78,8 +78,7 @@ export function longestLeftOut(): u32 {
 /**
  * Writes an entry for each record of a block of `count` records at `table` that is kept. A record at address a has position
  * `basePosition` + (a - `base`), or its ordinal, unless keys follow the content. Reads up to 3 entries of the table behind the
- * block. Returns the number of entries, which
- * begin at `scratchAt(ENTRIES_PLACE)`.
+ * block. Returns the number of entries, which begin at `scratchAt(ENTRIES_PLACE)`.
  */
 export function keyBlock(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u32 {
   const keys = scratchAt(KEYS_PLACE);
