@@ -19,6 +19,7 @@ import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
+import { expectOfSizes } from './job-costs.js';
 import { JobProgress } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
 import { createReadControl } from './work-plan.js';
@@ -26,6 +27,7 @@ import { createReadControl } from './work-plan.js';
 export interface CountedInputs extends ReadableInputs {
   /** In which each record comes once. */
   readonly weighing: Weighing;
+  readonly site: { readonly kind: 'files' | 'stream' };
 }
 
 /** @returns what each group has. @throws as pass 1 does for bad inputs. */
@@ -56,7 +58,7 @@ export async function countInputs(
       ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
       ...{ framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes },
     };
-    const phases = [{ phase: 'count' as const, cost: undefined }];
+    const phases = expectOfSizes({ ...readable, request, isCounted: true }, storedBytes, recordBytes);
     const progress = new JobProgress(control, stop, request.onProgress, phases);
     const work = { ...readable, gates, slices, settings };
     return (await progress.during('count', storedBytes, () => countGroups(work, threads))).value;

@@ -4,6 +4,7 @@
  * has what came of each input.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shuffle } from '#src/index.js';
@@ -100,6 +101,33 @@ describe('weights', () => {
       expect(Buffer.concat(shards).equals(Buffer.concat(ordered))).toBe(true);
     },
   );
+
+  it('are the same for inputs in any order that have ids, and in shards by bytes that are compressed', async () => {
+    const paths = inputs.map((bytes, i) => {
+      writeFileSync(directory.path(`named-${i}`), bytes);
+      return directory.path(`named-${i}`);
+    });
+    const weights = factors.map((each, i) => ({ glob: `named-${i}`, factor: each }));
+    const shared = { weights, seed: 's', inputIds: 'name', force: true } as const;
+    const output = directory.path('out');
+    await shuffle({ ...shared, inputs: paths, output });
+    const one = readFileSync(output);
+    expect(recordsOf(one, 0x0a).length).toBeGreaterThan(2 * 300 + 60);
+    await shuffle({ ...shared, inputs: paths.toReversed(), weights: weights.toReversed(), output });
+    expect(readFileSync(output).equals(one)).toBe(true);
+    const { shards } = await shuffle(
+      {
+        ...shared,
+        inputs: paths,
+        output: directory.path('shards'),
+        shards: { by: 'bytes', maxShardBytes: 1000 },
+        compress: { codec: 'gzip' },
+      },
+      { inline: true, pileCount: 4, bufferBytes: 200, sliceBytes: 900 },
+    );
+    expect(shards.length).toBeGreaterThan(3);
+    expect(Buffer.concat(shards.map((path) => gunzipSync(readFileSync(path)))).equals(one)).toBe(true);
+  });
 
   it('have room for their entries where records stay where they are read', async () => {
     // Of 1,024 records at a time, which are marked together, there would be 8,192 entries.
