@@ -7,6 +7,10 @@
 //   former     another build of pileshuf
 //   in-piles   pileshuf with so little memory that it makes piles
 //   shards     pileshuf with 64 outputs instead of one
+//   splits     the same outputs, as three splits
+//   sample     pileshuf that writes 1,000 records; shuf-sample: shuf that does
+//   draws      pileshuf that draws as many records as there are, with replacement; shuf-draws: shuf that does
+//   numbers    pileshuf that writes the numbers of a range; shuf-numbers: shuf that does
 //   eighth     pileshuf with the first eighth of the inputs
 //   traced     pileshuf under strace, to count its calls; its times mean nothing
 //   resumable  pileshuf with everything needed to resume after a power failure
@@ -27,7 +31,8 @@ import { traced } from './traced-calls.mjs';
 /** @import { Inputs } from './corpus.mjs' */
 
 /**
- * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
+ * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'splits' | 'sample' | 'shuf-sample' | 'draws'
+ *   | 'shuf-draws' | 'numbers' | 'shuf-numbers' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
  *   | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' | 'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference'
  *   | 'bare-node'} ContestantName
  */
@@ -59,6 +64,9 @@ export const programs = {
 };
 
 const shardCount = 64;
+const sampleCount = 1000;
+const drawCount = 5_000_000;
+const numberCount = 50_000_000;
 const never = () => undefined;
 
 /** @type {Contestant[]} */
@@ -91,6 +99,55 @@ export const contestants = [
     name: 'shards',
     shuffles: true,
     command: (place) => `${pileshufCommand(place)} --shards ${shardCount}`,
+    skipReason: never,
+  },
+  {
+    name: 'splits',
+    shuffles: true,
+    command: (place) =>
+      `${pileshufCommand(place)} --split train=0.5,validation=0.25,test=0.25 --shards train=${shardCount / 2},validation=${shardCount / 4},test=${shardCount / 4}`,
+    skipReason: never,
+  },
+  {
+    name: 'sample',
+    shuffles: false,
+    onlyReads: true,
+    command: (place) => `${pileshufCommand(place).replace('-o out', '-o /dev/null')} -n ${sampleCount}`,
+    skipReason: never,
+  },
+  {
+    name: 'shuf-sample',
+    shuffles: false,
+    onlyReads: true,
+    command: (place) => `cat ${place.inputs.pattern} | shuf -n ${sampleCount} > /dev/null`,
+    skipReason: never,
+  },
+  {
+    name: 'draws',
+    shuffles: false,
+    onlyReads: true,
+    command: (place) => `${pileshufCommand(place).replace('-o out', '-o /dev/null')} -r -n ${drawCount}`,
+    skipReason: never,
+  },
+  {
+    name: 'shuf-draws',
+    shuffles: false,
+    onlyReads: true,
+    command: (place) => `cat ${place.inputs.pattern} | shuf -r -n ${drawCount} > /dev/null`,
+    skipReason: shufSkipReason,
+  },
+  {
+    name: 'numbers',
+    shuffles: false,
+    onlyReads: true,
+    command: () => `"$NODE" "$PILESHUF" -i 1-${numberCount} > /dev/null`,
+    skipReason: never,
+  },
+  {
+    name: 'shuf-numbers',
+    shuffles: false,
+    onlyReads: true,
+    command: () => `shuf -i 1-${numberCount} > /dev/null`,
     skipReason: never,
   },
   {

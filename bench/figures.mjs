@@ -49,6 +49,11 @@ const comparedPairs = /** @type {const} */ ([
   ['former', 'pileshuf'],
   ['in-piles', 'pileshuf'],
   ['shards', 'pileshuf'],
+  ['splits', 'shards'],
+  ['shuf-sample', 'sample'],
+  ['sample', 'read'],
+  ['shuf-draws', 'draws'],
+  ['shuf-numbers', 'numbers'],
   ['pileshuf', 'eighth'],
 ]);
 

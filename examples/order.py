@@ -4,6 +4,7 @@ Written from docs/ORDER.md alone. The files are not compressed, and their last l
 import argparse
 import hashlib
 import sys
+from fractions import Fraction
 
 
 def key_of(*texts):
@@ -26,6 +27,7 @@ arguments = argparse.ArgumentParser()
 arguments.add_argument("seed")
 arguments.add_argument("-r", action="store_true")
 arguments.add_argument("-n", type=int)
+arguments.add_argument("--split", nargs=2, type=Fraction, default=(0, 1), metavar=("FROM", "TO"))
 arguments.add_argument("files", nargs="+")
 call = arguments.parse_args()
 keyed = []
@@ -34,7 +36,8 @@ for ordinal, path in enumerate(call.files):
     for line in open(path, "rb"):
         keyed.append((philox(key, position), ordinal, position, line))
         position += len(line)
-order = [line for *_, line in sorted(keyed)]
+first, end = (int(2**64 * share) for share in call.split)
+order = [line for key, *_, line in sorted(keyed) if first <= key < end]
 if call.r:
     draw_key = key_of(call.seed, "draws", "")
     order = [order[philox(draw_key, place) * len(order) >> 64] for place in range(call.n)]

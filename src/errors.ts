@@ -38,7 +38,9 @@ type InputCode =
   | 'ERR_INPUT_FORMAT'
   | 'ERR_INPUT_CHANGED'
   | 'ERR_SAMPLE_KEY_REPEATED'
-  | 'ERR_RECORD_TOO_LONG';
+  | 'ERR_RECORD_TOO_LONG'
+  | 'ERR_TOO_FEW_RECORDS'
+  | 'ERR_FIELD_MISSING';
 type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER' | 'ERR_BUNDLED';
 
 export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';

@@ -44,6 +44,11 @@ export function deriveDrawKey(seed: string): bigint {
   return hashOf(seed, 'draws', '').readBigUInt64LE();
 }
 
+/** The 64-bit generator key of the draws that choose splits by the values of a field. */
+export function deriveSplitKey(seed: string): bigint {
+  return hashOf(seed, 'splits', '').readBigUInt64LE();
+}
+
 function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
   return hashOf(seed, `epoch ${what}`, String(epoch));
 }

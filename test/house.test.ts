@@ -161,7 +161,6 @@ describe('rooms', () => {
 describe('words', () => {
   /** Word or phrase, and what the project says instead. Disks have partitions; old states of loaders have a `split`. */
   const UNUSED: readonly { readonly word: RegExp; readonly say: string; readonly except?: string }[] = [
-    { word: /\b[Ss]plits?\b/, say: 'slice, scattered again, or share', except: 'src/loader/loader-state.ts' },
     { word: /\bpartitions?\b/i, say: 'pile, slice or range', except: 'src/machine/' },
     { word: /\bbuckets?\b/i, say: 'pile' },
     { word: /\bgone? on with\b|\bgoes on with\b/, say: 'resume' },

@@ -22,8 +22,24 @@ export interface TaskSettings {
   readonly isProfiled?: boolean | undefined;
 }
 
+/** How the values of a field choose the splits of records. */
+export interface SplitField {
+  /** For messages. */
+  readonly field: string;
+  /** As the kernel takes it. */
+  readonly path: Uint8Array;
+  /** Keys at which all splits but the first begin. */
+  readonly bounds: BigUint64Array;
+  /** The key of the draws that choose splits. */
+  readonly key: bigint;
+  /** The value of records without the field; absent: there must be none. */
+  readonly missing?: string | undefined;
+}
+
 /** The settings of tasks that read inputs. */
 export interface ReadSettings extends TaskSettings, RecordFormat {
+  /** Absent: the key of a record does not depend on its content. */
+  readonly splitField?: SplitField | undefined;
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */

@@ -12,7 +12,7 @@ import { drawRecords } from './tasks/draw-records.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
-import { measureHead } from './tasks/measure-head.js';
+import { measureParts } from './tasks/measure-parts.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
 import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
@@ -30,7 +30,7 @@ const TASKS = {
   hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
-  'measure-head': measureHead,
+  'measure-parts': measureParts,
   note: noteRecords,
   'read-back': readBack,
   scatter: scatterSlice,

@@ -24,7 +24,9 @@ import {
   parsePath,
   parsePrefix,
   parseRange,
+  parseShards,
   parseSourcePath,
+  parseSplits,
   parseStandardOutput,
   parseState,
   parseTempCompression,
@@ -115,9 +117,23 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
-    name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards',
-    parse: (text: string, flag: string) => ({ by: 'count', shardCount: parseCount(text, flag) }) as const,
-    help: 'write N shards; their record counts differ by at most 1',
+    name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
+    help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
+    group: 'Output', commands: OUTPUT_WRITERS,
+  },
+  {
+    name: 'split-by', value: 'FIELD', sets: 'splitBy',
+    help: 'keep records with equal values of a JSON field in one split: .site, .metadata.site',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
+    name: 'missing', value: 'VALUE', sets: 'missing',
+    help: 'the value of records without the field of --split-by', default: 'such a record is an error',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
+    name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
+    help: 'write N shards; their record counts differ by at most 1; of splits also train=128,test=1',
     group: 'Output', commands: OUTPUT_WRITERS,
   },
   {

@@ -7,6 +7,7 @@ import { UsageError } from '../errors.js';
 import type { InputWeight, OutputCompression, ShuffleOptions } from '../jobs/options.js';
 import type { RangeOptions } from '../jobs/range-options.js';
 import { readMemory } from '../machine/limits.js';
+import type { SplitRule } from '../plan/splits.js';
 import type { InputIdsChoice, InputList } from './input-list.js';
 import { parseSize } from './size.js';
 
@@ -47,6 +48,40 @@ export function parseRange(text: string, flag: string): RangeOptions['range'] {
     throw new UsageError(`${flag} ${text}: expected numbers of at most ${LARGEST_NUMBER}`);
   if (range.low > range.high + 1n) throw new UsageError(`${flag} ${text}: expected the lower number first`);
   return range;
+}
+
+/** `N`, or `NAME=N,NAME=N` for splits. */
+export function parseShards(text: string, flag: string): NonNullable<ShuffleOptions['shards']> {
+  if (!text.includes('=')) return { by: 'count', shardCount: parseCount(text, flag) };
+  const counts = pairsOf(text, flag, 'NAME=N for each split, as in train=128,validation=1');
+  const entries = counts.map(([name, count]): [string, number] => [name, parseCount(count, `${flag} ${name} =`)]);
+  return { by: 'count', shardCount: Object.fromEntries(entries) };
+}
+
+/** `NAME=AMOUNT,NAME=AMOUNT`: a part of 1, a number of records, or `rest`. */
+export function parseSplits(text: string, flag: string): NonNullable<ShuffleOptions['splits']> {
+  const expected = 'NAME=SHARE, NAME=RECORDS or NAME=rest for each split, as in train=0.98,validation=0.02';
+  return pairsOf(text, flag, expected).map(([name, amount]): SplitRule => {
+    if (amount === 'rest') return { name, rest: true };
+    if (/^\d+$/.test(amount)) return { name, records: parseCount(amount, `${flag} ${name} =`) };
+    if (/^\d*\.\d+$/.test(amount)) return { name, share: Number(amount) };
+    throw new UsageError(
+      `${flag} ${name}=${amount}: expected a share such as 0.02, a number of records such as 10000, or rest`,
+    );
+  });
+}
+
+/** No name twice: an object would keep the last. */
+function pairsOf(text: string, flag: string, expected: string): [name: string, value: string][] {
+  const pairs = text.split(',').map((pair): [string, string] => {
+    const [, name, value] = /^([^=]+)=([^=]+)$/.exec(pair) ?? [];
+    if (name === undefined || value === undefined) throw new UsageError(`${flag} ${text}: expected ${expected}`);
+    return [name, value];
+  });
+  const names = pairs.map(([name]) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) throw new UsageError(`${flag} ${text}: it names ${twice} twice; expected each split once`);
+  return pairs;
 }
 
 /** A larger number would become another one. */

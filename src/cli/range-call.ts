@@ -3,10 +3,11 @@
  * anything is opened.
  */
 import { UsageError } from '../errors.js';
+import type { SplitShards } from '../jobs/options.js';
 import type { RangeOptions } from '../jobs/range-options.js';
 import { shuffleRange } from '../jobs/shuffle-range.js';
 import type { CommandCall, ParsedWords } from './command.js';
-import type { OptionEntry, OptionGroup } from './option-table.js';
+import type { OptionEntry, OptionGroup, OptionValues } from './option-table.js';
 import { readSeedFrom } from './random-seed.js';
 import { describeRange } from './report-text.js';
 import { refuseShardsInStream } from './shard-words.js';
@@ -32,6 +33,7 @@ const TOGETHER: ReadonlySet<string> = new Set([
 
 /** Why the others of a group do not. */
 const REASONS: Readonly<Partial<Record<OptionGroup, string>>> = {
+  Output: 'a range is cut into shards alone',
   Records: 'each number is a line',
   Machine: 'a range takes little memory and has no temp files',
   Resume: 'a range is not resumed; the same command with the same --seed writes the same bytes',
@@ -58,6 +60,7 @@ export function rangeCallOf({ operands, values, given }: ParsedWords<'shuffle'>)
   const [operand] = operands;
   if (operand !== undefined)
     throw new UsageError(`--input-range stands in place of inputs, and ${operand} is one; give one of them`);
+  if (namesSplits(shards)) throw new UsageError('--shards names splits, and --input-range has none; give a number');
   const { headCount, repeat, zeroTerminated, output, compress, shardPrefix, force, seed, workers } = values;
   const ofOutput = { output, shards, compress, shardPrefix, force };
   const options = { range, headCount, repeat, zeroTerminated, ...ofOutput, seed, workers };
@@ -72,6 +75,10 @@ export async function runRangeCall(
   const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false);
   const report = await shuffleRange({ ...options, seed, ...talk }, tuning);
   reporter.done(describeRange(report), report);
+}
+
+function namesSplits(shards: OptionValues<'shuffle'>['shards']): shards is SplitShards {
+  return shards?.by === 'count' && typeof shards.shardCount === 'object';
 }
 
 function refuseApart({ name, group }: OptionEntry): void {

@@ -11,12 +11,14 @@ import { formatBytes, formatCount, formatPlural, formatSeconds } from './quantit
 
 /** `12 records, 1.20 GB (1,204,000,000 bytes) in 6.1 s, 197 MB/s, seed 42, checksum 0123456789abcdef` */
 export function describeShuffle(report: ShuffleReport): string {
-  const { records, resumed, groups = [] } = report;
+  const { records, resumed, splits, groups = [] } = report;
   const resumedWords = resumed === undefined ? [] : [describeResumed(resumed)];
+  const splitWords = splits === undefined ? [] : [describeSplits(splits)];
   const shown = groups.slice(0, MOST_GROUPS_SHOWN).map(describeGroup);
   const others = groups.length - shown.length;
   const groupWords = others === 0 ? shown : [...shown, `and ${formatPlural(others, 'other group')}`];
-  return [formatPlural(records, 'record'), ...describeOutput(report), ...resumedWords, ...groupWords].join(', ');
+  const output = describeOutput(report);
+  return [formatPlural(records, 'record'), ...splitWords, ...output, ...resumedWords, ...groupWords].join(', ');
 }
 
 /** More would hide the rest of the line; the summary of `--progress json` has all. */
@@ -46,6 +48,15 @@ function describeOutput({ bytes, seconds, seed, checksum }: OutputReport): strin
     `seed ${/^[\w.:+-]+$/.test(seed) ? seed : JSON.stringify(seed)}`,
     `checksum ${checksum}`,
   ];
+}
+
+const MOST_NAMED_SPLITS = 6;
+
+/** `in 3 splits (train 98, validation 1, test 1)` */
+function describeSplits(splits: NonNullable<ShuffleReport['splits']>): string {
+  const named = splits.slice(0, MOST_NAMED_SPLITS).map(({ name, records }) => `${name} ${formatCount(records)}`);
+  const more = splits.length > named.length ? [`${splits.length - named.length} more`] : [];
+  return `in ${formatPlural(splits.length, 'split')} (${[...named, ...more].join(', ')})`;
 }
 
 /** `resumed from 12 slices and 3.20 GB of output` */

@@ -4,9 +4,13 @@ import type { OptionValues } from './option-table.js';
 
 /** @throws UsageError where options of shards contradict the output or each other. */
 export function refuseShardsInStream(values: OptionValues<'shuffle-store'>): void {
-  const { output, shards, shardPrefix } = values;
-  if (shards !== undefined && (output === undefined || output === '-')) {
-    throw new UsageError('shards need a directory, not standard output: add --output DIR');
+  const { output, splits, shards, shardPrefix } = values;
+  if ((shards ?? splits) !== undefined && (output === undefined || output === '-')) {
+    const what = splits === undefined ? 'shards' : 'splits';
+    throw new UsageError(`${what} need a directory, not standard output: add --output DIR`);
+  }
+  if (splits !== undefined && shardPrefix !== undefined) {
+    throw new UsageError('--prefix does not go with --split: the names of splits are the first parts of their shards');
   }
   if (shards === undefined && shardPrefix !== undefined) {
     const advice = 'add --shards, --shard-records or --shard-bytes, or leave it out';

@@ -4,7 +4,7 @@
  * never changes.
  */
 import { join } from 'node:path';
-import { list, nullable, object, type ValueOf, wholeNumber } from '../io/json-shape.js';
+import { list, nullable, object, optional, type ValueOf, wholeNumber } from '../io/json-shape.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
@@ -13,8 +13,10 @@ import type { RangeLimits } from './finished-ranges.js';
 const CUTS_NAME = 'cuts';
 
 const shape = object({
-  /** The byte of the whole output at which each shard begins; null: the cuts are arithmetic. */
+  /** The byte of the output, or of its first split, at which each shard begins; null: the cuts are arithmetic. */
   starts: nullable(list(wholeNumber())),
+  /** The same of the other splits. Absent: there are none. */
+  ofOthers: optional(list(nullable(list(wholeNumber())))),
 });
 
 /** A million shards take some 16 MB. */
@@ -33,7 +35,12 @@ export function readCutsNote(
 ): CutsNote | undefined {
   const path = join(jobDirectory, CUTS_NAME);
   const note = format.read(path);
-  const starts = note?.starts ?? [0];
+  for (const starts of note === undefined ? [] : [note.starts, ...(note.ofOthers ?? [])])
+    requireAscending(starts ?? [0], path, mostShards);
+  return note;
+}
+
+function requireAscending(starts: readonly number[], path: string, mostShards: number): void {
   if (starts[0] !== 0) throw damagedFile(path, `expected the first shard to begin at byte 0, got ${starts[0]}`);
   if (starts.length > mostShards)
     throw damagedFile(path, `expected at most ${mostShards} shards, got ${starts.length}`);
@@ -41,5 +48,4 @@ export function readCutsNote(
     const before = starts[i - 1] ?? -1;
     if (start <= before) throw damagedFile(path, `starts[${i}]: expected a byte behind ${before}, got ${start}`);
   }
-  return note;
 }

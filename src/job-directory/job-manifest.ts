@@ -49,6 +49,10 @@ const shape = object({
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,
+  /** The splits of the output, in order: how much each has, and how it is cut. Absent: the output is not split. */
+  splits: optional(list(object({ name: text, amount: text, shards: text }))),
+  /** The field whose values choose splits, and the value where it is missing. Absent: none does. */
+  splitBy: optional(object({ field: text, missing: optional(text) })),
   /** Null: the output is not compressed. */
   compression: nullable(text),
   output: text,

@@ -14,6 +14,7 @@ import { JobDirectory } from '../job-directory/job-directory.js';
 import { type JobManifest, MANIFEST_NAME, readJobManifest } from '../job-directory/job-manifest.js';
 import { dataDirectoryIn, JOURNAL_NAME } from '../job-directory/job-paths.js';
 import { listCommittedSlices } from '../job-directory/pile-set-commits.js';
+import { readSplitsNote, type SplitsNote } from '../job-directory/splits-note.js';
 import { type CommitJournal, readJournal } from '../output/commit-journal.js';
 import { formatOutputIdentity, outputIdentityOf } from '../output/output-place.js';
 import { recordBytesOf } from '../output/output-target.js';
@@ -39,6 +40,8 @@ export interface EarlierAttempt {
   readonly cutsNote: CutsNote | undefined;
   /** Undefined: the attempt noted no end of the head. */
   readonly headNote: HeadNote | undefined;
+  /** Undefined: the attempt noted no splits. */
+  readonly splitsNote: SplitsNote | undefined;
 }
 
 /** The site of a job with its output on disk, and how the job starts there. */
@@ -95,14 +98,15 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       );
     }
     if (journal !== undefined) {
-      const nothing = { finished: NOTHING_FINISHED, cutsNote: undefined, headNote: undefined };
+      const nothing = { finished: NOTHING_FINISHED, cutsNote: undefined, headNote: undefined, splitsNote: undefined };
       return { kind: 'resumed', directory, manifest, journal, ...nothing };
     }
     const limits = limitsOf(manifest);
     const finished = readFinishedRanges(paths.jobDirectory, limits);
     const cutsNote = readCutsNote(paths.jobDirectory, limits);
     const headNote = readHeadNote(paths.jobDirectory);
-    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote, headNote };
+    const splitsNote = readSplitsNote(paths.jobDirectory);
+    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote, headNote, splitsNote };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }
@@ -179,8 +183,9 @@ function readRecords({ output, paths }: FilesSite, request: StartRequest, discar
   );
 }
 
-function identityIn({ output, shards, shardPrefix }: JobManifest): string {
-  return formatOutputIdentity(shards === null ? 'file' : 'shards', output, shards === null ? '' : shardPrefix);
+function identityIn({ output, shards, shardPrefix, splits }: JobManifest): string {
+  if (shards === null) return formatOutputIdentity('file', output, []);
+  return formatOutputIdentity('shards', output, splits?.map(({ name }) => name) ?? [shardPrefix]);
 }
 
 function readIfWhole<T>(read: () => T): T | undefined {

@@ -7,6 +7,7 @@ import type { JobFiles } from './job-files.js';
 import type { JobProgress } from './job-progress.js';
 import type { ShuffleReport } from './options.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
+import { reportSplits } from './split-report.js';
 
 /** A report without the total time, which is known when the job has ended. */
 export type UntimedReport = Omit<ShuffleReport, 'seconds'> & {
@@ -19,7 +20,7 @@ export async function finishMoves(
   journal: CommitJournal,
   progress: JobProgress,
 ): Promise<UntimedReport> {
-  const { records, bytes, checksum } = journal;
+  const { records, bytes, checksum, splits } = journal;
   const commit = await progress.during('commit', undefined, () => output.finish(journal));
   return {
     records,
@@ -35,6 +36,7 @@ export async function finishMoves(
     tempBytes: 0,
     decoders: {},
     shards: commit.value,
+    splits: reportSplits(splits, commit.value),
     resumed: { pileSets: plan.slices.length, outputBytes: bytes },
   };
 }

@@ -45,6 +45,7 @@ export async function describeShuffle(
     ...describeRecords(job),
     shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
     ...describeOutput(request, site),
+    splitBy: describeSplitField(request),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
@@ -71,6 +72,7 @@ export async function describeWithoutInputs(
     weights: undefined,
     shareWeights: undefined,
     ...describeOutput(request, site),
+    splitBy: undefined,
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs([], false, undefined),
@@ -92,16 +94,25 @@ function describeRecords({
 }
 
 function describeOutput(
-  { headCount, shards, shardPrefix, compression }: OutputRequest,
+  { headCount, shards, shardPrefix, splits, compression }: OutputRequest,
   { output }: FilesSite,
-): Pick<JobManifest, 'headCount' | 'shards' | 'shardPrefix' | 'compression' | 'output'> {
+): Pick<JobManifest, 'headCount' | 'shards' | 'shardPrefix' | 'splits' | 'compression' | 'output'> {
   return {
     headCount,
     shards: describeShards(shards),
     shardPrefix,
+    splits: splits?.map(({ rule, shards: ofSplit }) => ({
+      name: rule.name,
+      amount: 'share' in rule ? `${rule.share}` : 'records' in rule ? `${rule.records} records` : 'rest',
+      shards: JSON.stringify(describeShards(ofSplit)),
+    })),
     compression: compression === undefined ? null : nameOfCompression(compression),
     output: output.path,
   };
+}
+
+function describeSplitField({ splitField }: Pick<ShuffleRequest, 'splitField'>): JobManifest['splitBy'] {
+  return splitField === undefined ? undefined : { field: splitField.field, missing: splitField.missing };
 }
 
 /** Empty if they follow from the job directory. */
@@ -138,6 +149,8 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
+    ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
+    ['field of splits', manifest.splitBy ?? 'none', describeSplitField(request) ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

@@ -24,11 +24,13 @@ import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
 import { looksLikeLock } from '../job-directory/job-lock.js';
 import { type JobManifest, replaceJobManifest, writeJobManifest } from '../job-directory/job-manifest.js';
 import { listCommittedSlices, revokePileSet, sliceOfPileSet } from '../job-directory/pile-set-commits.js';
+import { writeSplitsNote } from '../job-directory/splits-note.js';
 import { type CommitJournal, readJournal, removeJournal } from '../output/commit-journal.js';
 import { takeBack } from '../output/output-moves.js';
 import { type OutputSummary, StagedOutput } from '../output/staged-output.js';
 import type { KeptPileSets } from '../passes/committed-slices.js';
 import type { KeptCuts } from '../passes/cut-output.js';
+import type { KeptSplits } from '../passes/find-splits.js';
 import type { KeptRanges } from '../passes/shuffle-pass.js';
 import type { KeptHead } from '../passes/take-head.js';
 import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
@@ -92,22 +94,28 @@ export class JobFiles {
   }
 
   get keptCuts(): KeptCuts | undefined {
-    const { layout, earlier, site } = this.#parts;
-    if (layout === undefined) return undefined;
-    return {
-      found: earlier?.cutsNote,
-      hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
-      write: (note) => writeCutsNote(site.paths.jobDirectory, note),
-    };
+    return this.#keptNote(({ cutsNote }) => cutsNote, writeCutsNote);
   }
 
   get keptHead(): KeptHead | undefined {
+    return this.#keptNote(({ headNote }) => headNote, writeHeadNote);
+  }
+
+  get keptSplits(): KeptSplits | undefined {
+    return this.#keptNote(({ splitsNote }) => splitsNote, writeSplitsNote);
+  }
+
+  /** A note that a job makes before it deletes the first piles. */
+  #keptNote<Note>(
+    noteOf: (earlier: EarlierAttempt) => Note | undefined,
+    write: (jobDirectory: string, note: Note) => Promise<void>,
+  ) {
     const { layout, earlier, site } = this.#parts;
     if (layout === undefined) return undefined;
     return {
-      found: earlier?.headNote,
+      found: earlier === undefined ? undefined : noteOf(earlier),
       hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
-      write: (note) => writeHeadNote(site.paths.jobDirectory, note),
+      write: (note: Note) => write(site.paths.jobDirectory, note),
     };
   }
 
@@ -255,7 +263,12 @@ function canNeverResume(error: unknown): boolean {
   return isOfInputs || wouldFailAgain(error);
 }
 
-const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set(['ERR_INPUT_CHANGED', 'ERR_SAMPLE_KEY_REPEATED']);
+const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
+  'ERR_INPUT_CHANGED',
+  'ERR_SAMPLE_KEY_REPEATED',
+  'ERR_TOO_FEW_RECORDS',
+  'ERR_FIELD_MISSING',
+]);
 
 /**
  * Whether a later attempt would fail in the same way, because it would reuse all of the work. A pile that was wrong twice may

@@ -92,7 +92,7 @@ export async function shuffleTo(
   threads: Threads,
 ): Promise<WrittenOutput> {
   const kept = site.kind === 'files' ? site : undefined;
-  const layout = { ...plan, cuts: await cutOutput(plan.cuts, work, threads, kept?.keptCuts) };
+  const layout = { ...plan, cuts: await cutOutput(plan, work, threads, kept?.keptCuts) };
   const target = await beginOutput(site, layout, threads.control);
   const regions = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
   return { layout, regions };

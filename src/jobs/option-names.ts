@@ -4,7 +4,15 @@ import type { AppendOptions, IndexOptions, ShuffleOptions, ShuffleStoreOptions }
 
 const RECORDS = { records: true, zeroTerminated: true, header: true, maxRecordBytes: true } as const;
 const DECODING = { decompressProgram: true, igzip: true } as const;
-const OUTPUT = { output: true, headCount: true, shards: true, compress: true, shardPrefix: true, force: true } as const;
+const OUTPUT = {
+  output: true,
+  headCount: true,
+  splits: true,
+  shards: true,
+  compress: true,
+  shardPrefix: true,
+  force: true,
+} as const;
 const TEMP = { tempDirs: true, tempCompress: true } as const;
 const MACHINE = { memoryBytes: true, workers: true, ioLimits: true } as const;
 const TALK = { signal: true, onProgress: true, onWarning: true } as const;
@@ -14,6 +22,8 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputIds: true,
   seed: true,
   repeat: true,
+  splitBy: true,
+  missing: true,
   weights: true,
   mix: true,
   resume: true,

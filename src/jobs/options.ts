@@ -7,6 +7,7 @@ import type { NamedInput } from '../inputs/list-inputs.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
+import type { SplitRule } from '../plan/splits.js';
 
 /**
  * What a record is. pileshuf never changes the bytes of a record; they include its delimiter or prefix. If the last
@@ -117,6 +118,12 @@ export interface GroupReport {
  */
 export type OutputCompression = 'none' | { readonly codec: 'gzip' | 'zstd'; readonly level?: number | undefined };
 
+/** Another number of shards for each split, by its name. A split without a number has one shard. */
+export interface SplitShards {
+  readonly by: 'count';
+  readonly shardCount: Readonly<Record<string, number>>;
+}
+
 export interface ShuffleOptions {
   /**
    * Files, directories, glob patterns, or `-` for standard input. `{ records }` is an input in memory: each record gets
@@ -150,8 +157,20 @@ export interface ShuffleOptions {
    * false.
    */
   readonly repeat?: boolean | undefined;
-  /** Default: one output. */
-  readonly shards?: ShardRule | undefined;
+  /**
+   * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its own,
+   * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
+   */
+  readonly splits?: readonly SplitRule[] | undefined;
+  /**
+   * Keeps records with equal values of a field in one split, such as all documents of one site: the keys that lead to the
+   * field in a record that is a JSON object, as in `.metadata.site`. Only with shares. Default: each record for itself.
+   */
+  readonly splitBy?: string | undefined;
+  /** The value of records that have no such field. Default: such a record is an error, ERR_FIELD_MISSING. */
+  readonly missing?: string | undefined;
+  /** Default: one output, or one shard for each of `splits`. */
+  readonly shards?: ShardRule | SplitShards | undefined;
   /**
    * Default for one output: by its name (`.gz`, `.gzip`, `.zst`, `.zstd`). Default for shards: `none`. The seed fixes
    * the decompressed bytes of the output, not the compressed ones.
@@ -271,6 +290,8 @@ export interface ShuffleReport {
   readonly decoders: Readonly<Record<string, number>>;
   /** Paths of the shards in order; empty if the output is one file or a stream. */
   readonly shards: readonly string[];
+  /** The splits in order. Undefined without `splits`. */
+  readonly splits: readonly SplitReport[] | undefined;
   /** The work of an earlier attempt that the job reused; undefined if the job started anew. */
   readonly resumed:
     | {
@@ -280,6 +301,17 @@ export interface ShuffleReport {
         readonly outputBytes: number;
       }
     | undefined;
+}
+
+/** A split of the output. */
+export interface SplitReport {
+  readonly name: string;
+  readonly records: number;
+  /** Of its records, as in `ShuffleReport`. */
+  readonly bytes: number;
+  readonly checksum: string;
+  /** Paths of its shards in order. */
+  readonly shards: readonly string[];
 }
 
 /** Seconds of all threads together in one pass. `idle` is workers times elapsed time, minus all phases. */
@@ -317,7 +349,7 @@ export interface JobProfile {
       | 'hold'
       | 'load'
       | 'measure'
-      | 'measure-head'
+      | 'measure-parts'
       | 'note'
       | 'read-back'
       | 'scatter'
@@ -385,6 +417,7 @@ export interface ShuffleStoreOptions
     ShuffleOptions,
     | 'output'
     | 'headCount'
+    | 'splits'
     | 'shards'
     | 'compress'
     | 'shardPrefix'

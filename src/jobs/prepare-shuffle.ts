@@ -19,9 +19,10 @@ import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
-import { completeShuffle, type ShuffleRequest } from './request.js';
+import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
 import { chooseSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
+import { warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
@@ -53,7 +54,7 @@ export async function prepareShuffle(
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
-  const isOutput = placeOfOutput(asked.output, asked.shards === undefined ? undefined : asked.shardPrefix);
+  const isOutput = placeOfOutput(asked.output, prefixesOf(asked));
   const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
   refuseForeignFiles(listed.inputs, asked);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
@@ -82,6 +83,7 @@ export async function prepareShuffle(
     refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths);
+    warnOfOtherShards(asked, site.output);
   }
   const [output] = listed.outputs;
   if (output !== undefined) onWarning(`${output}${andOthers(listed.outputs)}: left out, because the job writes it`);

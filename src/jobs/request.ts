@@ -13,15 +13,17 @@ import type { InputIdRule } from '../inputs/ids.js';
 import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
 import { drawSeed } from '../keys.js';
-import { type OptionNamesBy, requireKnownOptions } from '../known-options.js';
+import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_DRAWS } from '../passes/draw-pass.js';
-import { MOST_SHARDS, type ShardRule } from '../plan/shard-cuts.js';
+import type { ShardRule } from '../plan/shard-cuts.js';
 import { completeMix, type MixRequest } from './mix-options.js';
 import { SHUFFLE_OPTIONS } from './option-names.js';
 import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
+import { completeShards, type SplitRequest } from './shard-options.js';
+import { completeSplitField, type UnkeyedSplitField } from './split-field.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -51,8 +53,11 @@ export interface OutputRequest {
   readonly output: string | undefined;
   /** Undefined: the output has all records. */
   readonly headCount: number | undefined;
+  /** Undefined: one output. Of splits: how each is cut that has no rule of its own. */
   readonly shards: ShardRule | undefined;
   readonly shardPrefix: string;
+  /** Undefined: the output is not split. */
+  readonly splits: readonly SplitRequest[] | undefined;
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
   readonly force: boolean;
@@ -60,6 +65,12 @@ export interface OutputRequest {
   readonly tempDirs: readonly string[];
   /** Level of zstd; undefined: temp data is not compressed. */
   readonly tempZstdLevel: number | undefined;
+}
+
+/** The first parts of the names of shards; none for one output. */
+export function prefixesOf({ shards, shardPrefix, splits }: OutputRequest): readonly string[] {
+  if (splits !== undefined) return splits.map(({ rule }) => rule.name);
+  return shards === undefined ? [] : [shardPrefix];
 }
 
 /** Whether and where a job keeps everything needed to resume it. */
@@ -92,6 +103,8 @@ export interface ShuffleRequest
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
+  /** Undefined: no field chooses the splits of records. */
+  readonly splitField: UnkeyedSplitField | undefined;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -113,26 +126,47 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireInputIds(inputIds);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
+  const output = completeOutput(options);
+  const splitField = completeSplitField(options, output);
+  const mix = completeMix(options);
+  requireNoCopies({ ...output, ...mix, splitField });
   return {
     ...completeInputs(options),
     ...completeResume(options),
-    ...completeOutput(options),
+    ...output,
     ...completeMachine(options),
     ...completeTalk(options),
     inputIds,
     repeat,
-    ...completeMix(options),
+    splitField,
+    ...mix,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,
   };
 }
 
+/** Copies have keys of their own, so they would come into several splits. @throws UsageError */
+function requireNoCopies({ splits, splitField, weights, shares, mixOption }: CopyRequest): void {
+  if (splits === undefined || splitField !== undefined) return;
+  const hasCopies =
+    weights.some(({ weight }) => weight.copies > 1 || (weight.copies === 1 && weight.chance > 0n)) ||
+    shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
+  if (!hasCopies) return;
+  throw new UsageError(
+    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a field that tells records apart, such as an id`,
+  );
+}
+
+type CopyRequest = Pick<ShuffleRequest, 'splits' | 'splitField' | 'weights' | 'shares' | 'mixOption'>;
+
 /** @throws UsageError */
-function requireRepeatable({ repeat, headCount, resume, jobDir, keepTemp, records }: ShuffleOptions): void {
+function requireRepeatable({ repeat, headCount, splits, resume, jobDir, keepTemp, records }: ShuffleOptions): void {
   if (typeof repeat !== 'boolean') throw new UsageError('`repeat`: expected true or false');
   if (resume || jobDir !== undefined || keepTemp)
     throw new UsageError('a job with `repeat` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
+  if (splits !== undefined)
+    throw new UsageError('`repeat` does not go with `splits`: copies of one record would be in several of them');
   if (records?.by === 'webdataset')
     throw new UsageError('`repeat` does not go with samples of tar files: readers join copies that are neighbours');
   if (headCount === undefined && records?.by === 'npy')
@@ -226,14 +260,23 @@ export function requireSeed(seed: unknown): asserts seed is string | undefined {
 export function completeOutput(
   options: Pick<
     ShuffleOptions,
-    'output' | 'headCount' | 'shards' | 'shardPrefix' | 'compress' | 'force' | 'tempDirs' | 'tempCompress' | 'onWarning'
+    | 'output'
+    | 'headCount'
+    | 'splits'
+    | 'shards'
+    | 'shardPrefix'
+    | 'compress'
+    | 'force'
+    | 'tempDirs'
+    | 'tempCompress'
+    | 'onWarning'
   >,
 ): OutputRequest {
-  const { output, headCount, shards, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
+  const { output, headCount, shardPrefix = 'shard', force = false, tempDirs = [] } = options;
   if (output !== undefined && !isPath(output)) throw new UsageError('`output`: expected a path that is not empty');
   if (!(Array.isArray(tempDirs) && tempDirs.every(isPath)))
     throw new UsageError('`tempDirs`: expected an array of paths');
-  if (shards !== undefined) requireShards(shards);
+  const { shards, splits } = completeShards(options);
   if (shardPrefix === '' || /[/\0]/.test(shardPrefix)) {
     throw new UsageError(
       `\`shardPrefix\` ${JSON.stringify(shardPrefix)} cannot be part of a file name; expected one without / and NUL`,
@@ -244,36 +287,15 @@ export function completeOutput(
     headCount: headCount === undefined ? undefined : requireWhole('`headCount`', headCount, 0),
     shards,
     shardPrefix,
-    compression: chooseCompression(options),
+    splits,
+    compression: chooseCompression({ ...options, shards }),
     force,
     tempDirs,
     tempZstdLevel: chooseTempLevel(options),
   };
 }
 
-const SHARD_RULES: OptionNamesBy<ShardRule> = {
-  count: { by: true, shardCount: true },
-  records: { by: true, recordsPerShard: true },
-  bytes: { by: true, maxShardBytes: true },
-};
 const COMPRESSION = { codec: true, level: true } as const;
-
-function requireShards(shards: ShardRule): void {
-  // Callers without types may pass anything.
-  if (!Object.hasOwn(SHARD_RULES, shards?.by))
-    throw new UsageError("`shards`: expected an object with `by` one of 'count', 'records' and 'bytes'");
-  requireKnownOptions(`\`shards\` by ${shards.by}`, shards, SHARD_RULES[shards.by]);
-  switch (shards.by) {
-    case 'count':
-      requireWhole('`shards.shardCount`', shards.shardCount, 1, MOST_SHARDS);
-      break;
-    case 'records':
-      requireWhole('`shards.recordsPerShard`', shards.recordsPerShard, 1);
-      break;
-    case 'bytes':
-      requireWhole('`shards.maxShardBytes`', shards.maxShardBytes, 1);
-  }
-}
 
 /** @throws UsageError also for `-`. The job itself finds pipes and devices. */
 export function completeResume(
@@ -297,7 +319,7 @@ export function completeResume(
 }
 
 function chooseCompression(
-  options: Pick<ShuffleOptions, 'compress' | 'output' | 'shards' | 'onWarning'>,
+  options: Pick<ShuffleOptions, 'compress' | 'output' | 'onWarning'> & { readonly shards: ShardRule | undefined },
 ): Compression | undefined {
   const { compress, output, shards } = options;
   const codecByName = shards === undefined && output !== undefined ? codecOfName(output) : undefined;

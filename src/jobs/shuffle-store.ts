@@ -13,6 +13,7 @@ import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { requireNotRead, requireReplaceable } from '../output/output-place.js';
 import { planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { findSplits } from '../passes/find-splits.js';
 import type { ScatteredPiles } from '../passes/scattered-piles.js';
 import { leftOutOf, takeHead } from '../passes/take-head.js';
 import { JobStop, startThreads } from '../passes/threads.js';
@@ -43,6 +44,7 @@ import {
   type TalkRequest,
 } from './request.js';
 import { chooseSite, type StreamSite } from './site.js';
+import { reportSplits, summarizeSplits, warnOfOtherShards } from './split-report.js';
 import { shuffleSettings } from './task-settings.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { createControl, planStoreShuffle, storeShuffleNeeds, type WorkPlan } from './work-plan.js';
@@ -125,6 +127,7 @@ async function prepareStoreShuffle(
   if (site.kind === 'files') {
     releases.push(() => site.start.directory.release());
     requireReplaceable(site.output, request.output ?? '', []);
+    warnOfOtherShards(request, site.output);
   }
   const pileSetDirectory = pileSetDirectoryOf(snapshot.directory);
   const rotates = gates.deviceOf(pileSetDirectory, 'store').deviceClass === 'rotating';
@@ -191,14 +194,17 @@ async function shuffleAt(
   });
   const pilesWork = { piles: all, settings, attempt: randomBytes(4).toString('hex'), onWarning: request.onWarning };
   const piles = await takeHead(request, pilesWork, second.threads, undefined);
-  const outputPlan = planOutput(request, piles, undefined);
+  const found = await findSplits(request, { ...pilesWork, piles }, second.threads, undefined);
+  const outputPlan = planOutput(request, piles, undefined, found);
   const work = { ...pilesWork, piles, deletesStripes: false, samples: undefined };
   profile.pass2Begins();
   const pass2 = await progress.during('shuffle', piles.bytes, () => shuffleTo(site, outputPlan, work, second.threads));
 
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
-  const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
+  const { cuts } = pass2.value.layout;
+  const splits = summarizeSplits(found, cuts);
+  const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {
     records,
@@ -214,6 +220,7 @@ async function shuffleAt(
     tempBytes: control.counted('rescatteredBytes'),
     decoders: {},
     shards: commit.value,
+    splits: reportSplits(splits, commit.value),
     resumed: undefined,
   };
 }

@@ -12,12 +12,13 @@
  * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
  * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. With `headCount`, the piles are cut down
  * to the first records between the passes (../passes/take-head.ts); with `repeat`, copies of drawn records take their place
- * (draw-output.ts). `shuffle-store.ts` takes the piles of a store instead of scattering; `append.ts` stops after the scatter
+ * (draw-output.ts); with `splits`, the cuts of the output follow the splits (../passes/find-splits.ts). `shuffle-store.ts` takes the piles of a store instead of scattering; `append.ts` stops after the scatter
  * pass.
  */
 import { randomBytes } from 'node:crypto';
 import { inputKeyOf } from '../inputs/ids.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
+import { findSplits } from '../passes/find-splits.js';
 import { holdInputs } from '../passes/hold-pass.js';
 import { openJobMemory } from '../passes/job-memory.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
@@ -41,6 +42,8 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import { keySplitField } from './split-field.js';
+import { reportSplits, summarizeSplits } from './split-report.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
 
 /**
@@ -114,7 +117,15 @@ async function shuffleAt(
     inputs: prepared.inputsToRead,
     slices: plan.slices,
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
-    settings: scatterSettings(threads, plan, request, piling, outlivesJob, request.isProfiled),
+    settings: scatterSettings(
+      threads,
+      plan,
+      request,
+      piling,
+      outlivesJob,
+      request.isProfiled,
+      keySplitField(request.splitField, request.seed),
+    ),
     attempt,
     onWarning: request.onWarning,
   };
@@ -143,11 +154,13 @@ async function shuffleAt(
   const write = async (ordered: WritablePiles, isFirst = true) => {
     const { piles } = ordered;
     progress.expect(expectOfSizes(prepared, control.counted('scatteredBytes'), piles.bytes));
-    const outputPlan = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined);
+    const keptSplits = site.kind === 'files' ? site.keptSplits : undefined;
+    const splits = await findSplits(request, { ...pilesWork, piles }, ordered.threads, keptSplits);
+    const outputPlan = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined, splits);
     const shuffleWork = { ...pilesWork, ...ordered, deletesStripes, samples };
     profile.pass2Begins();
     const pass2 = () => shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
-    return { piles, ...(await progress.during('shuffle', piles.bytes, pass2)) };
+    return { piles, splits, ...(await progress.during('shuffle', piles.bytes, pass2)) };
   };
   const writeHead = async () => {
     const keptHead = site.kind === 'files' ? site.keptHead : undefined;
@@ -171,7 +184,9 @@ async function shuffleAt(
   const { piles } = pass2;
   const { records, bytes } = piles;
   const checksum = checksumTextOf(piles.checksum);
-  const summary = { shardCount: pass2.value.layout.cuts.shardCount, records, bytes, checksum };
+  const { cuts } = pass2.value.layout;
+  const splits = summarizeSplits(pass2.splits, cuts);
+  const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
   const commit = await progress.during('commit', undefined, () => commitOutput(site, pass2.value, summary, control));
   return {
     records,
@@ -187,6 +202,7 @@ async function shuffleAt(
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
     decoders: all.decoders,
     shards: commit.value,
+    splits: reportSplits(splits, commit.value),
     resumed: resumedWork(prepared.earlier, all.resumedCount),
   };
 }

@@ -17,7 +17,7 @@ import {
   stagingParentOf,
 } from '../output/output-place.js';
 import { commonExtension } from '../output/shard-names.js';
-import type { OutputRequest, ResumeRequest } from './request.js';
+import { type OutputRequest, prefixesOf, type ResumeRequest } from './request.js';
 import { nameOfTempDir, type TempChoice } from './temp-disks.js';
 
 /** The options that decide where a job writes. */
@@ -65,7 +65,9 @@ export type JobSite = FilesSite | StreamSite;
 export function chooseSite(request: SiteRequest, places: ReadPlaces): JobSite {
   const { inputs, storeDirectory, mayHaveTempData = true } = places;
   const naming =
-    request.shards === undefined ? undefined : { prefix: request.shardPrefix, extension: extensionOf(request, inputs) };
+    request.shards === undefined
+      ? undefined
+      : { prefixes: prefixesOf(request), extension: extensionOf(request, inputs) };
   const output = resolveOutput(request.output, naming, request.force);
   const site =
     output.kind === 'stream'

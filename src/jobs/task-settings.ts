@@ -7,6 +7,7 @@ import type {
   ReadSettings,
   ScatterSettings,
   ShuffleSettings,
+  SplitField,
 } from '../../workers/settings.js';
 import type { Threads } from '../passes/threads.js';
 import type { PileSetLayout, RescatterTarget } from '../pile-sets/pile-layout.js';
@@ -29,6 +30,7 @@ export function scatterSettings(
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
+  splitField?: SplitField,
 ): ScatterSettings {
   const { pass1ArenaBytes: arenaBytes, readBytes, bufferBytes } = memory;
   const read: ReadSettings = {
@@ -44,6 +46,7 @@ export function scatterSettings(
     readBytes,
     maxRecordBytes,
     memoryNeed,
+    splitField,
   };
   return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets };
 }

@@ -13,6 +13,7 @@ import {
   list,
   object,
   oneOf,
+  optional,
   text,
   type ValueOf,
   wholeNumber,
@@ -43,7 +44,21 @@ const shape = object({
   /** Of all records. */
   bytes: wholeNumber(),
   checksum: checksumText,
+  /** Of the splits of the output, in order. Absent: it is not split. */
+  splits: optional(
+    list(
+      object({
+        name: fileName,
+        shardCount: wholeNumber(1),
+        records: wholeNumber(),
+        bytes: wholeNumber(),
+        checksum: checksumText,
+      }),
+    ),
+  ),
 });
+
+export type SplitSummary = NonNullable<ValueOf<typeof shape>['splits']>[number];
 
 export type CommitJournal = ValueOf<typeof shape>;
 
@@ -87,8 +102,14 @@ function requireConsistent(journal: CommitJournal, path: string): void {
   if ((shardCount === 0 && intoExisting) || (replaced.length > 0 && !intoExisting)) {
     throw damagedFile(path, 'expected replaced files only in a directory of shards that existed before');
   }
-  const wrong = names.findIndex((name, shard) => !isNameOfShard(name, shard, shardCount));
-  if (wrong !== -1) throw damagedFile(path, `names[${wrong}]: expected the name of shard ${wrong} of ${shardCount}`);
+  const counts = journal.splits?.map((split) => split.shardCount) ?? [shardCount];
+  const places = counts.flatMap((count) => Array.from({ length: count }, (_, shard) => ({ shard, count })));
+  if (places.length !== shardCount)
+    throw damagedFile(path, `expected as many names as the splits have shards, got ${shardCount} of ${places.length}`);
+  for (const [i, { shard, count }] of places.entries()) {
+    if (isNameOfShard(names[i] ?? '', shard, count)) continue;
+    throw damagedFile(path, `names[${i}]: expected the name of shard ${shard} of ${count}`);
+  }
   const stranger = replaced.findIndex((name) => !isMadeWayFor(name));
   if (stranger !== -1) throw damagedFile(path, `replaced[${stranger}]: expected the name of a former shard`);
   for (const list of [names, replaced]) {

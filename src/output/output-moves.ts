@@ -30,7 +30,7 @@ import { severalAtOnce } from '../several-at-once.js';
 import { type CommitJournal, removeJournal, writeJournal } from './commit-journal.js';
 import { type FilesPlace, outputIdentityOf, type ShardsPlace } from './output-place.js';
 import { stagedPath } from './output-target.js';
-import { completionMarkerName, formerMarkerName } from './shard-names.js';
+import { completionMarkerName, formerMarkerName, type ShardGroup } from './shard-names.js';
 
 /** The directories that hold the staged outputs and the journal while outputs get their names. */
 export interface MoveDirectories {
@@ -104,7 +104,7 @@ async function moveIntoExisting(
   for (const { staged, name, byteLength } of shards) nameOnce(staged, join(place.path, name), byteLength, addName);
   await syncPath(place.path);
   if (journal.phase !== 'moved') {
-    await writeCompletionMarker(place, stagingDirectory, journal);
+    await writeCompletionMarkers(place, stagingDirectory, journal);
     await writeJournal(jobDirectory, { ...journal, phase: 'moved' });
   }
   await renameFormerMarker(place, journal);
@@ -112,44 +112,61 @@ async function moveIntoExisting(
 
 /** An attempt of an older version may have written the marker, under the name that it had then. */
 async function renameFormerMarker(place: ShardsPlace, journal: CommitJournal): Promise<void> {
-  const former = findFormerMarker(place, journal);
-  if (former === undefined) return;
-  moveIntoPlace(former, join(place.path, completionMarkerName(place.naming)));
-  await syncPath(place.path);
+  for (const { prefix, former } of findFormerMarkers(place, journal)) {
+    moveIntoPlace(former, join(place.path, completionMarkerName(prefix)));
+    await syncPath(place.path);
+  }
 }
 
-/** @returns the path of the marker of this very job, if it has its former name. */
-function findFormerMarker({ path, naming }: ShardsPlace, journal: CommitJournal): string | undefined {
-  const name = formerMarkerName(naming);
-  const former = name === undefined ? undefined : join(path, name);
-  if (former === undefined || lstatPath(former, 'output')?.isFile() !== true) return undefined;
-  const text = readHead(former, 'output', LONGEST_MARKER_BYTES);
-  return text.equals(markerOf(journal)) ? former : undefined;
+/** The markers of this very job that have their former names. */
+function findFormerMarkers(place: ShardsPlace, journal: CommitJournal) {
+  return groupsOf(place, journal, journal.names.length).flatMap((group) => {
+    const name = formerMarkerName(group.prefix);
+    const former = name === undefined ? undefined : join(place.path, name);
+    if (former === undefined || lstatPath(former, 'output')?.isFile() !== true) return [];
+    const isOwn = readHead(former, 'output', LONGEST_MARKER_BYTES).equals(markerOf(group));
+    return isOwn ? [{ prefix: group.prefix, former }] : [];
+  });
 }
 
-function markerOf({ names, records, bytes, checksum }: CommitJournal): Buffer {
-  return Buffer.from(`${JSON.stringify({ shards: names.length, records, bytes, checksum })}\n`);
+/** The shards of one prefix, and what they hold. */
+interface FilledGroup extends ShardGroup, Pick<CommitJournal, 'records' | 'bytes' | 'checksum'> {}
+
+/** The shards that get a marker of their own: those of each split, or all. */
+export function groupsOf(
+  { naming }: ShardsPlace,
+  { splits, records, bytes, checksum }: Pick<CommitJournal, 'splits' | 'records' | 'bytes' | 'checksum'>,
+  shardCount: number,
+): readonly FilledGroup[] {
+  if (splits !== undefined) return splits.map(({ name, ...rest }) => ({ prefix: name, ...rest }));
+  return naming.prefixes.map((prefix) => ({ prefix, shardCount, records, bytes, checksum }));
+}
+
+function markerOf({ shardCount, records, bytes, checksum }: FilledGroup): Buffer {
+  return Buffer.from(`${JSON.stringify({ shards: shardCount, records, bytes, checksum })}\n`);
 }
 
 /**
  * Writes `.PREFIX.complete.json`, the last file to appear in a directory that existed before its shards: while it is missing,
- * the shards of this prefix are not complete, or not all of one job.
+ * the shards of this prefix are not complete, or not all of one job. Each split has its own, and they appear together.
  */
-export async function writeCompletionMarker(
+export async function writeCompletionMarkers(
   place: ShardsPlace,
   stagingDirectory: string,
   journal: CommitJournal,
 ): Promise<void> {
-  const name = completionMarkerName(place.naming);
-  const staged = join(stagingDirectory, 'marker');
-  removeFile(staged, 'output');
-  const text = markerOf(journal);
-  withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
-  await syncPath(staged);
-  await keepPermissions(staged, join(asideDirectory(stagingDirectory), name));
-  // The former marker was moved aside: an existing one is this one, from a killed attempt.
-  moveIntoPlace(staged, join(place.path, name));
-  await syncPath(place.path);
+  for (const group of groupsOf(place, journal, journal.names.length)) {
+    const name = completionMarkerName(group.prefix);
+    const staged = join(stagingDirectory, 'marker');
+    removeFile(staged, 'output');
+    const text = markerOf(group);
+    withFile(openStagedOutput(staged), (file) => writeAt(file, text, 0, text.byteLength, 0));
+    await syncPath(staged);
+    await keepPermissions(staged, join(asideDirectory(stagingDirectory), name));
+    // The former marker was moved aside: an existing one is this one, from a killed attempt.
+    moveIntoPlace(staged, join(place.path, name));
+    await syncPath(place.path);
+  }
 }
 
 /**
@@ -165,9 +182,9 @@ export async function takeBack(
   requireJournalOf(place, journal);
   if (place.kind === 'shards' && journal.intoExisting) {
     if (journal.phase === 'move-in') {
-      removeFile(join(place.path, completionMarkerName(place.naming)), 'output');
-      const formerMarker = findFormerMarker(place, journal);
-      if (formerMarker !== undefined) removeFile(formerMarker, 'output');
+      for (const { prefix } of groupsOf(place, journal, journal.names.length))
+        removeFile(join(place.path, completionMarkerName(prefix)), 'output');
+      for (const { former } of findFormerMarkers(place, journal)) removeFile(former, 'output');
       for (const { staged, name } of shardsOf(journal, stagingDirectory)) {
         const final = join(place.path, name);
         if (isSameEntry(staged, final, 'output')) removeFile(final, 'output');

@@ -4,7 +4,7 @@
  */
 import type { BigIntStats } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { SystemError, UsageError } from '../errors.js';
+import { nameSome, SystemError, UsageError } from '../errors.js';
 import { fileCalls } from '../io/file-calls.js';
 import { inputName } from '../io/input-source.js';
 import { systemCall } from '../io/io-error.js';
@@ -35,11 +35,12 @@ export interface ShardsPlace {
 
 /** Differs from that of any other output. */
 export function outputIdentityOf(place: FilesPlace): string {
-  return formatOutputIdentity(place.kind, place.path, place.kind === 'shards' ? place.naming.prefix : '');
+  return formatOutputIdentity(place.kind, place.path, place.kind === 'shards' ? place.naming.prefixes : []);
 }
 
-export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, prefix: string): string {
-  return JSON.stringify([kind, path, prefix]);
+export function formatOutputIdentity(kind: FilesPlace['kind'], path: string, prefixes: readonly string[]): string {
+  // A job with one prefix, and one without, has the identity that older versions gave it.
+  return JSON.stringify([kind, path, ...(prefixes.length === 0 ? [''] : prefixes)]);
 }
 
 /** A file, by its device and inode. */
@@ -139,36 +140,45 @@ export function requireReplaceable(place: FilesPlace, output: string, inputPaths
   const noFile = former.find((name) => statPath(join(path, name), 'output')?.isDirectory() === true);
   if (noFile !== undefined) {
     throw new UsageError(
-      `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`shardPrefix\``,
+      `${join(output, noFile)} is a directory with the name of a shard; remove it, or give another \`${optionOfPrefixes(naming)}\``,
       'ERR_OUTPUT_PLACE',
     );
   }
   const [existing] = former;
   if (existing !== undefined && !mayReplace) {
     throw new UsageError(
-      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${naming.prefix}-*-of-* in it, or another \`shardPrefix\``,
+      `the output directory ${output} holds shards already (${existing}); give \`force\` to replace all ${patternsOf(naming)} in it, or another \`${optionOfPrefixes(naming)}\``,
       'ERR_OUTPUT_EXISTS',
     );
   }
 }
 
+function patternsOf({ prefixes }: ShardNaming): string {
+  return nameSome(prefixes.map((prefix) => `${prefix}-*-of-*`));
+}
+
+/** The option that decides the first parts of the names of shards. */
+function optionOfPrefixes({ prefixes }: ShardNaming): 'shardPrefix' | 'output' {
+  return prefixes.length === 1 ? 'shardPrefix' : 'output';
+}
+
 /**
  * What the listing of a directory leaves out, because it is in the place of the output: the file that the job replaces or
- * writes into, under any of its names, or all shards of the prefix and their marker.
+ * writes into, under any of its names, or all shards of the prefixes and their markers.
  * @param output as the caller names it.
- * @param shardPrefix undefined for one output.
+ * @param prefixes of the shards; none for one output.
  * @returns a test of a path and of the file's device and inode.
  */
 export function placeOfOutput(
   output: string | undefined,
-  shardPrefix: string | undefined,
+  prefixes: readonly string[],
 ): (path: string, identity: string) => boolean {
-  if (shardPrefix === undefined || output === undefined) {
+  if (prefixes.length === 0 || output === undefined) {
     const stat = statOutput(output);
     const own = stat?.isFile() === true ? identityIn(stat) : undefined;
     return (_, identity) => identity === own;
   }
-  const naming = { prefix: shardPrefix };
+  const naming = { prefixes };
   return (path) =>
     isReplaced({ path: dirname(path), naming }, basename(path)) && isSameFile(dirname(path), output, 'output');
 }

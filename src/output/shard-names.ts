@@ -10,13 +10,31 @@ import { readHead } from '../io/small-file.js';
 import { MOST_SHARDS } from '../plan/shard-cuts.js';
 
 export interface ShardNaming {
-  readonly prefix: string;
+  /** Of the shards; several if the output is split. */
+  readonly prefixes: readonly string[];
   /** With its leading dot; empty for none. */
   readonly extension: string;
 }
 
-export function shardName(naming: ShardNaming, shard: number, shardCount: number): string {
-  return `${naming.prefix}${numberPart(shard, shardCount)}${naming.extension}`;
+/** Shards of one prefix, which are numbered together. */
+export interface ShardGroup {
+  readonly prefix: string;
+  readonly shardCount: number;
+}
+
+export function shardName(
+  { prefix, extension }: { readonly prefix: string; readonly extension: string },
+  shard: number,
+  shardCount: number,
+): string {
+  return `${prefix}${numberPart(shard, shardCount)}${extension}`;
+}
+
+/** The names of all shards, group by group. */
+export function shardNames({ extension }: Pick<ShardNaming, 'extension'>, groups: readonly ShardGroup[]): string[] {
+  return groups.flatMap(({ prefix, shardCount }) =>
+    Array.from({ length: shardCount }, (_, shard) => shardName({ prefix, extension }, shard, shardCount)),
+  );
 }
 
 function numberPart(shard: number, shardCount: number): string {
@@ -38,42 +56,53 @@ export function isMadeWayFor(name: string): boolean {
 const LONGEST_NAME_BYTES = 255;
 
 /** @throws UsageError when the names of shards may be longer than file systems allow. */
-export function requireShortNames(naming: ShardNaming): void {
+export function requireShortNames({ prefixes, extension }: ShardNaming): void {
   // The number of shards is not always known before.
-  const byteLength = Buffer.byteLength(shardName(naming, MOST_SHARDS - 1, MOST_SHARDS));
+  const byteLengths = prefixes.map((prefix) =>
+    Buffer.byteLength(shardName({ prefix, extension }, MOST_SHARDS - 1, MOST_SHARDS)),
+  );
+  const byteLength = Math.max(...byteLengths);
   if (byteLength <= LONGEST_NAME_BYTES) return;
   throw new UsageError(
-    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give a shorter \`shardPrefix\``,
+    `the shards may have names of ${byteLength} bytes, and file systems allow ${LONGEST_NAME_BYTES}; give a shorter \`shardPrefix\`, or shorter names of \`splits\``,
   );
 }
 
 /** Name of the file that says that the shards of a prefix are complete. Loaders of data sets pass over hidden files. */
-export function completionMarkerName({ prefix }: Pick<ShardNaming, 'prefix'>): string {
+export function completionMarkerName(prefix: string): string {
   return `.${prefix}${MARKER_ENDING}`;
 }
 
 /** The name that older versions gave it; undefined where it is now the name of another prefix's marker. */
-export function formerMarkerName({ prefix }: Pick<ShardNaming, 'prefix'>): string | undefined {
+export function formerMarkerName(prefix: string): string | undefined {
   return prefix.startsWith('.') ? undefined : `${prefix}${MARKER_ENDING}`;
 }
 
-/** Names of all files that new shards of this prefix replace: shards, whatever their count and extension, and markers. */
+/** Names of all files that new shards of these prefixes replace: shards, whatever their count and extension, and markers. */
 export function findFormerFiles({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
   const names = listNames(path, 'output').filter((name) => isReplaced({ path, naming }, name));
   const isLast = (name: string) => name.endsWith(MARKER_ENDING);
   return [...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast).sort()];
 }
 
-/** Whether new shards of this prefix replace the file of this name in the directory `path`. */
+/** Whether new shards of these prefixes replace the file of this name in the directory `path`. */
 export function isReplaced(
-  { path, naming }: { readonly path: string; readonly naming: Pick<ShardNaming, 'prefix'> },
+  { path, naming }: { readonly path: string; readonly naming: Pick<ShardNaming, 'prefixes'> },
   name: string,
 ): boolean {
-  const { prefix } = naming;
-  if (name === completionMarkerName(naming)) return true;
-  // A file of the user's may be called like a former marker.
-  if (name === formerMarkerName(naming)) return isMarker(join(path, name));
-  return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
+  return naming.prefixes.some((prefix) => {
+    if (name === completionMarkerName(prefix)) return true;
+    // A file of the user's may be called like a former marker.
+    if (name === formerMarkerName(prefix)) return isMarker(join(path, name));
+    return name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1));
+  });
+}
+
+/** Names of shards in the directory that new shards of these prefixes do not replace. */
+export function findOtherShards({ path, naming }: { readonly path: string; readonly naming: ShardNaming }): string[] {
+  const isOther = (name: string) =>
+    isMadeWayFor(name) && !name.endsWith(MARKER_ENDING) && !isReplaced({ path, naming }, name);
+  return listNames(path, 'output').filter(isOther).sort();
 }
 
 function isMarker(path: string): boolean {

@@ -19,14 +19,14 @@ import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type GateNumber, type JobControl, UNGATED } from '../job-control.js';
 import { JOURNAL_NAME } from '../job-directory/job-paths.js';
-import { cutAt } from '../plan/shard-cuts.js';
+import { cutAt, type SplitCuts } from '../plan/shard-cuts.js';
 import { severalAtOnce } from '../several-at-once.js';
-import { type CommitJournal, readJournal, writeJournal } from './commit-journal.js';
+import { type CommitJournal, readJournal, type SplitSummary, writeJournal } from './commit-journal.js';
 import type { OutputLayout } from './output-layout.js';
-import { asideDirectory, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
+import { asideDirectory, groupsOf, type MoveDirectories, moveOutputs, takeBack } from './output-moves.js';
 import { type FilesPlace, outputIdentityOf } from './output-place.js';
 import { type OutputTarget, recordBytesOf, stagedPath, type WrittenRegion } from './output-target.js';
-import { findFormerFiles, shardName } from './shard-names.js';
+import { findFormerFiles, shardNames } from './shard-names.js';
 
 /**
  * Smaller outputs are written through the page cache, which costs less for a few pieces. So are outputs on a device without
@@ -42,6 +42,8 @@ export interface OutputSummary {
   readonly bytes: number;
   /** Multiset checksum, 16 hex digits. */
   readonly checksum: string;
+  /** Undefined: the output is not split. */
+  readonly splits?: readonly SplitSummary[] | undefined;
 }
 
 /** The moves of a commit, before the first one. */
@@ -141,8 +143,8 @@ export class StagedOutput {
   }
 
   /**
-   * Checks that the regions tile the records of each shard and together hold all records, that fitted cuts lie between
-   * records, and that the sizes of the files agree.
+   * Checks that the regions tile the records of each shard and together hold all records, that fitted cuts and splits lie
+   * between records, and that the sizes of the files agree.
    * @throws VerificationError
    */
   verify({ cuts, ends, recordBytes }: OutputLayout, regions: readonly WrittenRegion[]): void {
@@ -175,6 +177,7 @@ export class StagedOutput {
         );
       }
     }
+    if ('splits' in cuts) requireBytesOfSplits(cuts, regionsOf);
     const written = recordBytesOf(regions);
     if (written !== recordBytes) throw new VerificationError(`${written} bytes were written, expected ${recordBytes}`);
   }
@@ -226,13 +229,13 @@ export class StagedOutput {
     return this.#afterMoves(journal);
   }
 
-  #describeMoves({ records, bytes, checksum }: OutputSummary, shards: readonly number[]): CommitJournal {
+  #describeMoves({ records, bytes, checksum, splits }: OutputSummary, shards: readonly number[]): CommitJournal {
     const place = this.#place;
     const byteLengths = shards.map((shard) => byteLengthOf(stagedPath(this.#stagingDirectory, shard)));
     const outputIdentity = outputIdentityOf(place);
-    const common = { outputIdentity, phase: 'move-aside', byteLengths, records, bytes, checksum } as const;
+    const common = { outputIdentity, phase: 'move-aside', byteLengths, records, bytes, checksum, splits } as const;
     if (place.kind === 'file') return { ...common, intoExisting: false, names: [], replaced: [] };
-    const names = shards.map((shard) => shardName(place.naming, shard, shards.length));
+    const names = shardNames(place.naming, groupsOf(place, { splits, records, bytes, checksum }, shards.length));
     const replaced = place.exists ? findFormerFiles(place) : [];
     const [appeared] = replaced;
     if (appeared !== undefined && !place.mayReplace) throw appearedDuringJob(join(place.path, appeared));
@@ -240,12 +243,14 @@ export class StagedOutput {
   }
 
   /** @throws VerificationError when the journal, though undamaged, is of other outputs. */
-  #requireOwn({ names }: CommitJournal): void {
+  #requireOwn(journal: CommitJournal): void {
     const place = this.#place;
+    const { names } = journal;
+    const expected = place.kind === 'file' ? [] : shardNames(place.naming, groupsOf(place, journal, names.length));
     const isOwn =
-      place.kind === 'file'
-        ? names.length === 0
-        : names.length > 0 && names.every((name, shard) => name === shardName(place.naming, shard, names.length));
+      names.length === expected.length &&
+      names.every((name, shard) => name === expected[shard]) &&
+      (place.kind === 'file' || names.length > 0);
     if (isOwn) return;
     const path = join(this.#directories.jobDirectory, JOURNAL_NAME);
     throw damagedFile(path, `expected the outputs of ${place.path}, got others`);
@@ -286,6 +291,22 @@ export class StagedOutput {
       beforeEach();
       await syncPath(stagedPath(this.#stagingDirectory, shard));
     });
+  }
+}
+
+/** @throws VerificationError if a split has more or less than the records that it should have. */
+function requireBytesOfSplits(
+  { splits, shardCount }: SplitCuts,
+  regionsOf: ReadonlyMap<number, WrittenRegion[]>,
+): void {
+  for (const [i, { firstShard, bytes }] of splits.entries()) {
+    const endShard = splits[i + 1]?.firstShard ?? shardCount;
+    let written = 0;
+    for (let shard = firstShard; shard < endShard; shard++) written += recordBytesOf(regionsOf.get(shard) ?? []);
+    if (written === bytes) continue;
+    throw new VerificationError(
+      `split ${i} has ${written} bytes in the shards from ${firstShard} on, expected ${bytes}: it does not begin between records`,
+    );
   }
 }
 

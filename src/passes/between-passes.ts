@@ -12,7 +12,8 @@ import { bytesAround, NO_ENDS, type OutputLayout, type ShardEnds, storedEnds } f
 import { type RamPoolHandle, takenBytes } from '../pile-sets/ram-pool.js';
 import type { MemoryNeed, MemoryPlan } from '../plan/memory-plan.js';
 import { memoryForRecord, type Pass2Memory, planPass2 } from '../plan/pass2-memory.js';
-import { type CutsToFit, planShardCuts, type ShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import { type CutsToFit, type PlainCuts, planShardCuts, type ShardRule } from '../plan/shard-cuts.js';
+import type { FoundSplit } from './find-splits.js';
 import type { JobMemory } from './job-memory.js';
 import type { ScatteredPiles } from './scattered-piles.js';
 import type { OnProfile } from './task-pool.js';
@@ -25,6 +26,8 @@ const ONE_OUTPUT: ShardRule = { by: 'count', shardCount: 1 };
 export interface OutputForm {
   /** Undefined: one output. */
   readonly shards: ShardRule | undefined;
+  /** Undefined: the order is not split. */
+  readonly splits: readonly { readonly shards: ShardRule }[] | undefined;
   /** Undefined: the output is not compressed. */
   readonly compression: Compression | undefined;
 }
@@ -46,22 +49,39 @@ export function foundHeaders(
 
 /** The layout of an output, whose cuts may depend on the order of the records. */
 export interface OutputPlan extends Omit<OutputLayout, 'cuts'> {
-  readonly cuts: ShardCuts | CutsToFit;
+  /** The splits, or the whole order as one part. */
+  readonly parts: readonly PartPlan[];
+  readonly isSplit: boolean;
+}
+
+/** A part of the order that is cut into shards alone. */
+export interface PartPlan extends Pick<FoundSplit, 'firstRank' | 'firstByte' | 'bytes'> {
+  readonly cuts: PlainCuts | CutsToFit;
 }
 
 /**
  * @param headers undefined: the output gets no headers.
+ * @param found the splits that the form asks for.
  * @throws UsageError or InputError if the output cannot be cut as requested.
  */
 export function planOutput(
-  { shards, compression }: OutputForm,
+  { shards, splits, compression }: OutputForm,
   piles: ScatteredPiles,
   headers: FoundHeaders | undefined,
+  found: readonly FoundSplit[] = [],
 ): OutputPlan {
   const ends = headers === undefined ? NO_ENDS : endsOf(headers);
-  const cuts = planShardCuts(shards ?? ONE_OUTPUT, { ...piles, bytesAround: bytesAround(ends) });
+  const { bytes: recordBytes, longestRecordBytes } = piles;
+  const planPart = (rule: ShardRule, { firstRank, firstByte, records, bytes }: Omit<FoundSplit, 'name'>): PartPlan => {
+    const totals = { records, bytes, longestRecordBytes, bytesAround: bytesAround(ends) };
+    return { firstRank, firstByte, bytes, cuts: planShardCuts(rule, totals) };
+  };
+  const parts =
+    splits === undefined
+      ? [planPart(shards ?? ONE_OUTPUT, { firstRank: 0, firstByte: 0, ...piles })]
+      : found.map((split, i) => planPart(splits[i]?.shards ?? ONE_OUTPUT, split));
   const encoder = compression === undefined ? undefined : openEncoder(compression);
-  return { cuts, ends: storedEnds(ends, encoder), recordBytes: piles.bytes, compression };
+  return { parts, isSplit: splits !== undefined, ends: storedEnds(ends, encoder), recordBytes, compression };
 }
 
 function endsOf({ spec, header }: FoundHeaders): ShardEnds {

@@ -4,8 +4,10 @@
  */
 import { StagedOutputError } from '../errors.js';
 import type { CutsNote } from '../job-directory/cuts-note.js';
-import { fitCuts, type MeasureCrossings } from '../plan/fitted-cuts.js';
-import { type CutsToFit, cutsAt, type ShardCuts } from '../plan/shard-cuts.js';
+import { fitCuts } from '../plan/fitted-cuts.js';
+import { type CutsToFit, cutsAt, type PlainCuts, type ShardCuts } from '../plan/shard-cuts.js';
+import { joinCuts } from '../plan/splits.js';
+import type { OutputPlan, PartPlan } from './between-passes.js';
 import { measurePlaces, pileFinder } from './crossings.js';
 import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
@@ -25,30 +27,59 @@ export interface KeptCuts {
  *   the records.
  */
 export async function cutOutput(
-  cuts: ShardCuts | CutsToFit,
+  { parts, isSplit }: OutputPlan,
   work: PilesWork,
   threads: Threads,
   kept: KeptCuts | undefined,
 ): Promise<ShardCuts> {
-  if (!('roomBytes' in cuts)) return cuts;
-  const measure: MeasureCrossings = (bytes) => {
-    const find = pileFinder(work.piles.totals, 'byte');
-    return measurePlaces(work, threads, 'byte', bytes.map(find));
-  };
-  return kept === undefined ? fitCuts(cuts, measure) : keptCuts(cuts, kept, measure);
+  const cuts = await cutParts(parts, work, threads, kept);
+  const planned = parts.flatMap((part, i) => (cuts[i] === undefined ? [] : [{ ...part, cuts: cuts[i] }]));
+  const [only] = cuts;
+  return isSplit || only === undefined ? joinCuts(planned) : only;
 }
 
-async function keptCuts(cuts: CutsToFit, kept: KeptCuts, measure: MeasureCrossings): Promise<ShardCuts> {
-  if (kept.found !== undefined) return cutsOf(kept.found, cuts);
-  if (kept.hasFinishedRanges) {
+async function cutParts(
+  parts: readonly PartPlan[],
+  work: PilesWork,
+  threads: Threads,
+  kept: KeptCuts | undefined,
+): Promise<PlainCuts[]> {
+  if (!parts.some(({ cuts }) => isToFit(cuts))) return parts.flatMap(({ cuts }) => (isToFit(cuts) ? [] : [cuts]));
+  if (kept?.found !== undefined) return cutsOfNote(kept.found, parts);
+  if (kept?.hasFinishedRanges) {
     throw new StagedOutputError('the unfinished job finished a part of its output without noting where shards begin');
   }
-  const fitted = await fitCuts(cuts, measure);
-  await kept.write({ starts: 'starts' in fitted ? [...fitted.starts] : null });
-  return fitted;
+  const found: PlainCuts[] = [];
+  for (const part of parts) found.push(isToFit(part.cuts) ? await fitPart(part.cuts, part, work, threads) : part.cuts);
+  const [starts = null, ...ofOthers] = found.map((cuts) => ('starts' in cuts ? [...cuts.starts] : null));
+  await kept?.write(ofOthers.length === 0 ? { starts, ofOthers: undefined } : { starts, ofOthers });
+  return found;
 }
 
-function cutsOf({ starts }: CutsNote, cuts: CutsToFit): ShardCuts {
+function isToFit(cuts: PartPlan['cuts']): cuts is CutsToFit {
+  return 'roomBytes' in cuts;
+}
+
+function fitPart(cuts: CutsToFit, { firstByte }: PartPlan, work: PilesWork, threads: Threads): Promise<PlainCuts> {
+  return fitCuts(cuts, async (bytes) => {
+    const find = pileFinder(work.piles.totals, 'byte');
+    const places = bytes.map((byte) => find(firstByte + byte));
+    const crossings = await measurePlaces(work, threads, 'byte', places);
+    return crossings.map(({ start, end }) => ({ start: start - firstByte, end: end - firstByte }));
+  });
+}
+
+function cutsOfNote({ starts, ofOthers = [] }: CutsNote, parts: readonly PartPlan[]): PlainCuts[] {
+  const noted = [starts, ...ofOthers];
+  if (noted.length !== parts.length) {
+    throw new StagedOutputError(
+      `the unfinished job noted the cuts of ${noted.length} parts of its output, expected ${parts.length}`,
+    );
+  }
+  return parts.map(({ cuts }, i) => (isToFit(cuts) ? cutsOf(noted[i] ?? null, cuts) : cuts));
+}
+
+function cutsOf(starts: CutsNote['starts'], cuts: CutsToFit): PlainCuts {
   if (starts === null) {
     if (cuts.even !== undefined) return cuts.even;
     throw new StagedOutputError('the unfinished job noted that its shards are nearly equal, but some would be empty');

@@ -2,16 +2,15 @@
  * Cuts the piles down to the head of the order, the first records that a job asks for. All of the shuffle pass then sees
  * piles that hold no more. The last pile of the head is measured, or a resumed job takes the note of the earlier attempt.
  */
-import type { HeadMeasure, MeasureHeadTask } from '../../workers/tasks/measure-head.js';
+import type { PartMeasure } from '../../workers/tasks/measure-parts.js';
 import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
 import type { HeadNote } from '../job-directory/head-note.js';
-import { checksumTextOf, type PileTotals, tallyOf } from '../pile-sets/pile-totals.js';
+import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
-import { onceMore } from './once-more.js';
-import { runTasks, tasksAtOnce } from './run-tasks.js';
+import { measurePiles, type PileCut } from './measure-piles.js';
 import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
-import { type PilesWork, pilesTask } from './shuffle-work.js';
+import type { PilesWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
 /** For a job that can be resumed: its head is noted before its piles are deleted. */
@@ -86,23 +85,19 @@ function requireFits(note: HeadNote, { pile, records }: HeadEnd): HeadNote {
 
 /** @param needsLongest whether the longest record of the head must be found, in all of its piles. */
 async function measure(needsLongest: boolean, end: HeadEnd, work: PilesWork, threads: Threads): Promise<HeadNote> {
-  const { piles } = work;
-  const first = needsLongest ? 0 : end.pile;
-  const tasks: MeasureHeadTask[] = [];
-  for (let pile = first; pile <= end.pile; pile++) {
-    const expected = tallyOf(piles.totals, pile);
-    if (expected.records === 0) continue;
-    const records = pile === end.pile ? end.records : expected.records;
-    tasks.push({ ...pilesTask(work, `head-${pile}`), pile, expected, records });
+  const { totals, longestRecordBytes: longestOfAll } = work.piles;
+  const cuts: PileCut[] = [];
+  for (let pile = needsLongest ? 0 : end.pile; pile <= end.pile; pile++) {
+    const records = pile === end.pile ? end.records : (totals.records[pile] ?? 0);
+    if (records > 0) cuts.push({ pile, ends: { by: 'rank', ends: [records] } });
   }
-  let last: HeadMeasure = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
-  let longestRecordBytes = needsLongest ? 0 : piles.longestRecordBytes;
-  const take = (found: HeadMeasure, { pile }: MeasureHeadTask) => {
-    if (pile === end.pile) last = found;
-    if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, found.longestRecordBytes);
-  };
-  const run = (task: MeasureHeadTask) => onceMore(() => threads.pool.run('measure-head', task), work.onWarning);
-  await runTasks(tasks, run, take, tasksAtOnce(threads), threads.stop);
+  let last: PartMeasure = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
+  let longestRecordBytes = needsLongest ? 0 : longestOfAll;
+  for (const [pile, [inHead]] of await measurePiles(cuts, work, threads)) {
+    if (inHead === undefined) continue;
+    if (pile === end.pile) last = inHead;
+    if (needsLongest) longestRecordBytes = Math.max(longestRecordBytes, inHead.longestRecordBytes);
+  }
   const { records, recordBytes, checksum } = last;
   return { pile: end.pile, records, recordBytes, checksum: checksumTextOf(checksum), longestRecordBytes };
 }

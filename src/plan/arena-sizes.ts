@@ -19,6 +19,8 @@ export const MOST_SUB_PILES = 1024;
 /** The plan expects a sub-pile to fill this part of an arena. */
 export const SUB_PILE_FILL = 0.5;
 /** Bytes of one pile's tally in the kernel. */
+/** The kernel's room for the bounds of splits and the path of a field. */
+export const MOST_SPLIT_FIELD_BYTES = 12_288;
 export const TALLY_BYTES = 32;
 /** Records marked by one call of the framing. */
 export const BOUNDARY_COUNT = 1024;

@@ -12,10 +12,11 @@
 import {
   type CutsToFit,
   cutsAt,
+  type EvenCuts,
+  type FittedCuts,
   isLong,
   MOST_SHARDS,
   proportion,
-  type ShardCuts,
   tooManyShards,
 } from './shard-cuts.js';
 
@@ -39,9 +40,9 @@ const SPARE_SHARES = [512, 16] as const;
  *   others. Even cuts, if they make as few shards.
  * @throws UsageError for more than `MOST_SHARDS`.
  */
-export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<ShardCuts> {
+export async function fitCuts(limits: CutsToFit, measure: MeasureCrossings): Promise<EvenCuts | FittedCuts> {
   const { totalBytes, roomBytes, even, enoughShardBytes } = limits;
-  let fitted = cutsAt([0]);
+  let fitted: FittedCuts = cutsAt([0]);
   for (const share of SPARE_SHARES) {
     const count = Math.ceil(totalBytes / (roomBytes - Math.floor(roomBytes / share)));
     requireFew(Math.min(count, even?.shardCount ?? count), enoughShardBytes);

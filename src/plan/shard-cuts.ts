@@ -6,15 +6,18 @@
 import { InputError, UsageError } from '../errors.js';
 
 /** Plain data; crosses threads. */
-export type ShardCuts =
-  | {
-      readonly by: 'rank';
-      readonly shardCount: number;
-      readonly totalRecords: number;
-      readonly recordsPerShard?: number;
-    }
-  | EvenCuts
-  | FittedCuts;
+export type ShardCuts = PlainCuts | SplitCuts;
+
+/** Cuts of an order without splits, or of one split. */
+export type PlainCuts = RankCuts | EvenCuts | FittedCuts;
+
+/** Arithmetic cuts by the number of records. */
+export interface RankCuts {
+  readonly by: 'rank';
+  readonly shardCount: number;
+  readonly totalRecords: number;
+  readonly recordsPerShard?: number;
+}
 
 /** Arithmetic cuts of shards of nearly equal size. */
 export interface EvenCuts {
@@ -31,6 +34,21 @@ export interface FittedCuts {
   readonly starts: Float64Array;
   /** 0, unless the cuts are those of one task. */
   readonly firstShard: number;
+}
+
+/** The cuts of several splits, one behind the other. */
+export interface SplitCuts {
+  readonly by: 'rank' | 'byte';
+  readonly shardCount: number;
+  readonly splits: readonly {
+    /** The first of its shards. */
+    readonly firstShard: number;
+    /** The rank or byte of the whole order at which the split begins, as `by` says. */
+    readonly start: number;
+    readonly bytes: number;
+    /** Counted from the beginning of the split. */
+    readonly cuts: PlainCuts;
+  }[];
 }
 
 /** What decides about cuts that depend on where the records lie. */
@@ -68,7 +86,7 @@ export function isLong(recordBytes: number, roomBytes: number): boolean {
  * @throws UsageError for more than `MOST_SHARDS`.
  * @throws InputError ERR_RECORD_TOO_LONG when one record is longer than a shard may be.
  */
-export function planShardCuts(rule: ShardRule, totals: OutputTotals): ShardCuts | CutsToFit {
+export function planShardCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFit {
   const cuts = chooseCuts(rule, totals);
   if ('roomBytes' in cuts || cuts.shardCount <= MOST_SHARDS) return cuts;
   if (rule.by === 'records') {
@@ -78,7 +96,12 @@ export function planShardCuts(rule: ShardRule, totals: OutputTotals): ShardCuts 
   throw tooManyShards(cuts.shardCount, `\`shards.maxShardBytes\` of at least ${enoughShardBytes(totals, 1)}B`);
 }
 
-/** @param expected the option and the least value that makes few enough. */
+/** @param expected what makes few enough. @throws UsageError */
+export function requireFewShards(shardCount: number, expected: string): void {
+  if (shardCount > MOST_SHARDS) throw tooManyShards(shardCount, expected);
+}
+
+/** @param expected what makes few enough, such as an option and its least value. */
 export function tooManyShards(shardCount: number, expected: string): UsageError {
   return new UsageError(`the output would have ${shardCount} shards, more than ${MOST_SHARDS}; expected ${expected}`);
 }
@@ -97,7 +120,7 @@ export interface OutputTotals {
   readonly bytesAround: number;
 }
 
-function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts | CutsToFit {
+function chooseCuts(rule: ShardRule, totals: OutputTotals): PlainCuts | CutsToFit {
   switch (rule.by) {
     case 'count':
       return { by: 'rank', shardCount: rule.shardCount, totalRecords: totals.records };
@@ -113,7 +136,7 @@ function chooseCuts(rule: ShardRule, totals: OutputTotals): ShardCuts | CutsToFi
   }
 }
 
-function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): ShardCuts | CutsToFit {
+function chooseByteCuts(maxShardBytes: number, totals: OutputTotals): EvenCuts | CutsToFit {
   const { bytes, longestRecordBytes, bytesAround } = totals;
   const roomBytes = maxShardBytes - bytesAround;
   const fewestBytes = Math.max(1, longestRecordBytes);
@@ -148,10 +171,16 @@ export function proportion(index: number, total: number, count: number): number 
 /** The limit at which shard `shard` begins: a rank or a byte, according to `cuts.by`. */
 export function cutAt(cuts: ShardCuts, shard: number): number {
   if (shard >= cuts.shardCount) return Number.POSITIVE_INFINITY;
+  if ('splits' in cuts) return cutOfSplit(cuts, shard);
   if ('starts' in cuts) return cuts.starts[shard - cuts.firstShard] ?? Number.POSITIVE_INFINITY;
   if (cuts.by === 'byte') return proportion(shard, cuts.totalBytes, cuts.shardCount);
   if (cuts.recordsPerShard !== undefined) return shard * cuts.recordsPerShard;
   return proportion(shard, cuts.totalRecords, cuts.shardCount);
+}
+
+function cutOfSplit({ splits }: SplitCuts, shard: number): number {
+  const split = splits.findLast(({ firstShard }) => firstShard <= shard);
+  return split === undefined ? Number.POSITIVE_INFINITY : split.start + cutAt(split.cuts, shard - split.firstShard);
 }
 
 /** The last shard whose cut lies at or before `rank` or `byte`. */
@@ -173,6 +202,15 @@ export function cutsAt(starts: ArrayLike<number>): FittedCuts {
 
 /** As much of the cuts as a task needs that begins in shard `firstShard` and ends at `endByte` of the whole output. */
 export function cutsWithin(cuts: ShardCuts, firstShard: number, endByte: number): ShardCuts {
+  if (!('splits' in cuts)) return plainCutsWithin(cuts, firstShard, endByte);
+  const splits = cuts.splits.map((split) => {
+    const first = Math.max(0, firstShard - split.firstShard);
+    return { ...split, cuts: plainCutsWithin(split.cuts, first, endByte - split.start) };
+  });
+  return { ...cuts, splits };
+}
+
+function plainCutsWithin(cuts: PlainCuts, firstShard: number, endByte: number): PlainCuts {
   if (!('starts' in cuts)) return cuts;
   return { ...cuts, starts: cuts.starts.slice(firstShard, shardAt(cuts, endByte) + 1), firstShard };
 }

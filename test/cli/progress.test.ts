@@ -83,6 +83,7 @@ const report: ShuffleReport = {
   tempBytes: 0,
   decoders: {},
   shards: [],
+  splits: undefined,
   resumed: undefined,
 };
 

@@ -10,6 +10,7 @@ import { command } from '#src/cli/commands/shuffle.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { sortLines } from '../fixtures/command-outcome.js';
 import { runShell } from '../fixtures/run-shell.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 
@@ -77,7 +78,7 @@ describe('an example', () => {
   const isPossible = (line: string) => canWriteZstd || !/\.zst|zstd/.test(line);
   it.skip.each(examples.filter((line) => !isPossible(line)))('%s, which takes what is not here', () => {});
 
-  it.each(examples.filter(isPossible))('%s', async (line) => {
+  it.each(sampled(examples.filter(isPossible), 2))('%s', async (line) => {
     for (const name of ['corpus', 'texts', 'disk1', 'disk2', 'disk3'])
       mkdirSync(directory.path('site', name), { recursive: true });
     for (const name of ['disk1/tmp', 'disk2/tmp']) mkdirSync(directory.path('site', name));

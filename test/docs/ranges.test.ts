@@ -11,7 +11,7 @@ import { command } from '#src/cli/commands/shuffle.js';
 import { shuffleRange } from '#src/index.js';
 import { isOnPath } from '../fixtures/foreign-program.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale, fromCi } from '../fixtures/scale.js';
+import { atScale, fromCi, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -33,7 +33,8 @@ it('there are the usual number of examples', () => {
 
 describe('an example', () => {
   // A hundred million numbers would do nothing more than a million.
-  it.each(examples.map((line) => line.replace('1-100000000 ', '1-100000 ')))('%s', async (line) => {
+  const short = examples.map((line) => line.replace('1-100000000 ', '1-100000 '));
+  it.each(sampled(short, 2))('%s', async (line) => {
     const script = `node=$1 command=$2; pileshuf() { "$node" "$command" -q "$@"; }; cd "$SITE" && ${line}`;
     const { exitCode, stderr, stdout } = await runShell(script, [], { SITE: directory.path() });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });

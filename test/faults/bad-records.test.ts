@@ -17,7 +17,7 @@ import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
 
 const SOON_MILLISECONDS = 20_000;
-const RUNS = atScale(2, 60);
+const RUNS = atScale(1, 60);
 
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();

@@ -35,7 +35,7 @@ async function expectDone(resumedSplits: number | undefined) {
 }
 
 describe('--job-dir', () => {
-  it('makes a job resumable and keeps its temp data there', async () => {
+  it.runIf(fromCi)('makes a job resumable and keeps its temp data there', async () => {
     const job = directory.path('job');
     const stopped = await run(['--job-dir', job], { sabotage: STOPPED });
     expect(stopped).toMatchObject({ exitCode: 143, failure: { resume: { directory: job } } });
@@ -220,7 +220,7 @@ describe('a job without temp directories of its own', () => {
 });
 
 describe('--keep-temp', () => {
-  it('keeps the files that make the output again without the inputs', async () => {
+  it.runIf(fromCi)('keeps the files that make the output again without the inputs', async () => {
     const words = ['-T', directory.temp, '--keep-temp'];
     expect((await run(words)).exitCode).toBe(0);
     const expected = await undisturbed(directory, { inputs });

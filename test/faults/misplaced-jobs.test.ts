@@ -113,7 +113,7 @@ describe('a job directory that is missing', () => {
     expect(existsSync(job)).toBe(false);
   });
 
-  it('does not matter to a job that cannot be resumed', async () => {
+  it.runIf(fromCi)('does not matter to a job that cannot be resumed', async () => {
     await expectKilled(output, [...seed(1), '-T', directory.temp], KILLED_IN_PASS_2);
     rmSync(directory.temp, { recursive: true });
     mkdirSync(directory.temp);
@@ -122,7 +122,7 @@ describe('a job directory that is missing', () => {
 });
 
 describe('--force with other directories than the unfinished job had', () => {
-  it('names the old ones, and leaves their files', async () => {
+  it.runIf(fromCi)('names the old ones, and leaves their files', async () => {
     const job = directory.path('job');
     await expectKilled(output, [...THREE, ...seed(1), '--job-dir', job], KILLED_IN_PASS_1);
     const before = filesOf(job);
@@ -291,7 +291,7 @@ describe('the output directory', () => {
   });
 });
 
-it('a pipe in place of temp data is reported, and nobody waits for it', async () => {
+it.runIf(fromCi)('a pipe in place of temp data is reported, and nobody waits for it', async () => {
   await expectKilled(output, [...seed(1), '--resume', '-T', directory.temp], KILLED_IN_PASS_2);
   const { job } = findJobPaths(directory.temp, directory.path());
   const [index] = readdirSync(job).filter((name) => /^set-\d+\.index$/.test(name));

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type ShuffleOptions, shuffle } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
 
@@ -29,7 +30,7 @@ const run = (options: Partial<ShuffleOptions> = {}) =>
 const watches = (path: string) => path.startsWith(directory.path());
 
 describe('a job that was killed with all in memory', () => {
-  it('is refused when there is too little space for it on disk', async () => {
+  it.runIf(fromCi)('is refused when there is too little space for it on disk', async () => {
     writeFileSync(directory.path('in'), 'a line\n'.repeat(2_000_000));
     const opensInput = await lastCall(
       ({ name, path }) => name === 'open' && path === directory.path('in'),

@@ -90,7 +90,7 @@ describe.each(
     },
   );
 
-  it('says all of it in one line', async () => {
+  it.runIf(fromCi)('says all of it in one line', async () => {
     const { nodeOptions, env } = withSabotage({ act: 'signal', signal, ...PLACES['pass 1'] });
     const words = ['-q', ...argv(), '--job-dir', directory.path('job')];
     const stopped = await runCommand(words, { nodeOptions, env: { ...env, ...SIZES } });
@@ -253,7 +253,7 @@ describe('a resumable job', () => {
     expect(contentOf(output)).toBe(await undisturbed(directory, { inputs }));
   });
 
-  it('that is finished is refused because its output exists', async () => {
+  it.runIf(fromCi)('that is finished is refused because its output exists', async () => {
     expect((await resume()).exitCode).toBe(0);
     const { failure, exitCode } = await resume();
     expect(exitCode).toBe(2);

@@ -241,7 +241,7 @@ describe('a name that leads out of the directory', () => {
   const HOSTILE = ['../victim/precious', '/etc/hostname', '..', '.', '', 'a/../../b', 'nul\0'];
 
   it.each([...HOSTILE.entries()])('is refused in the journal of a commit: %j, %j', async (index, name) => {
-    const outputIdentity = formatOutputIdentity('file', output, '');
+    const outputIdentity = formatOutputIdentity('file', output, []);
     const moves = {
       outputIdentity,
       byteLengths: [9],

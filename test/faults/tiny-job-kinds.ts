@@ -15,7 +15,7 @@ export type Moment = 'in pass 1' | 'in pass 2' | 'while outputs move';
 export const CALL_AT: Readonly<Record<Moment, (call: FileCall) => boolean>> = {
   'in pass 1': ({ name, to = '' }) => name === 'link' && /\/set-\d+\.index$/.test(to),
   'in pass 2': ({ name, path }) => name === 'unlink' && /\.0\.pile$/.test(path),
-  'while outputs move': ({ name, to = '' }) => name === 'link' && /\/result\/shard-\d+-of-\d+$/.test(to),
+  'while outputs move': ({ name, to = '' }) => name === 'link' && /\/result\/(shard|part\.[ab])-\d+-of-\d+$/.test(to),
 };
 
 /** One way to do the tiny job. */
@@ -27,6 +27,8 @@ export interface TinyJobKind {
   readonly shards?: boolean;
   /** Default: all records. */
   readonly headCount?: number;
+  /** Whether its shards are those of two splits: `part.a` has one of them, `part.b` the others. */
+  readonly splits?: boolean;
   /** Of each input. Default: 1. */
   readonly factors?: readonly string[];
   /** Shares of the records, of each input; it comes twice at most. */
@@ -90,6 +92,18 @@ function writeFormerShards(output: string): void {
   }
 }
 
+function writeFormerSplits(output: string): void {
+  writeBystander(output);
+  for (const name of [
+    'part.a-00000-of-00001',
+    '.part.a.complete.json',
+    'part.b-00000-of-00001',
+    '.part.b.complete.json',
+  ]) {
+    writeFileSync(join(output, name), `former ${name}\n`);
+  }
+}
+
 const FILE: TinyJobKind = { name: 'a file, on disk', tuning: ON_DISK };
 const REPLACED_FILE: TinyJobKind = {
   name: 'a file that replaces one, on disk',
@@ -128,6 +142,15 @@ const FITTED_SHARDS: TinyJobKind = {
 };
 /** The end of its head is noted, in the midst of a pile. */
 const HEAD: TinyJobKind = { name: 'the first lines of the order, on disk', tuning: ON_DISK, headCount: 170 };
+/** Its splits begin in the midst of a pile, which is noted; each has its marker. */
+const REPLACED_SPLITS: TinyJobKind = {
+  name: 'splits that replace others, on disk',
+  tuning: ON_DISK,
+  shards: true,
+  splits: true,
+  makeFormer: writeFormerSplits,
+  force: true,
+};
 /** A part of one input, and copies of others. */
 const WEIGHED: TinyJobKind = { name: 'lines with weights, on disk', tuning: ON_DISK, factors: ['1.5', '0.4', '2'] };
 /** Its inputs are counted first. */
@@ -152,6 +175,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   COMPRESSED_SHARDS,
   FITTED_SHARDS,
   HEAD,
+  REPLACED_SPLITS,
   WEIGHED,
   SHARED,
 ].map(resumable);
@@ -194,6 +218,16 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
     ...resumable(HEAD),
     name: 'the first lines of the order, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(REPLACED_SPLITS),
+    name: 'splits that replace others, resumed in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(REPLACED_SPLITS),
+    name: 'splits that replace others, resumed while they move',
+    before: { resumable: false, at: 'while outputs move' },
   },
   {
     ...resumable(WEIGHED),

@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type ShardRule, type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
+import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { orderRecords, recordsOf } from '../laws/reference-order.js';
@@ -106,6 +106,7 @@ export class TinyJob {
       force: kind.force ?? false,
       resume: kind.resumable ?? false,
       keepTemp: kind.keepTemp ?? false,
+      splits: kind.splits === true ? SPLITS : undefined,
       shards: shardRuleOf(kind),
       compress: kind.compress,
       tempCompress: kind.tempCompress,
@@ -253,7 +254,9 @@ export class TinyJob {
     this.#former = this.content();
     await this.run({ keepTemp: false });
     const content = this.content();
-    const names = Object.keys(content).filter((name) => /^result(\/shard-\d+-of-00003(\.gz)?)?$/.test(name));
+    const names = Object.keys(content).filter((name) =>
+      /^result(\/(shard-\d+-of-00003|part\.a-\d+-of-00001|part\.b-\d+-of-00002)(\.gz)?)?$/.test(name),
+    );
     expect(names).toHaveLength(this.kind.shards ? 3 : 1);
     const header = this.#header;
     const bodies = names.sort().map((name) => {
@@ -309,8 +312,14 @@ export class TinyJob {
   }
 }
 
-function shardRuleOf({ shards, shardBytes }: TinyJobKind): ShardRule | undefined {
+const SPLITS: ShuffleOptions['splits'] = [
+  { name: 'part.a', share: 0.3 },
+  { name: 'part.b', rest: true },
+];
+
+function shardRuleOf({ shards, splits, shardBytes }: TinyJobKind): ShuffleOptions['shards'] {
   if (!shards) return undefined;
+  if (splits) return { by: 'count', shardCount: { 'part.b': 2 } };
   return shardBytes === undefined ? { by: 'count', shardCount: 3 } : { by: 'bytes', maxShardBytes: shardBytes };
 }
 

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seen, sortLines } from '../fixtures/command-outcome.js';
 import { reasonNotToMount } from '../fixtures/mounts.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { sampled } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { SORTED_OUTPUT, smallSizes, writeInputs } from './small-job.js';
 
@@ -31,7 +32,7 @@ describe.skipIf(reasonNotToMount !== undefined)(`a temp disk that disappears ${r
     spawnSync('umount', ['--lazy', disk]);
   });
 
-  it.each(['write', 'read'])(
+  it.each(sampled(['write', 'read'], 2))(
     'ends the job with one line, and the job can be resumed when the disk is back: %s',
     async (when) => {
       const inputs = writeInputs(directory);

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { UsageError, VerificationError } from '#src/errors.js';
 import { NameTakenError } from '#src/io/durable.js';
 import { seal } from '#src/io/sealed-file.js';
-import { readCutsNote, writeCutsNote } from '#src/job-directory/cuts-note.js';
+import { type CutsNote, readCutsNote, writeCutsNote } from '#src/job-directory/cuts-note.js';
 import { mutationOf, readOrDamaged } from '../fixtures/mutated-values.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
@@ -16,18 +16,23 @@ const read = () => readCutsNote(path(), { mostShards: 5 });
 beforeEach(() => mkdirSync(path()));
 
 describe('a note of cuts', () => {
-  it.each([{ starts: [0, 10, 2 ** 50] }, { starts: [0] }, { starts: null }])('is read as it was: %j', async (note) => {
+  it.each<CutsNote>([
+    { starts: [0, 10, 2 ** 50], ofOthers: undefined },
+    { starts: [0], ofOthers: undefined },
+    { starts: null, ofOthers: undefined },
+    { starts: null, ofOthers: [[0, 5], null] },
+  ])('is read as it was: %j', async (note) => {
     expect(read()).toBe(undefined);
     await writeCutsNote(path(), note);
     expect(read()).toEqual(note);
     expect(readdirSync(path())).toEqual(['cuts']);
     expect(statSync(path('cuts')).mode & 0o777).toBe(0o600);
-    await expect(writeCutsNote(path(), { starts: [0, 1] })).rejects.toThrow(NameTakenError);
+    await expect(writeCutsNote(path(), { starts: [0, 1], ofOthers: undefined })).rejects.toThrow(NameTakenError);
     expect(read()).toEqual(note);
   });
 
   it('is told to be damaged when any byte is not what it was', async () => {
-    await writeCutsNote(path(), { starts: [0, 10] });
+    await writeCutsNote(path(), { starts: [0, 10], ofOthers: undefined });
     const bytes = readFileSync(path('cuts'));
     for (let index = 0; index < bytes.byteLength; index++) {
       const damaged = Buffer.from(bytes);

@@ -9,6 +9,7 @@ import type { Release } from '#src/cleanup.js';
 import { makePrivateTempDirectory, removeLeftOverTempDirectories } from '#src/job-directory/held-directory.js';
 import { runJob } from '../faults/resumable-job.js';
 import { isTiny, writeInputs } from '../faults/small-job.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -62,7 +63,7 @@ describe('a private temp directory', () => {
     expect(readdirSync(directory.path('real'))).toEqual([ENDED]);
   });
 
-  it('of a job that writes a stream and was killed is gone after the next one', async () => {
+  it.runIf(fromCi)('of a job that writes a stream and was killed is gone after the next one', async () => {
     const argv = [...writeInputs(directory), '-T', parent()];
     const sabotage = { act: 'signal', signal: 'SIGKILL', at: 'temp-write', nth: isTiny ? 400 : 250 } as const;
     expect((await runJob(directory, argv, { sabotage })).signal).toBe('SIGKILL');

@@ -37,6 +37,8 @@ const manifest: JobManifest = {
   decompressProgram: ['xz', '-dc'],
   shards: { by: 'bytes', amount: 2 ** 40 },
   shardPrefix: 'shard',
+  splits: [{ name: 'train', amount: '0.5', shards: 'null' }],
+  splitBy: { field: '.site', missing: undefined },
   compression: 'zstd 3',
   removesJobDirectory: true,
   output: '/data/out',

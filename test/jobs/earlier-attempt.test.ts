@@ -55,6 +55,8 @@ const manifest: JobManifest = {
   shareWeights: undefined,
   shards: null,
   shardPrefix: 'shard',
+  splits: undefined,
+  splitBy: undefined,
   compression: null,
   output: '',
   removesJobDirectory: true,
@@ -73,6 +75,7 @@ const journal: CommitJournal = {
   records: 1,
   bytes: 1,
   checksum: '0'.repeat(16),
+  splits: undefined,
 };
 const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
 const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined };

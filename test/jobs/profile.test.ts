@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type JobProfile, type ShuffleOptions, shuffle, type Tuning } from '#src/index.js';
 import { PHASES } from '#src/phase-clock.js';
 import { SMALL_SIZES } from '../faults/small-job.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -84,7 +85,7 @@ describe('a profile', () => {
     expect(new Set(profile.tasks.map(({ kind }) => kind))).toEqual(new Set(['hold', 'write']));
   });
 
-  it('tells of decompressing, of compressing, and of counting', async () => {
+  it.runIf(fromCi)('tells of decompressing, of compressing, and of counting', async () => {
     const inputs = [inputFile('in.gz', gzipSync(LINES))];
     const { pass1, pass2 } = await profileOf({ inputs, compress: { codec: 'gzip' } }, ON_DISK);
     expect(phasesOf(pass1)).toContain('decompress');

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, shuffleStore } from '#src/index.js';
 import { withCallsSeen } from '../fixtures/interrupted-file-calls.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { anyInputs, makeLargeInputs } from '../laws/any-inputs.js';
 import { anySettings, type Settings, tightSettings } from '../laws/any-settings.js';
@@ -190,7 +190,7 @@ describe('a store', () => {
     );
   });
 
-  it('scatters piles again that do not fit when they are read, beside the store', async () => {
+  it.runIf(fromCi)('scatters piles again that do not fit when they are read, beside the store', async () => {
     const [a = Buffer.of(), b = Buffer.of()] = makeLargeInputs({ lines: 6000, longest: 40, factor: 5 });
     const inputs = [
       { id: 'a', bytes: a },
@@ -219,7 +219,7 @@ describe('a store', () => {
     expect(sliceCount).toBeGreaterThan(0);
   });
 
-  it('gives the same bytes when it is written and read on threads', async () => {
+  it.runIf(fromCi)('gives the same bytes when it is written and read on threads', async () => {
     const [a = Buffer.of(), b = Buffer.of()] = makeLargeInputs({ lines: 6000, longest: 30, factor: 3 });
     const inputs = [
       { id: 'a', bytes: a },

@@ -7,6 +7,7 @@ import { useTinyJobs } from '../faults/tiny-job.js';
 import { makeTexts, type TinyJobKind } from '../faults/tiny-job-kinds.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 import { referenceOrder } from '../laws/reference-order.js';
 
@@ -39,7 +40,7 @@ describe.skipIf(!canWriteZstd)('a job with tempCompress, if this machine can wri
     return tempBytes;
   }
 
-  it('writes the same output through less temp data, on one thread and on several', async () => {
+  it.runIf(fromCi)('writes the same output through less temp data, on one thread and on several', async () => {
     expect(await tempBytesOf(undefined, ON_DISK)).toBe(STORED_BYTES);
     for (const inline of [true, false]) {
       const usual = await tempBytesOf({ codec: 'zstd' }, { ...ON_DISK, inline });

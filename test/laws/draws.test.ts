@@ -71,7 +71,7 @@ describe('draws with replacement', () => {
         (large, headCount, seed, ofJob) =>
           expectDraws({ inputs: makeLargeInputs(large), headCount, seed, settings: ofJob }),
       ),
-      { numRuns: atScale(4, 16, 300) },
+      { numRuns: atScale(1, 16, 300) },
     );
   });
 

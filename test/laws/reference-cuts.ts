@@ -5,10 +5,17 @@
 
 const sum = (lengths: readonly number[]) => lengths.reduce((total, length) => total + length, 0);
 
-/** @returns the bytes of records in each shard. @param room the limit less the bytes around the records. */
-export function referenceShardBytes(lengths: readonly number[], room: number): number[] {
+/**
+ * @returns the bytes of records in each shard.
+ * @param room the limit less the bytes around the records.
+ * @param longest of the whole output, if these are the records of a split.
+ */
+export function referenceShardBytes(
+  lengths: readonly number[],
+  room: number,
+  longest = Math.max(0, ...lengths),
+): number[] {
   const total = sum(lengths);
-  const longest = Math.max(0, ...lengths);
   const isLong = (length: number) => length > room / 16;
   const evenCount = Math.max(1, Math.ceil(total / (room - Math.max(1, longest) + 1)));
   if (!isLong(longest)) return evenShardBytes(lengths, total, evenCount);

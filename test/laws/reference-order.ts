@@ -55,6 +55,16 @@ export function orderRecords(
   headerBytes: readonly number[] = [],
   inputIds: readonly string[] = recordsOfInputs.map((_, ordinal) => String(ordinal)),
 ): Buffer[] {
+  return keyedOrder(recordsOfInputs, seed, headerBytes, inputIds).map(({ record }) => record);
+}
+
+/** The same with the keys. */
+export function keyedOrder(
+  recordsOfInputs: readonly (readonly Buffer[])[],
+  seed: string,
+  headerBytes: readonly number[] = [],
+  inputIds: readonly string[] = recordsOfInputs.map((_, ordinal) => String(ordinal)),
+): { readonly key: bigint; readonly record: Buffer }[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
     const ofInput = inputKey(seed, inputIds[ordinal] ?? '');
     let position = BigInt(headerBytes[ordinal] ?? 0);
@@ -65,5 +75,5 @@ export function orderRecords(
     });
   });
   // The sort is stable: equal keys stay by input and position.
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ record }) => record);
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }

@@ -9,7 +9,7 @@ import {
   type Mix,
   type OutputCompression,
   type RecordKind,
-  type ShardRule,
+  type ShuffleOptions,
   type ShuffleReport,
   shuffle,
 } from '#src/index.js';
@@ -28,13 +28,21 @@ export interface Job {
   readonly compress?: OutputCompression | undefined;
   readonly headCount?: number | undefined;
   readonly repeat?: boolean;
+  readonly splits?: ShuffleOptions['splits'];
+  readonly splitBy?: string;
+  readonly missing?: string | undefined;
   /** Of each input, as decimal numbers. */
   readonly factors?: readonly string[];
   readonly mix?: Mix | undefined;
   readonly settings: Settings;
 }
 
-async function run(directory: TestDirectory, job: Job, output: string, shards?: ShardRule): Promise<ShuffleReport> {
+async function run(
+  directory: TestDirectory,
+  job: Job,
+  output: string,
+  shards?: ShuffleOptions['shards'],
+): Promise<ShuffleReport> {
   const { settings, seed } = job;
   const inputs = job.inputs.map((bytes, i) => {
     const path = directory.path(`in-${i}`);
@@ -48,6 +56,9 @@ async function run(directory: TestDirectory, job: Job, output: string, shards?: 
       inputs,
       output,
       shards,
+      splits: job.splits,
+      splitBy: job.splitBy,
+      missing: job.missing,
       seed,
       inputIds: job.inputIds,
       tempDirs,
@@ -90,7 +101,7 @@ export async function shuffleToFile(directory: TestDirectory, job: Job, output =
 }
 
 /** The bytes of each shard, in order. */
-export async function shuffleToShards(directory: TestDirectory, job: Job, rule: ShardRule) {
+export async function shuffleToShards(directory: TestDirectory, job: Job, rule: ShuffleOptions['shards']) {
   const output = directory.path('shards');
   const report = await run(directory, job, output, rule);
   const shards = report.shards.map((path) => readFileSync(path));

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { appendToStore, collectStore, expireStore, openStore } from '#src/index.js';
 import { listManifests } from '#src/store/store-manifest.js';
 import { makeStore, someRecords } from '../fixtures/make-store.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useMemoryDirectory();
@@ -77,7 +78,7 @@ describe('a state that is younger than the opened store', () => {
 });
 
 describe('threads', () => {
-  it('load a large earlier state, even if the present one is small and needs no threads', async () => {
+  it.runIf(fromCi)('load a large earlier state, even if the present one is small and needs no threads', async () => {
     const path = directory.path('large');
     await makeStore(path, { seed: 's', pileCount: 2, inputs: { a: ['a\n', LONG] } });
     const state = openStore(path).epoch(0).state();

@@ -27,6 +27,7 @@ const journal: CommitJournal = {
   records: 5,
   bytes: 2 ** 50,
   checksum: '00000000000000ab',
+  splits: undefined,
 };
 
 beforeEach(() => mkdirSync(directory.path('job')));

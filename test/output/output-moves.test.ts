@@ -21,7 +21,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, SystemError, UsageError, VerificationError } from '#src/errors.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { type CommitJournal, readJournal, writeJournal } from '#src/output/commit-journal.js';
-import { moveOutputs, takeBack, writeCompletionMarker } from '#src/output/output-moves.js';
+import { moveOutputs, takeBack, writeCompletionMarkers } from '#src/output/output-moves.js';
 import { type FilesPlace, formatOutputIdentity } from '#src/output/output-place.js';
 import { stagedPath } from '#src/output/output-target.js';
 import { type Interruption, interrupted, withCallsSeen } from '../fixtures/interrupted-file-calls.js';
@@ -31,7 +31,7 @@ import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 const directory = useMemoryDirectory();
 const fileCalls = useFileCalls();
 
-const naming = { prefix: 'shard', extension: '.txt' };
+const naming = { prefixes: ['shard'], extension: '.txt' };
 const NEW = ['first', '', 'third'];
 const NAMES = NEW.map((_, shard) => `shard-0000${shard}-of-00003.txt`);
 const MARKER = '.shard.complete.json';
@@ -50,11 +50,11 @@ interface Kind {
   readonly journal: () => CommitJournal;
 }
 
-const totals = { records: 2, bytes: 10, checksum: '00000000000000ab' };
+const totals = { records: 2, bytes: 10, checksum: '00000000000000ab', splits: undefined };
 const byteLengths = NEW.map((text) => text.length);
 const out = (...names: string[]) => directory.path('out', ...names);
 const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): CommitJournal => ({
-  outputIdentity: formatOutputIdentity('shards', out(), naming.prefix),
+  outputIdentity: formatOutputIdentity('shards', out(), naming.prefixes),
   phase: 'move-aside',
   intoExisting,
   names: NAMES,
@@ -63,7 +63,7 @@ const shardsJournal = (intoExisting: boolean, replaced: readonly string[]): Comm
   ...totals,
 });
 const fileJournal = (): CommitJournal => ({
-  outputIdentity: formatOutputIdentity('file', out(), ''),
+  outputIdentity: formatOutputIdentity('file', out(), []),
   phase: 'move-aside',
   intoExisting: false,
   names: [],
@@ -486,7 +486,7 @@ describe('a marker that an older version wrote under its former name', () => {
 });
 
 /** The marker of shards in a directory that existed before them: its text, its mode, and that it appears whole. */
-describe('writeCompletionMarker', () => {
+describe('writeCompletionMarkers', () => {
   const journal: CommitJournal = {
     outputIdentity: 'out',
     phase: 'move-in',
@@ -497,13 +497,14 @@ describe('writeCompletionMarker', () => {
     records: 12,
     bytes: 2 ** 41,
     checksum: '0123456789abcdef',
+    splits: undefined,
   };
   const MARKER_OF_TWO = '{"shards":2,"records":12,"bytes":2199023255552,"checksum":"0123456789abcdef"}\n';
 
   const write = () => {
-    const naming = { prefix: 'part', extension: '.txt' };
+    const naming = { prefixes: ['part'], extension: '.txt' };
     const place = { kind: 'shards', path: out(), exists: true, naming, mayReplace: false } as const;
-    return writeCompletionMarker(place, directory.path('staging'), journal);
+    return writeCompletionMarkers(place, directory.path('staging'), journal);
   };
 
   beforeEach(() => {

@@ -13,7 +13,7 @@ import { requireOutside, requireReplaceable, resolveOutput, stagingParentOf } fr
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
-const naming = { prefix: 'shard', extension: '.txt' };
+const naming = { prefixes: ['shard'], extension: '.txt' };
 
 function refusal(code: string, message: RegExp) {
   return expect.objectContaining({ code, message: expect.stringMatching(message) });
@@ -102,10 +102,14 @@ describe('resolveOutput for shards', () => {
   });
 
   it('refuses names that are too long', () => {
-    const named = (prefix: string) => resolveOutput(directory.path('new'), { prefix, extension: '.txt' }, false);
+    const named = (prefix: string) =>
+      resolveOutput(directory.path('new'), { prefixes: [prefix], extension: '.txt' }, false);
     expect(() => named('x'.repeat(255 - '-999999-of-1000000.txt'.length))).not.toThrow();
     expect(() => named('ä'.repeat(128))).toThrow(
-      refusal('ERR_OPTION', /names of 278 bytes, and file systems allow 255; give a shorter `shardPrefix`$/),
+      refusal(
+        'ERR_OPTION',
+        /names of 278 bytes, and file systems allow 255; give a shorter `shardPrefix`, or shorter names of `splits`$/,
+      ),
     );
   });
 

@@ -49,7 +49,7 @@ describe('findFormerFiles', () => {
     symlinkSync('nowhere', directory.path('out', 'shard-00003-of-00009'));
     const expected = [...shards, 'shard-00003-of-00009', 'shard-00005-of-00009'].toSorted();
     const find = (prefix: string) =>
-      findFormerFiles({ path: directory.path('out'), naming: { prefix, extension: '.txt' } });
+      findFormerFiles({ path: directory.path('out'), naming: { prefixes: [prefix], extension: '.txt' } });
     expect(find('shard')).toEqual(expected);
     expect(find('shard-a')).toEqual(['shard-a-00000-of-00002']);
     expect(find('sh.rd')).toEqual([]);
@@ -57,8 +57,8 @@ describe('findFormerFiles', () => {
 
   it('finds the marker of the prefix with its shards, whatever it is', () => {
     mkdirSync(directory.path('out'));
-    const naming = { prefix: 'shard', extension: '.txt' };
-    expect(completionMarkerName(naming)).toBe('.shard.complete.json');
+    const naming = { prefixes: ['shard'], extension: '.txt' };
+    expect(completionMarkerName('shard')).toBe('.shard.complete.json');
     const find = () => findFormerFiles({ path: directory.path('out'), naming });
     for (const name of ['other.complete.json', '.other.complete.json', 'shard.complete', 'shard-00000-of-00001x']) {
       writeFileSync(directory.path('out', name), '');
@@ -76,7 +76,7 @@ describe('findFormerFiles', () => {
     );
     expect(find()).toEqual(['shard-00000-of-00001.csv', '.shard.complete.json', 'shard.complete.json']);
     // A prefix that begins with a dot takes no marker of another prefix for its own.
-    const hidden = { path: directory.path('out'), naming: { ...naming, prefix: '.shard' } };
+    const hidden = { path: directory.path('out'), naming: { ...naming, prefixes: ['.shard'] } };
     expect(findFormerFiles(hidden)).toEqual([]);
   });
 });

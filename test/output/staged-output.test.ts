@@ -17,7 +17,7 @@ import { type OutputSummary, StagedOutput } from '#src/output/staged-output.js';
 import { failWith, useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
-const naming = { prefix: 'shard', extension: '.txt' };
+const naming = { prefixes: ['shard'], extension: '.txt' };
 const MARKER = '.shard.complete.json';
 const layoutOf = (shardCount: number, recordBytes: number, ends = NO_ENDS): OutputLayout => ({
   cuts: { by: 'rank', shardCount, totalRecords: 100 },
@@ -278,6 +278,7 @@ describe('StagedOutput', () => {
       replaced: [],
       records: 1,
       bytes: 1,
+      splits: undefined,
     } as const;
     const checksum = '00000000000000ab';
     const one = { ...noted, checksum, names: [], byteLengths: [1] };
@@ -301,7 +302,7 @@ describe('StagedOutput', () => {
     writeFileSync(out('shard-00001-of-00002.txt'), 'former');
     const names = [0, 1].map((shard) => `shard-0000${shard}-of-00002.txt`);
     const noted = {
-      outputIdentity: formatOutputIdentity('shards', out(), 'shard'),
+      outputIdentity: formatOutputIdentity('shards', out(), ['shard']),
       phase: 'move-aside',
       intoExisting: true,
       names,
@@ -310,6 +311,7 @@ describe('StagedOutput', () => {
       records: 2,
       bytes: 2,
       checksum: '00000000000000ab',
+      splits: undefined,
     } as const;
     await writeJournal(directory.path('job'), noted);
     expect(await output.finish(noted)).toEqual(names.map((name) => out(name)));

@@ -16,7 +16,7 @@ import {
 } from '#src/index.js';
 import { systemFileCalls } from '#src/io/file-calls.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
 import { zstdOf } from '../formats/codecs/zstd-file.js';
 import { useFastDirectory } from '../laws/fast-directory.js';
@@ -62,7 +62,7 @@ describe('an indexed file', () => {
     expect(await readAll()).toEqual(expected);
   });
 
-  it('is indexed by several threads', async () => {
+  it.runIf(fromCi)('is indexed by several threads', async () => {
     const expected = lines(30_000);
     writeFileSync(file(), expected.join(''));
     await indexFile(file(), { workers: 3, memoryBytes: 2 ** 26 }, { sliceBytes: 100_000, inline: false });

@@ -10,6 +10,7 @@ import { systemFileCalls } from '#src/io/file-calls.js';
 import { openSnapshot } from '#src/store/store-snapshot.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { runCommand } from '../fixtures/run-command.js';
+import { fromCi } from '../fixtures/scale.js';
 import { contentOf, expectedContent } from '../fixtures/store-content.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { inputsOf, SEED, writeInputs } from '../fixtures/written-store.js';
@@ -87,7 +88,7 @@ describe('a store whose newest manifest is lost', () => {
     expect(contentOf(openSnapshot(store(), 3))).toEqual(expectedContent(SEED, inputsOf(['a', 'b'])));
   });
 
-  it('is told with exit code 4 by the commands', async () => {
+  it.runIf(fromCi)('is told with exit code 4 by the commands', async () => {
     await writeStore();
     loseManifest();
     for (const words of [['gc'], ['stream']]) {

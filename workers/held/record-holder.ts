@@ -7,10 +7,13 @@ import { TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { blocksAtOnce } from '../../src/plan/hold-plan.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { totalsOfTallies } from '../piles/scatter-arena.js';
+import { applySplitField } from '../piles/split-field.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { RecordMemory } from '../record-memory.js';
-import type { HoldSettings } from '../settings.js';
+import type { HoldSettings, ReadSettings } from '../settings.js';
 import { HeldWindow } from './held-window.js';
+
+export interface HolderSettings extends HoldSettings, Pick<ReadSettings, 'maxRecordBytes' | 'splitField'> {}
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;
@@ -26,7 +29,7 @@ export class RecordHolder implements RecordTaker {
   private constructor(
     memory: RecordMemory,
     directory: number,
-    settings: HoldSettings & { readonly maxRecordBytes: number },
+    settings: HolderSettings,
     scatter: (directory: number) => RecordTaker,
   ) {
     this.#memory = memory;
@@ -37,6 +40,7 @@ export class RecordHolder implements RecordTaker {
     this.table = memory.table;
     this.window = new HeldWindow(memory, settings);
     this.kernel.wasm.keepAll();
+    applySplitField(this.kernel, settings.splitField);
     this.kernel.wasm.weigh(1, 0n);
     this.kernel.wasm.prepareHold(settings.pileCount, directory, settings.blockBytes);
     this.#isFull = !this.#takeBlocks();
@@ -48,7 +52,7 @@ export class RecordHolder implements RecordTaker {
    */
   static open(
     memory: RecordMemory,
-    settings: HoldSettings & { readonly maxRecordBytes: number },
+    settings: HolderSettings,
     scatter: (directory: number) => RecordTaker,
   ): RecordHolder | undefined {
     const directory = memory.take(settings.pileCount * TALLY_BYTES);

@@ -69,6 +69,13 @@ export interface KernelFunctions extends FramingFunctions {
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   takeKeptCount(): number;
+  seekField(path: number): void;
+  fieldHash(start: number, end: number): bigint;
+  hasField(): number;
+  splitByNone(): void;
+  splitFieldPlace(): number;
+  splitByField(boundCount: number, key: bigint, allowsMissing: boolean, hashOfMissing: bigint): void;
+  missingRecord(): number;
   leftOutRecords(): bigint;
   leftOutBytes(): bigint;
   longestLeftOut(): number;

@@ -23,6 +23,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     windowBytes: job.readBytes,
     maxRecordBytes: job.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
+    splitField: job.splitField,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

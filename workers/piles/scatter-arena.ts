@@ -11,8 +11,10 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
+import type { SplitField } from '../settings.js';
 import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
+import { applySplitField } from './split-field.js';
 
 export interface ScatterSizes {
   /** The first address to use; absent: the beginning of the arena. */
@@ -25,6 +27,8 @@ export interface ScatterSizes {
   readonly keyScale: bigint;
   /** Of a job that asks for the head of the order. */
   readonly headLimit?: HeadLimit | undefined;
+  /** Of a job whose records choose their splits by the value of a field. */
+  readonly splitField?: SplitField | undefined;
 }
 
 /** Receives full buffers. */
@@ -57,6 +61,7 @@ export class ScatterArena implements RecordTaker {
 
     const { kernel } = arena;
     kernel.wasm.keepAll();
+    applySplitField(kernel, sizes.splitField);
     kernel.wasm.weigh(1, 0n);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);

@@ -362,10 +362,22 @@ export class RecordReader implements FramingKernel {
     const { window } = this;
     const longest = inPhase('scatter', () => this.#hand(count, base, basePosition));
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
+    this.#requireField(base, basePosition);
     this.#firstStart ??= basePosition;
     window.recordStart = this.#tableEnd(count - 1);
     window.scannedEnd = window.recordStart;
     this.#lastEnd = this.#position(window.recordStart);
+  }
+
+  /** @throws InputError ERR_FIELD_MISSING for the first record without the field that chooses splits. */
+  #requireField(base: number, basePosition: number): void {
+    const { splitField } = this.#job;
+    const missing = splitField === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
+    if (splitField === undefined || missing === 0) return;
+    throw new InputError(
+      'ERR_FIELD_MISSING',
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${splitField.field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
+    );
   }
 
   /** @returns the bytes of the longest record so far. */

@@ -194,10 +194,15 @@ describe('the output', () => {
     expect(readFileSync(directory.path('out'))).toHaveLength(0);
   });
 
-  it.each([
-    ['few', 'seq 1000'],
-    ['many', 'seq 400000'],
-  ])('that is closed ends the process as GNU shuf ends: %s', async (_, numbers) => {
+  it.each(
+    sampled(
+      [
+        ['few', 'seq 1000'],
+        ['many', 'seq 400000'],
+      ],
+      2,
+    ),
+  )('that is closed ends the process as GNU shuf ends: %s', async (_, numbers) => {
     // The reader has left when the first byte is written.
     const script = `${numbers} | (sleep 0.5; shuf) | true; echo "\${PIPESTATUS[1]}"`;
     expect(runShufScript(script, directory.path())).toEqual({ end: 0, stdout: Buffer.from('141\n'), stderr: '' });
@@ -247,7 +252,7 @@ describe('the random source', () => {
 });
 
 describe('the program', () => {
-  it('is shuf where it has that name', () => {
+  it.runIf(fromCi)('is shuf where it has that name', () => {
     symlinkSync(builtCommand, directory.path('shuf'));
     const run = (...words: string[]) => runProgram(process.execPath, [directory.path('shuf'), ...words], { cwd: '/' });
     expect(run('-e', 'a')).toEqual({ end: 0, stdout: Buffer.from('a\n'), stderr: '' });

@@ -190,7 +190,7 @@ describe('when the job is to stop', () => {
 });
 
 describe('afterwards', () => {
-  it('there is neither a child nor a descriptor', async () => {
+  it.runIf(fromCi)('there is neither a child nor a descriptor', async () => {
     await decode(namedProgram(['cat']), sourceOf(input));
     const before = descriptors();
     for (const words of [

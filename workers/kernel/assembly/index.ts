@@ -28,6 +28,8 @@ export {
   takeHeld,
 } from './held';
 export { keepAll, keepUpTo, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
+export { fieldHash, hasField, seekField } from './json-field';
+export { splitByField, splitFieldPlace, missingRecord, splitByNone } from './split-keys';
 export {
   drawOffsets,
   numbersChecksum,

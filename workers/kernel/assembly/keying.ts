@@ -6,6 +6,7 @@
 // asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
 // small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
 
+import { splitEntries } from './split-keys';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 
@@ -93,8 +94,9 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
   return keepEntries(count);
 }
 
-/** Leaves out the entries with keys above the limit, of the first `count`. Returns how many stay. */
+/** Maps keys into the ranges of splits where a field chooses them, and leaves out keys above the limit. Returns how many of `count` stay. */
 export function keepEntries(count: u32): u32 {
+  splitEntries(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepSmall(count);
 }
 

@@ -7,7 +7,7 @@ const OWN_MEMORY: usize = 32768;
 let scratch: usize = OWN_MEMORY;
 
 /** Of all places together. */
-export const SCRATCH_BYTES: usize = 16512;
+export const SCRATCH_BYTES: usize = 28800;
 
 export const KEYS_PLACE: usize = 0; // 4 keys of u64
 export const HEADER_PLACE: usize = 32; // one header of a stored record, with slack
@@ -19,6 +19,8 @@ export const OFFSETS_PLACE: usize = 10240; // 256 offsets of u64
 export const ROWS_PLACE: usize = 12288; // 260 rows of u32
 export const COLUMNS_PLACE: usize = 13328; // 260 columns of u32
 export const ENTRIES_PLACE: usize = 14368; // 132 entries of 16 bytes
+
+export const SPLIT_FIELD_PLACE: usize = 16480; // 12 KiB for a path and bounds
 
 /** The address of a place. */
 // @ts-ignore: decorator

@@ -1,0 +1,115 @@
+/**
+ * Cuts the order into splits. Pure. A split with a share has a range of the key space, so a record stays in its split when
+ * inputs with ids are added. A split with a number of records has a range of ranks.
+ */
+import { InputError, UsageError } from '../errors.js';
+import { type PlainCuts, requireFewShards, type ShardCuts, type SplitCuts } from './shard-cuts.js';
+
+/** A part of the records, with shards of its own. */
+export type SplitRule =
+  /** About this part of all records: more than 0, at most 1. The shares of all splits add up to 1. */
+  | { readonly name: string; readonly share: number }
+  /** Exactly this many records, at least 1. One other split has the rest. */
+  | { readonly name: string; readonly records: number }
+  /** What the other splits leave. */
+  | { readonly name: string; readonly rest: true };
+
+/** Where all splits but the first begin: keys, or ranks in the whole order. They ascend. */
+export type SplitBounds =
+  | { readonly by: 'key'; readonly bounds: readonly bigint[] }
+  | { readonly by: 'rank'; readonly bounds: readonly number[] };
+
+/** A share in decimals: `numerator` / 10^`digits`. */
+interface Decimal {
+  readonly numerator: bigint;
+  readonly digits: number;
+}
+
+/** A double in the decimals that stand for it. */
+function decimalOf(value: number): Decimal {
+  const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+  const digits = fraction.length - Number(exponent);
+  const numerator = BigInt(whole + fraction);
+  return digits < 0 ? { numerator: numerator * 10n ** BigInt(-digits), digits: 0 } : { numerator, digits };
+}
+
+/** The shares as whole numbers of one unit, and what they must add up to. The rest has what is left. */
+function wholeShares(rules: readonly SplitRule[]): { readonly shares: readonly bigint[]; readonly sum: bigint } {
+  const decimals = rules.map((rule) => ('share' in rule ? decimalOf(rule.share) : undefined));
+  const digits = Math.max(0, ...decimals.map((decimal) => decimal?.digits ?? 0));
+  const sum = 10n ** BigInt(digits);
+  const shares = decimals.map((decimal) =>
+    decimal === undefined ? 0n : decimal.numerator * 10n ** BigInt(digits - decimal.digits),
+  );
+  const rest = sum - shares.reduce((all, share) => all + share, 0n);
+  return { shares: rules.map((rule, i) => ('rest' in rule ? rest : (shares[i] ?? 0n))), sum };
+}
+
+/** @throws UsageError if the shares do not add up to 1, or leave nothing for the rest. */
+export function requireWholeOrder(rules: readonly SplitRule[]): void {
+  if (rules.some((rule) => 'records' in rule)) return;
+  const { shares, sum } = wholeShares(rules);
+  const rest = rules.findIndex((rule) => 'rest' in rule);
+  const total = shares.reduce((all, share) => all + share, 0n);
+  if (rest === -1 ? total === sum : (shares[rest] ?? 0n) > 0n) return;
+  const given = Number(rest === -1 ? total : total - (shares[rest] ?? 0n)) / Number(sum);
+  throw new UsageError(
+    rest === -1
+      ? `the shares of \`splits\` add up to ${given}; expected 1, or the rest for one of them`
+      : `the shares of \`splits\` add up to ${given} and leave nothing for the rest; expected less than 1`,
+  );
+}
+
+/**
+ * @param records of the whole order.
+ * @param isHead whether these are the first records of a longer order: their keys are all small, so shares are parts of
+ *   their number.
+ * @throws InputError ERR_TOO_FEW_RECORDS if the splits ask for more records than there are.
+ */
+export function splitBounds(rules: readonly SplitRule[], records: number, isHead: boolean): SplitBounds {
+  if (rules.some((rule) => 'records' in rule)) return { by: 'rank', bounds: boundsByCounts(rules, records) };
+  const { shares, sum } = wholeShares(rules);
+  let share = 0n;
+  const before = shares.slice(0, -1).map((each) => {
+    share += each;
+    return share;
+  });
+  if (isHead) return { by: 'rank', bounds: before.map((each) => Number((each * BigInt(records)) / sum)) };
+  return { by: 'key', bounds: before.map((each) => (each << 64n) / sum) };
+}
+
+function boundsByCounts(rules: readonly SplitRule[], records: number): number[] {
+  const asked = rules.reduce((sum, rule) => sum + ('records' in rule ? rule.records : 0), 0);
+  if (asked > records) {
+    throw new InputError(
+      'ERR_TOO_FEW_RECORDS',
+      `\`splits\` asks for ${asked} records, and there are ${records}; expected at most as many`,
+    );
+  }
+  let before = 0;
+  return rules.slice(0, -1).map((rule) => {
+    before += 'records' in rule ? rule.records : records - asked;
+    return before;
+  });
+}
+
+/** The place of a split in the order, and its shards. */
+export interface PlannedSplit {
+  readonly firstRank: number;
+  readonly firstByte: number;
+  readonly bytes: number;
+  readonly cuts: PlainCuts;
+}
+
+/** @throws UsageError for more shards than there may be. */
+export function joinCuts(splits: readonly PlannedSplit[]): ShardCuts {
+  const by = splits[0]?.cuts.by ?? 'rank';
+  let shardCount = 0;
+  const joined: SplitCuts['splits'] = splits.map(({ firstRank, firstByte, bytes, cuts }) => {
+    const firstShard = shardCount;
+    shardCount += cuts.shardCount;
+    return { firstShard, start: by === 'rank' ? firstRank : firstByte, bytes, cuts };
+  });
+  requireFewShards(shardCount, 'fewer or larger shards for each split');
+  return { by, shardCount, splits: joined };
+}

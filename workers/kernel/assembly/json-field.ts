@@ -1,0 +1,243 @@
+// Finds the value of a field in a record that is a JSON object, without parsing the rest: strings are passed over 16 bytes
+// at a time, and other fields by their brackets. Text that is no JSON has no field, or the field where a parser would see it
+// first.
+//
+//   path   the keys from the outermost object in: count u32, then for each key its byteLength u32 and its bytes (UTF-8)
+
+import { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
+
+const QUOTE: u32 = 0x22;
+const BACKSLASH: u32 = 0x5c;
+const COLON: u32 = 0x3a;
+const COMMA: u32 = 0x2c;
+const OPEN_OBJECT: u32 = 0x7b;
+const CLOSE_OBJECT: u32 = 0x7d;
+const OPEN_ARRAY: u32 = 0x5b;
+const CLOSE_ARRAY: u32 = 0x5d;
+
+/** The lane of the hash of pieces that decodes values; tasks that read records use the other one. */
+const LANE: u32 = 1;
+
+let path: usize = 0;
+/** Where the value ends that was found last. */
+let valueEnd: usize = 0;
+/** Whether the string that was passed over last has an escape. */
+let isEscaped: bool = false;
+/** One character of a decoded string. */
+const DECODED: usize = memory.data(16, 16);
+
+/** Looks for this path from now on. */
+export function seekField(pathAt: usize): void {
+  path = pathAt;
+}
+
+// @ts-ignore: decorator
+@inline
+function passSpace(p: usize, end: usize): usize {
+  while (p < end) {
+    const byte = load<u8>(p);
+    if (byte > 0x20 || !(byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09)) break;
+    p += 1;
+  }
+  return p;
+}
+
+/** The address of the quote that ends the string with its first character at `p`; `end` if there is none. */
+function endOfString(p: usize, end: usize): usize {
+  isEscaped = false;
+  const quotes = i8x16.splat(QUOTE as i8);
+  const backslashes = i8x16.splat(BACKSLASH as i8);
+  while (p < end) {
+    const block = v128.load(p);
+    let found = i8x16.bitmask(v128.or(i8x16.eq(block, quotes), i8x16.eq(block, backslashes)));
+    if (found == 0) {
+      p += 16;
+      continue;
+    }
+    p += ctz<i32>(found) as usize;
+    if (p >= end || load<u8>(p) == QUOTE) break;
+    isEscaped = true;
+    p += 2;
+  }
+  return min<usize>(p, end);
+}
+
+/** The address behind the value that begins at `p`. */
+function endOfValue(p: usize, end: usize): usize {
+  if (p >= end) return end;
+  const first: u32 = load<u8>(p);
+  if (first == QUOTE) return min<usize>(endOfString(p + 1, end) + 1, end);
+  if (first == OPEN_OBJECT || first == OPEN_ARRAY) return endOfContainer(p, end);
+  while (p < end) {
+    const byte: u32 = load<u8>(p);
+    if (byte == COMMA || byte == CLOSE_OBJECT || byte == CLOSE_ARRAY || byte <= 0x20) break;
+    p += 1;
+  }
+  return p;
+}
+
+function endOfContainer(p: usize, end: usize): usize {
+  let depth = 0;
+  while (p < end) {
+    const byte: u32 = load<u8>(p);
+    if (byte == QUOTE) {
+      p = min<usize>(endOfString(p + 1, end) + 1, end);
+      continue;
+    }
+    p += 1;
+    if (byte == OPEN_OBJECT || byte == OPEN_ARRAY) depth += 1;
+    else if (byte == CLOSE_OBJECT || byte == CLOSE_ARRAY) {
+      depth -= 1;
+      if (depth == 0) break;
+    }
+  }
+  return p;
+}
+
+/** The address of the value of the path in the record [start, end), which ends at `valueEnd`; 0: it has no such field. */
+function findValue(start: usize, end: usize): usize {
+  let key = path + 4;
+  let p = passSpace(start, end);
+  for (let keys = load<u32>(path); keys > 0; keys--) {
+    p = findKey(p, end, key + 4, load<u32>(key));
+    if (p == 0) return 0;
+    key += 4 + (load<u32>(key) as usize);
+  }
+  valueEnd = endOfValue(p, end);
+  return valueEnd == p ? 0 : p;
+}
+
+/** The address of the value of this key in the object at `p`; 0: it has none, or is no object. */
+function findKey(p: usize, end: usize, key: usize, keyBytes: usize): usize {
+  if (p >= end || load<u8>(p) != OPEN_OBJECT) return 0;
+  p = passSpace(p + 1, end);
+  while (p < end && load<u8>(p) == QUOTE) {
+    const name = p + 1;
+    const nameEnd = endOfString(name, end);
+    const isKey = isEscaped
+      ? hashOfText(name, nameEnd) == recordHash(key, keyBytes as u32)
+      : nameEnd - name == keyBytes && memory.compare(name, key, keyBytes) == 0;
+    p = passSpace(nameEnd + 1, end);
+    if (p >= end || load<u8>(p) != COLON) return 0;
+    p = passSpace(p + 1, end);
+    if (isKey) return p < end ? p : 0;
+    p = passSpace(endOfValue(p, end), end);
+    if (p >= end || load<u8>(p) != COMMA) return 0;
+    p = passSpace(p + 1, end);
+  }
+  return 0;
+}
+
+/**
+ * The hash of the value of the path in the record [start, end): that of a string of its decoded characters behind a quote,
+ * that of any other value of its bytes. Reads up to 15 bytes past the end. `hasField` tells whether there was one.
+ */
+export function fieldHash(start: usize, end: usize): u64 {
+  const value = findValue(start, end);
+  found = value != 0;
+  if (!found) return 0;
+  if (load<u8>(value) != QUOTE) return recordHash(value, (valueEnd - value) as u32);
+  // The value is the string that was passed over last.
+  return isEscaped ? hashOfValue(value, valueEnd - 1) : recordHash(value, (valueEnd - 1 - value) as u32);
+}
+
+let found: bool = false;
+
+/** Whether the last record had the field. */
+export function hasField(): bool {
+  return found;
+}
+
+/** The `recordHash` of a quote and the decoded characters behind it. */
+function hashOfValue(quote: usize, end: usize): u64 {
+  beginHash(LANE);
+  addToHash(LANE, quote, quote + 1);
+  addDecoded(quote + 1, end);
+  return hashOfPieces(LANE);
+}
+
+/** The `recordHash` of the decoded characters of a string. */
+function hashOfText(from: usize, to: usize): u64 {
+  beginHash(LANE);
+  addDecoded(from, to);
+  return hashOfPieces(LANE);
+}
+
+function addDecoded(p: usize, end: usize): void {
+  let plain = p;
+  while (p < end) {
+    if (load<u8>(p) != BACKSLASH) {
+      p += 1;
+      continue;
+    }
+    if (plain < p) addToHash(LANE, plain, p);
+    const decodedBytes = decodeEscape(p, end);
+    addToHash(LANE, DECODED, DECODED + decodedBytes);
+    p = min<usize>(escapeEnd, end);
+    plain = p;
+  }
+  if (plain < end) addToHash(LANE, plain, end);
+}
+
+let escapeEnd: usize = 0;
+
+/** Decodes the escape at `p` to `DECODED`. Returns its bytes in UTF-8; `escapeEnd` is the address behind it. */
+function decodeEscape(p: usize, end: usize): usize {
+  const letter: u32 = p + 1 < end ? load<u8>(p, 1) : 0;
+  escapeEnd = p + 2;
+  if (letter == 0x75) {
+    let code = hexAt(p + 2, end);
+    escapeEnd = p + 6;
+    // Two halves of one character.
+    if (code >= 0xd800 && code < 0xdc00 && p + 8 <= end && load<u16>(p, 6) == 0x755c) {
+      const low = hexAt(p + 8, end);
+      if (low >= 0xdc00 && low < 0xe000) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        escapeEnd = p + 12;
+      }
+    }
+    return storeCharacter(code);
+  }
+  let byte = letter;
+  if (letter == 0x62) byte = 0x08;
+  else if (letter == 0x66) byte = 0x0c;
+  else if (letter == 0x6e) byte = 0x0a;
+  else if (letter == 0x72) byte = 0x0d;
+  else if (letter == 0x74) byte = 0x09;
+  store<u8>(DECODED, byte as u8);
+  return 1;
+}
+
+/** The number of four hex digits. */
+function hexAt(p: usize, end: usize): u32 {
+  let code: u32 = 0;
+  for (let i: usize = 0; i < 4 && p + i < end; i++) {
+    const digit: u32 = load<u8>(p + i);
+    code = (code << 4) | (digit <= 0x39 ? digit & 0xf : (digit & 0xf) + 9);
+  }
+  return code;
+}
+
+/** Stores a character in UTF-8 at `DECODED`. Returns its bytes. */
+function storeCharacter(code: u32): usize {
+  if (code < 0x80) {
+    store<u8>(DECODED, code as u8);
+    return 1;
+  }
+  if (code < 0x800) {
+    store<u8>(DECODED, (0xc0 | (code >> 6)) as u8, 0);
+    store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 1);
+    return 2;
+  }
+  if (code < 0x10000) {
+    store<u8>(DECODED, (0xe0 | (code >> 12)) as u8, 0);
+    store<u8>(DECODED, (0x80 | ((code >> 6) & 0x3f)) as u8, 1);
+    store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 2);
+    return 3;
+  }
+  store<u8>(DECODED, (0xf0 | (code >> 18)) as u8, 0);
+  store<u8>(DECODED, (0x80 | ((code >> 12) & 0x3f)) as u8, 1);
+  store<u8>(DECODED, (0x80 | ((code >> 6) & 0x3f)) as u8, 2);
+  store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 3);
+  return 4;
+}

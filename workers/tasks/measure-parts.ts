@@ -1,0 +1,95 @@
+/**
+ * A task before the shuffle pass of a job that cuts the order where no pile ends: measures the parts of a pile, which it
+ * puts in order as that pass does. It writes nothing.
+ */
+import { inPhase } from '../../src/phase-clock.js';
+import { type PileTally, requireSameTally } from '../../src/pile-sets/pile-totals.js';
+import type { RecordOrder } from '../piles/record-order.js';
+import { openOrder, type PilesTask } from './open-order.js';
+
+/** Where all parts of a pile but the last one end, ascending: before the record of a rank in the pile, or of a key. */
+export type PartEnds =
+  | { readonly by: 'rank'; readonly ends: readonly number[] }
+  | { readonly by: 'key'; readonly ends: readonly bigint[] };
+
+export interface MeasurePartsTask extends PilesTask {
+  readonly pile: number;
+  /** What the pile must hold; of a pile that is cut, what the output has of it. */
+  readonly expected: PileTally;
+  readonly ends: PartEnds;
+}
+
+export interface PartMeasure extends PileTally {
+  readonly longestRecordBytes: number;
+}
+
+/** @returns each part, the last one too. @throws VerificationError if the pile is not as it was. */
+export async function measureParts(task: MeasurePartsTask): Promise<PartMeasure[]> {
+  const { pile, expected, ends, cutPile } = task;
+  const { order } = await openOrder(task, async () => {});
+  const parts = Array.from({ length: ends.ends.length + 1 }, () => ({ ...NOTHING }));
+  let rank = 0;
+  let part = 0;
+  const measure = (recordCount: number) => {
+    const count = pile === cutPile ? Math.min(recordCount, expected.records - rank) : recordCount;
+    for (let index = 0; index < count; ) {
+      const end = endOfPart(ends, part, order, rank, index, count);
+      addRecords(parts[part] ?? { ...NOTHING }, order, index, end);
+      if (end < count) part += 1;
+      index = end;
+    }
+    rank += count;
+  };
+  for (const { order: orderPile } of order.piles(pile, pile + 1)) {
+    await orderPile(async (recordCount) => inPhase('gather', () => measure(recordCount)));
+  }
+  const whole = parts.reduce((sum, each) => ({
+    records: sum.records + each.records,
+    recordBytes: sum.recordBytes + each.recordBytes,
+    checksum: BigInt.asUintN(64, sum.checksum + each.checksum),
+    longestRecordBytes: Math.max(sum.longestRecordBytes, each.longestRecordBytes),
+  }));
+  requireSameTally(pile, whole, expected);
+  return parts;
+}
+
+const NOTHING = { records: 0, recordBytes: 0, checksum: 0n, longestRecordBytes: 0 };
+
+/** @param rank of the record at index 0 in the pile. @returns the index before which the part ends, at most `count`. */
+function endOfPart(
+  { by, ends }: PartEnds,
+  part: number,
+  order: RecordOrder,
+  rank: number,
+  index: number,
+  count: number,
+): number {
+  const end = ends[part];
+  if (end === undefined) return count;
+  if (by === 'rank') return Math.max(index, Math.min(count, Number(end) - rank));
+  let low = index;
+  let high = count;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (order.keyAt(middle) < end) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function addRecords(
+  part: { -readonly [Name in keyof PartMeasure]: PartMeasure[Name] },
+  order: RecordOrder,
+  index: number,
+  end: number,
+): void {
+  const before = order.checksum;
+  order.hashInPlace(index, end);
+  part.checksum = BigInt.asUintN(64, part.checksum + order.checksum - before);
+  part.records += end - index;
+  for (let i = index; i < end; i++) {
+    const byteLength = order.byteLengthOf(i);
+    part.recordBytes += byteLength;
+    part.longestRecordBytes = Math.max(part.longestRecordBytes, byteLength);
+  }
+}
