@@ -12,8 +12,7 @@ import type { Weighing } from '../inputs/weigh-inputs.js';
 import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
-import { countGroups } from '../passes/count-pass.js';
-import type { Amount } from '../passes/group-amounts.js';
+import { type CountedGroup, type CountWork, countGroups } from '../passes/count-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
@@ -24,7 +23,7 @@ import { JobProgress } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
 import { createReadControl } from './work-plan.js';
 
-export interface CountedInputs extends ReadableInputs {
+export interface CountedInputs extends ReadableInputs, Pick<CountWork, 'field'> {
   /** In which each record comes once. */
   readonly weighing: Weighing;
   readonly site: { readonly kind: 'files' | 'stream' };
@@ -38,7 +37,7 @@ export async function countInputs(
   deviceGates: DeviceGates,
   tuning: Tuning,
   warn: JobScope['warn'],
-): Promise<readonly Amount[]> {
+): Promise<readonly CountedGroup[]> {
   const { inputs } = readable;
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, signal } = request;
   const { recordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));

@@ -105,7 +105,7 @@ export async function prepareShuffle(
   const findByShares = async (shared: SharedGroups) => {
     const noted = earlier?.manifest.shareWeights;
     if (noted !== undefined) return weighAsNoted(shared, noted);
-    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site };
+    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site, field: shared.shares.field };
     const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
     return weighByShares(shared, await countInputs(readable, request, memoryNeed, deviceGates, tuning, warn), framing);
   };

@@ -69,6 +69,8 @@ export interface KernelFunctions extends FramingFunctions {
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   takeKeptCount(): number;
+  sumOfField(table: number, count: number): bigint;
+  recordWithoutNumber(): number;
   seekField(path: number): void;
   fieldHash(start: number, end: number): bigint;
   hasField(): number;

@@ -28,7 +28,7 @@ export {
   takeHeld,
 } from './held';
 export { keepAll, keepUpTo, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
-export { fieldHash, hasField, seekField } from './json-field';
+export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
 export { splitByField, splitFieldPlace, missingRecord, splitByNone } from './split-keys';
 export {
   drawOffsets,
