@@ -41,6 +41,7 @@ const MIX = { groups: true, unit: true, total: true, max_epochs: true } as const
 const GROUP = { name: true, inputs: true, weight: true, share: true, max_epochs: true } as const;
 const MOST_GROUPS = 10_000;
 const MOST_NAME_CHARACTERS = 200;
+const MOST_UNIT_CHARACTERS = 2000;
 const ONE_EPOCH = 1;
 
 /** @throws UsageError */
@@ -157,6 +158,8 @@ function readUnit(unit: unknown): Pick<ShareRequest, 'unit' | 'field'> {
   if (unit === 'records' || unit === 'bytes') return { unit, field: undefined };
   if (typeof unit !== 'string' || !unit.startsWith('.'))
     throw new UsageError('`mix`: expected unit to be records, bytes or a field with a number, such as .n_tokens');
+  if (unit.length > MOST_UNIT_CHARACTERS)
+    throw new UsageError(`\`mix\`: unit has ${unit.length} characters; expected at most ${MOST_UNIT_CHARACTERS}`);
   return { unit, field: { name: unit, path: encodeFieldPath(parseFieldPath(unit, '`mix`: unit')) } };
 }
 
