@@ -1,5 +1,5 @@
 /** Wrong weights and mixes, each refused with one line; and what goes with them. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Mix, type ShuffleOptions, shuffle, UsageError } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -117,6 +117,10 @@ describe('a mix', () => {
     [both({ share: 1 }, { share: 1, max_epochs: 0 }), /max_epochs 0: expected a number of more than 0/],
     [both({ share: 1 }, { share: 1 }, {}), /expected unit to be records, bytes or a field/],
     [
+      both({ share: 1 }, { share: 1 }, { unit: `.${'n'.repeat(2000)}` }),
+      /unit has 2001 characters; expected at most 2000/,
+    ],
+    [
       both({ share: 1 }, { share: 1 }, { unit: '.n tokens' }),
       /`mix`: unit ".n tokens": expected the keys of a JSON field/,
     ],
@@ -129,6 +133,25 @@ describe('a mix', () => {
       /the group second has 2 records, and its share of the total is 2, 1.25 times as many; expected at most its max_epochs, 1/,
     ],
   ])('%j is refused', (mix, message) => expectRefusal({ mix }, message));
+
+  it.each([{}, { splitBy: '.id' }])('that makes copies goes with splits only by a field: %j', async (by) => {
+    writeFileSync(directory.path('a'), '{"id":1}\n{"id":2}\n{"id":3}\n');
+    writeFileSync(directory.path('b'), '{"id":4}\n');
+    const splits = [
+      { name: 'train', share: 0.5 },
+      { name: 'test', share: 0.5 },
+    ];
+    const mix = both({ share: 1 }, { share: 1 }, { unit: 'records', max_epochs: 9 }) as Mix;
+    const job = { mix, splits, output: directory.path('parts'), ...by };
+    if (!('splitBy' in by)) {
+      await expectRefusal(job, /copies that `mix` makes of a record would be in several of `splits`/);
+      return;
+    }
+    const { shards } = await run(job);
+    const [train, test] = shards.map((path) => new Set(readFileSync(path, 'utf8').split('\n').slice(0, -1)));
+    expect([...(train ?? [])].filter((line) => test?.has(line))).toEqual([]);
+    expect((train?.size ?? 0) + (test?.size ?? 0)).toBe(4);
+  });
 
   it('with weights beside it is refused', async () => {
     const mix: Mix = { groups: [{ name: 'x', inputs: '*', weight: 1 }] };
