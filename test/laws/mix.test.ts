@@ -84,11 +84,11 @@ describe('shares', () => {
     const inputs = fc.array(input, { minLength: 1, maxLength: 4 });
     const property = fc.asyncProperty(inputs, anySettings, async (texts, settings) => {
       const records = texts.map((text) => recordsOf(text, 0x0a));
-      const valueOf = (line: Buffer) => BigInt((JSON.parse(line.toString()) as { readonly n: number }).n);
+      const numberOf = (line: Buffer) => BigInt((JSON.parse(line.toString()) as { readonly n: number }).n);
       const plain = {
         shares: records.map((_, i) => BigInt(i + 1)),
         maxEpochs: records.map(() => 3n),
-        amounts: records.map((lines) => lines.reduce((sum, line) => sum + valueOf(line), 0n)),
+        amounts: records.map((lines) => lines.reduce((sum, line) => sum + numberOf(line), 0n)),
         total: undefined,
       };
       fc.pre(!plain.amounts.includes(0n));
