@@ -28,6 +28,7 @@ arguments.add_argument("seed")
 arguments.add_argument("-r", action="store_true")
 arguments.add_argument("-n", type=int)
 arguments.add_argument("--split", nargs=2, type=Fraction, default=(0, 1), metavar=("FROM", "TO"))
+arguments.add_argument("--key", choices=["position", "ordinal"], default="position")
 arguments.add_argument("files", nargs="+")
 call = arguments.parse_args()
 keyed = []
@@ -35,7 +36,7 @@ for ordinal, path in enumerate(call.files):
     position, key = 0, key_of(call.seed, str(ordinal))
     for line in open(path, "rb"):
         keyed.append((philox(key, position), ordinal, position, line))
-        position += len(line)
+        position += 1 if call.key == "ordinal" else len(line)
 first, end = (int(2**64 * share) for share in call.split)
 order = [line for key, *_, line in sorted(keyed) if first <= key < end]
 if call.r:

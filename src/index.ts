@@ -28,6 +28,7 @@ export type {
   IndexReport,
   InputWeight,
   JobProfile,
+  MemberReport,
   Mix,
   MixGroup,
   OutputCompression,
@@ -37,6 +38,8 @@ export type {
   ShuffleProgress,
   ShuffleReport,
   ShuffleStoreOptions,
+  ShuffleTogetherOptions,
+  ShuffleTogetherReport,
   SplitReport,
   SplitShards,
 } from './jobs/options.js';
@@ -45,6 +48,7 @@ export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export { shuffle } from './jobs/shuffle.js';
 export { shuffleRange } from './jobs/shuffle-range.js';
 export { shuffleStore } from './jobs/shuffle-store.js';
+export { shuffleTogether } from './jobs/shuffle-together.js';
 export {
   type CollectOptions,
   collectStore,

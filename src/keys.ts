@@ -9,6 +9,9 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 
+/** Whether the key of a record comes from the place of its first byte or from its ordinal in its input. */
+export type KeyRule = 'position' | 'ordinal';
+
 function lengthPrefixed(text: string): Buffer {
   const bytes = Buffer.from(text, 'utf8');
   const prefix = Buffer.alloc(8);

@@ -112,15 +112,18 @@ function paceOf(work: readonly { readonly seconds: number; readonly cost: number
   return cost > 0 && seconds > 0 ? seconds / cost : undefined;
 }
 
-/** Follows the events of a job. */
+/** Follows the events of a job, or of one member after the other. */
 export class JobEstimator {
-  readonly #ended: EndedPhase[] = [];
+  #ended: EndedPhase[] = [];
   #last: ShuffleProgress | undefined;
   #jobDone: number | undefined;
 
   /** `jobDone` never falls. */
   estimate(now: MeasuredProgress): JobEstimate {
-    if (this.#last !== undefined && this.#last.phase !== now.phase) this.#ended.push(endOf(this.#last));
+    if (this.#last?.member?.number !== now.member?.number) {
+      this.#ended = [];
+      this.#jobDone = undefined;
+    } else if (this.#last !== undefined && this.#last.phase !== now.phase) this.#ended.push(endOf(this.#last));
     this.#last = now;
     const { jobDone, jobSecondsLeft } = estimateJob(this.#ended, now);
     if (jobDone !== undefined) this.#jobDone = Math.max(this.#jobDone ?? 0, jobDone);

@@ -31,6 +31,7 @@ import {
   parseState,
   parseTempCompression,
   parseTempDir,
+  parseTogether,
   parseWeight,
   parseWhole,
 } from './option-values.js';
@@ -195,6 +196,11 @@ export const optionTable = [
   {
     name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
     help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
+    group: 'Order', commands: SHUFFLE,
+  },
+  {
+    name: 'key', value: 'KIND', sets: 'keys', parse: oneOf('position', 'ordinal'),
+    help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
     group: 'Order', commands: SHUFFLE,
   },
   {
@@ -398,6 +404,11 @@ export const optionTable = [
   {
     name: 'input-range', short: 'i', value: 'LO-HI', sets: 'range', parse: parseRange,
     help: 'shuffle the whole numbers from LO to HI, a line each, in place of inputs',
+    group: 'Input', commands: SHUFFLE,
+  },
+  {
+    name: 'together', value: 'FILE,FILE', sets: 'together', isRepeatable: true, parse: parseTogether,
+    help: 'shuffle files in one order that keeps them aligned, in a directory; repeat it for more such tuples',
     group: 'Input', commands: SHUFFLE,
   },
   {

@@ -131,6 +131,17 @@ export function parseTempDir(text: string, flag: string, previous: readonly stri
   return [...previous, parsePath(text, flag)];
 }
 
+/** Each tuple of paths, with commas between, is added to those before. */
+export function parseTogether(
+  text: string,
+  flag: string,
+  previous: readonly (readonly string[])[] = [],
+): readonly (readonly string[])[] {
+  const paths = text.split(',');
+  if (paths.length > 1 && !paths.includes('')) return [...previous, paths];
+  throw new UsageError(`${flag} ${text}: expected two files or more with commas between, as in R1.fq,R2.fq`);
+}
+
 /** Each list is added to those before, of either flag. */
 export function parseInputList(text: string, flag: string, previous: readonly InputList[] = []): readonly InputList[] {
   return [...previous, { flag, path: parsePath(text, flag) }];

@@ -110,6 +110,7 @@ export function jsonDisplay(stream: MessageStream, nowSeconds: () => number): Pr
         bytesPerSecond: Math.round(bytesPerSecond),
         secondsLeft: inTenths(secondsLeft),
         ...passOf(progress),
+        ...(progress.member !== undefined && { member: progress.member.number, members: progress.member.of }),
         jobDone: jobDone === undefined ? null : Math.round(jobDone * 1000) / 1000,
         jobSecondsLeft: inTenths(jobSecondsLeft),
       };
@@ -153,7 +154,9 @@ function describeTimeLeft({ jobSecondsLeft }: EstimatedProgress): string[] {
 /** The phases as people see them; programs get the library's own names. */
 function namePhase(progress: ShuffleProgress): string {
   const { pass, passes } = passOf(progress);
-  return pass === null ? progress.phase : `pass ${pass} of ${passes}`;
+  const { member } = progress;
+  const name = pass === null ? progress.phase : `pass ${pass} of ${passes}`;
+  return member === undefined ? name : `${name} for member ${member.number} of ${member.of}`;
 }
 
 /** `pass` is null in a phase that is no pass over the records. */

@@ -83,6 +83,8 @@ export interface SampleKeys {
 
 export interface Framing {
   readonly cut: Cut;
+  /** A record ends behind each `every`-th of a byte, counted from the first record; absent: more decides. */
+  readonly recordEnd?: { readonly byte: number; readonly every: number } | undefined;
   /** Absent: readers keep all records apart. */
   readonly sampleKeys?: SampleKeys;
   /**

@@ -73,10 +73,14 @@ export function warnOfNamesOfRecords(
   );
 }
 
-/** Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order. */
+/**
+ * Warns, in one line for all inputs, of reads whose mates are in another file: no two files get the same order.
+ * @param canAlign whether the caller can shuffle both files together.
+ */
 export function warnOfMates(
   inputs: readonly Input[],
   { framing, linesAssumed }: RecordFormat,
+  canAlign: boolean,
   onWarning: (line: string) => void,
 ): void {
   const names = new Set(inputs.map(({ path }) => withoutCodecSuffix(basename(path))));
@@ -89,8 +93,11 @@ export function warnOfMates(
     }),
   );
   if (named === undefined) return;
+  const advice = canAlign
+    ? 'give R1 and R2 to `together` (docs/ALIGNED.md)'
+    : `interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_FASTQ} (docs/FORMATS.md)`;
   onWarning(
-    `mates in two files do not stay aligned when they are shuffled, not even with the same seed: ${named}; interleave R1 and R2 first and give \`records.linesPerRecord\` ${2 * LINES_OF_FASTQ} (docs/FORMATS.md)`,
+    `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${named}; ${advice}`,
   );
 }
 

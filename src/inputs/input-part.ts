@@ -30,6 +30,8 @@ export type InputPart = {
   readonly inputKey: bigint;
   /** In a job with weights, of every part. */
   readonly weight?: Weight | undefined;
+  /** The ordinal of its first record, from which the keys come; undefined: they come from the places of the records. */
+  readonly firstOrdinal?: number | undefined;
 } & (
   | {
       readonly kind: 'range';
@@ -86,6 +88,8 @@ export interface Coverage {
   readonly trailerBytes: number;
   /** In a job with weights. */
   readonly weighed?: WeighedRecords | undefined;
+  /** The ordinals of these records, where the keys come from them. */
+  readonly ordinals?: { readonly start: number; readonly end: number } | undefined;
 }
 
 /** What a task counted of records that have a weight. */
@@ -133,21 +137,23 @@ export function recordsWithCopies({ weighed }: Coverage, weight: Weight = ONCE):
  * Turns a part of a slice into the part of an input for a task.
  * @param inputKey the generator key of the input.
  * @param countBefore how often the byte that the framing counts occurs before the position where the reader starts.
+ * @param firstOrdinal see `InputPart`.
  */
 export function inputPart(
   { inputs, gates, firstHeader, weighing }: ReadableInputs,
   { inputOrdinal, start, end, members }: SlicePart,
   inputKey: bigint,
   countBefore: number,
+  firstOrdinal?: number,
 ): InputPart {
   const input = inputs[inputOrdinal];
   if (input === undefined) throw new RangeError(`the plan names input ${inputOrdinal}, which does not exist`);
-  const of = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal] };
-  if (input.kind === 'stream') return { kind: 'stream', ...of, firstHeader, begin: input.begin };
-  if (input.kind === 'list') return { kind: 'list', ...of, list: input.list };
+  const whole = { inputOrdinal, path: input.path, inputKey, weight: weighing?.weights[inputOrdinal], firstOrdinal };
+  if (input.kind === 'stream') return { kind: 'stream', ...whole, firstHeader, begin: input.begin };
+  if (input.kind === 'list') return { kind: 'list', ...whole, list: input.list };
   const { version, codec, header } = input;
   const gate = gates[inputOrdinal] ?? UNGATED;
-  const file = { ...of, headerBytes: header.byteLength, version, gate };
+  const file = { ...whole, headerBytes: header.byteLength, version, gate };
   if (codec === undefined) return { kind: 'range', ...file, start, end: end ?? version.byteLength, countBefore };
   if (members === undefined) return { kind: 'compressed', ...file, codec: codec.name };
   return { kind: 'members', ...file, codec: codec.name, start, end: end ?? members.decodedEnd, members };

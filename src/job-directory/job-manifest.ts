@@ -36,6 +36,8 @@ const shape = object({
   seed: text,
   /** SHA-256 of the ids of the inputs; null: the ids are the ordinals. */
   inputIds: nullable(text),
+  /** Where the keys come from. Absent: from positions. */
+  keys: optional(oneOf('ordinal')),
   /** What a record is. */
   framing: text,
   /** The program that decompresses all inputs; null: none, or the first bytes of each input tell its codec. */

@@ -78,7 +78,7 @@ function idOf(text: string): string {
 }
 
 /** The files of a job in its job directory, beside locks and attempts at files. */
-const OWN_NAME = /^(manifest|commit|cuts|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
+const OWN_NAME = /^(manifest|member-\d+|commit|cuts|head|splits|done-\d{6,}|disk-\d+|[a-z0-9-]+\.index)$/;
 /** A data directory in a job directory that the user named. */
 const DATA_DIRECTORY_NAME = /^disk-\d+$/;
 const DATA_FILE_NAME = /^[a-z0-9-]+\.\d+\.pile$/;
@@ -90,7 +90,7 @@ export function isOwnName(name: string): boolean {
 /** What jobs call their directories, and temp directories of one job. */
 const DIRECTORY_NAME = /^\.pileshuf-([0-9a-f]{16}\.(job|out|disk-\d+)|[A-Za-z0-9]{6})$/;
 /** What a job puts into its staging directory, beside locks. */
-const STAGED_NAME = /^(owner|marker|shards|replaced|\d+\.part)$/;
+const STAGED_NAME = /^(owner|member-\d+|marker|shards|replaced|\d+\.part)$/;
 
 /** Whether a job may call a directory so; it removes the directory when it ends. */
 export function isNameOfJobDirectory(name: string): boolean {

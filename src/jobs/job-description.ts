@@ -67,6 +67,7 @@ export async function describeWithoutInputs(
     isResumable: false,
     seed,
     inputIds: null,
+    keys: undefined,
     framing: nameOfFormat({ framing: LINES, header: undefined }),
     decompressProgram: null,
     weights: undefined,
@@ -83,10 +84,11 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'framing' | 'decompressProgram' | 'weights'> {
-  const { decompressProgram, mixWords } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights'> {
+  const { decompressProgram, keys, mixWords } = request;
   return {
     inputIds: describeInputIds(inputIds),
+    keys: keys === 'position' ? undefined : keys,
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
     weights: mixWords.length === 0 ? undefined : [...mixWords],
@@ -144,6 +146,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
   const pairs: [what: string, then: unknown, now: unknown][] = [
     ['seed', manifest.seed, request.isSeedDrawn ? manifest.seed : request.seed],
     ['kind of records', manifest.framing, now.framing],
+    ['kind of keys', manifest.keys ?? 'position', now.keys ?? 'position'],
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],

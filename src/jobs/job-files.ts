@@ -258,7 +258,7 @@ async function isWorthKeeping(error: unknown, jobDirectory: string, mayHavePileS
 }
 
 /** Whether the inputs have changed or must be changed, or an unknown part of the work is wrong. */
-function canNeverResume(error: unknown): boolean {
+export function canNeverResume(error: unknown): boolean {
   const isOfInputs = error instanceof InputError && INPUTS_MUST_CHANGE.has(error.code);
   return isOfInputs || wouldFailAgain(error);
 }
@@ -268,6 +268,7 @@ const INPUTS_MUST_CHANGE: ReadonlySet<string> = new Set([
   'ERR_SAMPLE_KEY_REPEATED',
   'ERR_TOO_FEW_RECORDS',
   'ERR_FIELD_MISSING',
+  'ERR_COUNTS_DIFFER',
 ]);
 
 /**

@@ -6,7 +6,7 @@ import { PHASES, type Phase } from '../phase-clock.js';
 import { ignoreThrown } from './job.js';
 import type { JobProfile, PassSeconds, ShuffleOptions, ShuffleReport } from './options.js';
 
-const PASS1_KINDS: readonly TaskName[] = ['count', 'hold', 'scatter', 'scatter-held'];
+const PASS1_KINDS: readonly TaskName[] = ['count', 'count-records', 'hold', 'scatter', 'scatter-held'];
 
 /** Collects the profiles of tasks. */
 export class ProfileLog {

@@ -1,6 +1,12 @@
 /** The names of the options of the jobs, for `requireKnownOptions`. */
 import type { OptionNames } from '../known-options.js';
-import type { AppendOptions, IndexOptions, ShuffleOptions, ShuffleStoreOptions } from './options.js';
+import type {
+  AppendOptions,
+  IndexOptions,
+  ShuffleOptions,
+  ShuffleStoreOptions,
+  ShuffleTogetherOptions,
+} from './options.js';
 
 const RECORDS = { records: true, zeroTerminated: true, header: true, maxRecordBytes: true } as const;
 const DECODING = { decompressProgram: true, igzip: true } as const;
@@ -20,6 +26,7 @@ const TALK = { signal: true, onProgress: true, onWarning: true } as const;
 export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   inputs: true,
   inputIds: true,
+  keys: true,
   seed: true,
   repeat: true,
   splitBy: true,
@@ -62,3 +69,19 @@ export const SHUFFLE_STORE_OPTIONS: OptionNames<ShuffleStoreOptions> = {
 };
 
 export const INDEX_OPTIONS: OptionNames<IndexOptions> = { index: true, ...RECORDS, ...MACHINE, ...TALK };
+
+export const SHUFFLE_TOGETHER_OPTIONS: OptionNames<ShuffleTogetherOptions> = {
+  together: true,
+  output: true,
+  headCount: true,
+  shards: true,
+  compress: true,
+  force: true,
+  seed: true,
+  resume: true,
+  ...RECORDS,
+  ...DECODING,
+  ...TEMP,
+  ...MACHINE,
+  ...TALK,
+};

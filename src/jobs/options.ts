@@ -4,6 +4,7 @@
  */
 import type { InputIdRule } from '../inputs/ids.js';
 import type { NamedInput } from '../inputs/list-inputs.js';
+import type { KeyRule } from '../keys.js';
 import type { PhaseSeconds } from '../phase-clock.js';
 import type { JobPhase, PhaseCost } from '../plan/phase-costs.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
@@ -55,6 +56,8 @@ export interface ShuffleProgress {
   readonly bytesTotal: number | undefined;
   /** Seconds since this phase started. */
   readonly phaseSeconds: number;
+  /** The member that is being shuffled, where aligned files are; all else tells of its shuffle alone. */
+  readonly member?: { readonly number: number; readonly of: number } | undefined;
   /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
   readonly phases: readonly PhaseCost[];
 }
@@ -141,6 +144,12 @@ export interface ShuffleOptions {
    * `ordinal`.
    */
   readonly inputIds?: InputIdRule | undefined;
+  /**
+   * Where the key of a record comes from, beside the seed and its input. `position`: the place of its first byte.
+   * `ordinal`: its number in its input. With that, files of equal numbers of records get the same order; large files may be
+   * read once more, to count their records. Default `position`.
+   */
+  readonly keys?: KeyRule | undefined;
   /** A file, or a directory if `shards` is given. Default `-`, which means standard output. */
   readonly output?: string | undefined;
   /**
@@ -365,6 +374,60 @@ export interface JobProfile {
     readonly beganSeconds: number;
     readonly seconds: PhaseSeconds;
   }[];
+}
+
+export interface ShuffleTogetherOptions
+  extends Pick<
+    ShuffleOptions,
+    | 'headCount'
+    | 'seed'
+    | 'memoryBytes'
+    | 'tempDirs'
+    | 'tempCompress'
+    | 'workers'
+    | 'ioLimits'
+    | 'records'
+    | 'zeroTerminated'
+    | 'header'
+    | 'decompressProgram'
+    | 'igzip'
+    | 'maxRecordBytes'
+    | 'signal'
+    | 'onProgress'
+    | 'onWarning'
+  > {
+  /**
+   * Tuples of files, each with as many: `[['a_R1.fq', 'a_R2.fq'], ['b_R1.fq', 'b_R2.fq']]`. All files of a tuple have the
+   * same number of records, and record i of each belongs together. The files at one place of all tuples are a member of the
+   * output, named like the first of them. `.npy`, `.tfrecord` and `.tar` files have the records that their names say, and
+   * FASTQ four lines each unless `records` says otherwise.
+   */
+  readonly together: readonly (readonly string[])[];
+  /** A directory that is new or empty. All members appear in it at once. */
+  readonly output: string;
+  /** By count or by records. Default: one file for each member. */
+  readonly shards?: ShuffleOptions['shards'];
+  /** Default for one file: by its name. Default for shards: `none`. */
+  readonly compress?: OutputCompression | undefined;
+  /** Discards an unfinished job of this output. It never replaces a directory that holds something. Default false. */
+  readonly force?: boolean | undefined;
+  /** Resumes the unfinished job of this output. If there is none, starts a job that can be resumed. Default false. */
+  readonly resume?: boolean | undefined;
+}
+
+/** One member of the output. */
+export interface MemberReport extends Pick<ShuffleReport, 'bytes' | 'checksum'> {
+  readonly name: string;
+  /** Paths of its shards in order, or of its one file. */
+  readonly files: readonly string[];
+}
+
+export interface ShuffleTogetherReport extends Pick<ShuffleReport, 'records' | 'seed'> {
+  readonly members: readonly MemberReport[];
+  /** Members that an earlier attempt had shuffled. */
+  readonly resumedMembers: number;
+  /** Elapsed time. */
+  readonly seconds: { readonly total: number };
 }
 
 export interface AppendOptions

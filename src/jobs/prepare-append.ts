@@ -72,7 +72,7 @@ export async function prepareAppend(
   const listed = await listInputs(request.inputs, talk.onWarning, request.decompressProgram, talk.signal);
   refuseForeignFiles(listed.inputs, request);
   warnOfNamesOfRecords(listed.inputs, request, false, talk.onWarning);
-  warnOfMates(listed.inputs, request, talk.onWarning);
+  warnOfMates(listed.inputs, request, false, talk.onWarning);
   requireOutside(storeDirectory, 'the pile store', listed.directories);
   // An append has no headers, so no decoder asks for memory here.
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, request, () => '');

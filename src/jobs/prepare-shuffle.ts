@@ -58,7 +58,7 @@ export async function prepareShuffle(
   const listed = await listInputs(asked.inputs, onWarning, asked.decompressProgram, signal, isOutput);
   refuseForeignFiles(listed.inputs, asked);
   warnOfNamesOfRecords(listed.inputs, asked, true, onWarning);
-  warnOfMates(listed.inputs, asked, onWarning);
+  if (asked.keys === 'position') warnOfMates(listed.inputs, asked, true, onWarning);
   const inputIds = chooseInputIds(asked.inputIds, listed.inputs);
   const grouped = await groupJob(asked, listed.inputs);
   refuseToResumeStreams(asked, listed.inputs);

@@ -12,7 +12,7 @@ import { joinRecords } from '../formats/record-list.js';
 import type { InputIdRule } from '../inputs/ids.js';
 import type { AskedInput, NamedInput } from '../inputs/list-inputs.js';
 import { STANDARD_INPUT } from '../io/input-source.js';
-import { drawSeed } from '../keys.js';
+import { drawSeed, type KeyRule } from '../keys.js';
 import { requireKnownOptions } from '../known-options.js';
 import { readCpuCount, readMemory } from '../machine/limits.js';
 import { STANDARD_OUTPUT } from '../output/output-target.js';
@@ -100,6 +100,7 @@ export interface ShuffleRequest
     ResumeRequest,
     MixRequest {
   readonly inputIds: InputIdRule;
+  readonly keys: KeyRule;
   readonly seed: string;
   /** Whether records are drawn with replacement. */
   readonly repeat: boolean;
@@ -122,14 +123,21 @@ const DEFAULT_TEMP_LEVEL = 1;
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  const { inputIds = 'ordinal', seed, repeat = false } = options;
+  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   requireInputIds(inputIds);
+  // Callers without types may pass anything.
+  if (keys !== 'position' && keys !== 'ordinal')
+    throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
   const splitField = completeSplitField(options, output);
   const mix = completeMix(options);
   requireNoCopies({ ...output, ...mix, splitField });
+  if (keys === 'ordinal' && (mix.weights.length > 0 || mix.shares !== undefined))
+    throw new UsageError(
+      `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
+    );
   return {
     ...completeInputs(options),
     ...completeResume(options),
@@ -137,6 +145,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     ...completeMachine(options),
     ...completeTalk(options),
     inputIds,
+    keys,
     repeat,
     splitField,
     ...mix,

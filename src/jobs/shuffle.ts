@@ -53,10 +53,23 @@ import { scatterSettings, shuffleSettings } from './task-settings.js';
  * @throws PileshufError: one of its subclasses, with a stable `code` and a message of one line. If its `unfinishedJob` is
  *   set, the same call with `resume` continues the job.
  */
-export async function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
+export function shuffle(options: ShuffleOptions, tuning: Partial<Tuning> = {}): Promise<ShuffleReport> {
+  return shuffleCounted(options, tuning, () => {});
+}
+
+/**
+ * The same for one of several jobs whose inputs belong together.
+ * @param onCounts called between the passes with the number of records of each input, if the keys come from ordinals. If it
+ *   throws, the job fails. Not called if an earlier attempt had written all of the output.
+ */
+export async function shuffleCounted(
+  options: ShuffleOptions,
+  tuning: Partial<Tuning>,
+  onCounts: (recordCounts: Float64Array) => void,
+): Promise<ShuffleReport> {
   const profile = new ProfileLog();
   const { value, seconds } = await runJob(options, async (scope) => {
-    const prepared = await prepareShuffle(options, tuning, scope);
+    const prepared = { ...(await prepareShuffle(options, tuning, scope)), onCounts };
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
@@ -88,7 +101,7 @@ function openSite(prepared: PreparedShuffle, scope: JobScope): Promise<OpenSite>
 
 async function shuffleAt(
   site: OpenSite,
-  prepared: PreparedShuffle,
+  prepared: PreparedShuffle & { readonly onCounts: (recordCounts: Float64Array) => void },
   stop: JobStop,
   progress: JobProgress,
   profile: ProfileLog,
@@ -116,6 +129,7 @@ async function shuffleAt(
     ...prepared,
     inputs: prepared.inputsToRead,
     slices: plan.slices,
+    keys: request.keys,
     keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
     settings: scatterSettings(
       threads,
@@ -138,6 +152,7 @@ async function shuffleAt(
   const watched = () => prepared.spaceWatch?.during(scatter, stop) ?? scatter();
   const pass1 = await progress.during('scatter', plan.inputBytes, watched);
   const all = pass1.value;
+  prepared.onCounts(all.recordCounts);
 
   const second = await threadsOfPass2(threads, plan, { ramPool, recordMemory }, all, profile.add, releases);
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, all.held, {

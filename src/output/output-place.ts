@@ -50,7 +50,7 @@ export interface FileIdentity {
   readonly identity: string;
 }
 
-const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
+export const NAMES_OF_STANDARD_OUTPUT = new Set([STANDARD_OUTPUT, '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 /**
  * Finds out what `output` names now. `requireReplaceable` checks whether the job may replace what exists there.

@@ -43,6 +43,7 @@ const reportShape: Shape<SliceReport> = object({
       addedBytes: wholeNumber(),
       trailerBytes: wholeNumber(),
       weighed: optional(object({ records: wholeNumber(), undrawnRecords: wholeNumber(), undrawnBytes: wholeNumber() })),
+      ordinals: optional(object({ start: wholeNumber(), end: wholeNumber() })),
     }),
   ),
   longestRecordBytes: wholeNumber(),

@@ -1,14 +1,15 @@
 /**
  * Counts, for framings that need it to start in the middle of an input, how often their byte occurs before each range of
- * the input.
+ * the input. Where keys come from ordinals, it counts the byte behind which records end, too.
  */
 import type { ReadSettings } from '../../workers/settings.js';
 import type { CountTask } from '../../workers/tasks/count-byte.js';
-import { readerStart } from '../formats/framing.js';
+import { type Framing, readerStart } from '../formats/framing.js';
 import { framingOf } from '../formats/framing-table.js';
 import type { ReadableInputs } from '../inputs/input-part.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { UNGATED } from '../job-control.js';
+import type { KeyRule } from '../keys.js';
 import type { Slice, SlicePart } from '../plan/slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { Threads } from './threads.js';
@@ -17,6 +18,8 @@ import type { Threads } from './threads.js';
 export interface CutInputs extends ReadableInputs {
   readonly slices: readonly Slice[];
   readonly settings: ReadSettings;
+  /** Absent: `position`. */
+  readonly keys?: KeyRule;
 }
 
 /** The count before the position where the reader of a part starts. */
@@ -33,14 +36,14 @@ export async function countBeforeRanges(
 ): Promise<CountBefore> {
   const { inputs, gates, settings } = work;
   const framing = settings.framing === undefined ? undefined : framingOf(settings.framing);
-  const cut = framing?.cut;
-  if (framing === undefined || cut?.kind !== 'after-counting') return () => 0;
+  const byte = framing && byteToCount(framing, work.keys);
+  if (framing === undefined || byte === undefined) return () => 0;
   const startsOfInput = startsToCountTo(work, isDone);
   const counts = new Map<number, Map<number, number>>();
   const tasks: { ordinal: number; start: number; task: CountTask }[] = [];
   for (const [ordinal, starts] of startsOfInput) {
     const input = inputs[ordinal];
-    if (input?.kind !== 'file') continue;
+    if (input?.kind !== 'file' || input.codec !== undefined) continue;
     counts.set(ordinal, new Map());
     const headerBytes = headerBytesOf(input);
     let before = headerBytes;
@@ -48,7 +51,7 @@ export async function countBeforeRanges(
       const end = readerStart(framing, start, headerBytes);
       const { path, version } = input;
       const gate = gates[ordinal] ?? UNGATED;
-      tasks.push({ ordinal, start, task: { job: settings, path, version, gate, byte: cut.byte, start: before, end } });
+      tasks.push({ ordinal, start, task: { job: settings, path, version, gate, byte, start: before, end } });
       before = end;
     }
   }
@@ -65,6 +68,12 @@ export async function countBeforeRanges(
     }
   }
   return ({ inputOrdinal, start }) => counts.get(inputOrdinal)?.get(start) ?? 0;
+}
+
+/** Undefined: no byte need be counted. */
+function byteToCount({ cut, recordEnd }: Framing, keys: KeyRule | undefined): number | undefined {
+  if (cut.kind === 'after-counting') return cut.byte;
+  return keys === 'ordinal' && cut.kind === 'anywhere' ? recordEnd?.byte : undefined;
 }
 
 /** The positions in each input where ranges start, in order. */
@@ -86,6 +95,6 @@ function startsToCountTo(
   return startsOfInput;
 }
 
-function headerBytesOf(input: Input | undefined): number {
+export function headerBytesOf(input: Input | undefined): number {
   return input?.kind === 'file' ? input.header.byteLength : 0;
 }

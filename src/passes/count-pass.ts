@@ -3,7 +3,7 @@
  * costs one reading of the inputs, and writes nothing.
  */
 import type { ReadSettings } from '../../workers/settings.js';
-import type { CountedPart, NumberField } from '../../workers/tasks/count-records.js';
+import type { CountedRecords, NumberField } from '../../workers/tasks/count-records.js';
 import { inputPart, readBytesOf } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
 import type { Slice } from '../plan/slices.js';
@@ -38,18 +38,18 @@ export async function countGroups(work: CountWork, threads: Threads): Promise<re
   const amounts = new GroupAmounts(weighing);
   const sums = weighing.groups.map(() => 0n);
   let readBytes = 0;
-  const count = (slice: Slice): Promise<readonly CountedPart[]> => {
+  const count = (slice: Slice): Promise<CountedRecords> => {
     // A count needs no key.
     const parts = slice.map((part) => inputPart(work, part, 0n, countBefore(part)));
-    return threads.pool.run('count-records', { job: settings, parts, field });
+    return threads.pool.run('count-records', { job: settings, parts, field, isPreparation: false });
   };
-  const take = (counted: readonly CountedPart[]) => {
-    for (const { coverage, sum } of counted) {
-      check.add(coverage);
-      amounts.add(coverage);
-      readBytes += readBytesOf(coverage);
-      const group = weighing.groupOf[coverage.inputOrdinal] ?? 0;
-      sums[group] = (sums[group] ?? 0n) + sum;
+  const take = ({ coverage, sums: ofParts }: CountedRecords) => {
+    for (const [i, part] of coverage.entries()) {
+      check.add(part);
+      amounts.add(part);
+      readBytes += readBytesOf(part);
+      const group = weighing.groupOf[part.inputOrdinal] ?? 0;
+      sums[group] = (sums[group] ?? 0n) + (ofParts[i] ?? 0n);
     }
   };
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);

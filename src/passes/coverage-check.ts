@@ -19,12 +19,15 @@ export class CoverageCheck {
   readonly #weights: readonly Weight[] | undefined;
   /** With all copies. */
   #recordBytes = 0;
+  /** Of each input, where the keys come from ordinals; else 0. */
+  readonly recordCounts: Float64Array;
 
   /** @param weights of each input; absent: each record comes once. */
   constructor(inputs: readonly Input[], weights?: readonly Weight[]) {
     this.#inputs = inputs;
     this.#weights = weights;
     this.#isCovered = new Uint8Array(inputs.length);
+    this.recordCounts = new Float64Array(inputs.length);
   }
 
   /** Sets the header of a stream. Call it before `add` with a part of that stream. */
@@ -44,9 +47,16 @@ export class CoverageCheck {
       if (end === start) return;
       throw new VerificationError(`${inputName(input.path)} was read whole, and again from byte ${start} on`);
     }
+    this.recordCounts[inputOrdinal] = (this.recordCounts[inputOrdinal] ?? 0) + countOf(part);
     const header = this.#headerOf(input, inputOrdinal);
     if (part.inputBytes !== undefined) requireRecordBytes(header, part.inputBytes, inputName(input.path));
-    if (start === header.byteLength && end === endOfRecords(input, [part]) && !this.#partsOfInput.has(inputOrdinal)) {
+    const isFromFirst = (part.ordinals?.start ?? 0) === 0;
+    if (
+      isFromFirst &&
+      start === header.byteLength &&
+      end === endOfRecords(input, [part]) &&
+      !this.#partsOfInput.has(inputOrdinal)
+    ) {
       this.#isCovered[inputOrdinal] = 1;
       return;
     }
@@ -77,6 +87,10 @@ export class CoverageCheck {
   }
 }
 
+function countOf({ ordinals }: Coverage): number {
+  return ordinals === undefined ? 0 : ordinals.end - ordinals.start;
+}
+
 /** The error for piles, or an index, that did not get the bytes that were read. */
 export function bytesMissing(takenBytes: number, readBytes: number): VerificationError {
   return new VerificationError(
@@ -101,6 +115,7 @@ function requireTiled(input: Input, header: InputHeader, parts: readonly Coverag
   const recordsEnd = endOfRecords(input, parts);
   if (recordsEnd === undefined) throw new VerificationError(`${inputName(input.path)} was not read to its end`);
   let end = header.byteLength;
+  let ordinal = 0;
   const inOrder = parts.filter((part) => part.end > part.start).sort((a, b) => a.start - b.start);
   for (const part of inOrder) {
     if (part.start !== end) {
@@ -109,6 +124,13 @@ function requireTiled(input: Input, header: InputHeader, parts: readonly Coverag
       );
     }
     end = part.end;
+    if (part.ordinals === undefined) continue;
+    if (part.ordinals.start !== ordinal) {
+      throw new VerificationError(
+        `${inputName(input.path)}: the records from byte ${part.start} on were counted from ${part.ordinals.start} on, expected ${ordinal}`,
+      );
+    }
+    ordinal = part.ordinals.end;
   }
   if (end !== recordsEnd)
     throw new VerificationError(`${inputName(input.path)} was read up to byte ${end}, expected ${recordsEnd}`);

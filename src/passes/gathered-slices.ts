@@ -58,6 +58,11 @@ export class GatheredSlices {
     return this.#groups?.amounts;
   }
 
+  /** Of each input, where the keys come from ordinals; else 0. */
+  get recordCounts(): Float64Array {
+    return this.#coverage.recordCounts;
+  }
+
   get header(): Header | undefined {
     return this.#firstHeader?.header;
   }

@@ -10,7 +10,7 @@ import { PileshufError, RecordOverMemoryError } from '../errors.js';
 import type { PileTotals } from '../pile-sets/pile-totals.js';
 import { takenBytes } from '../pile-sets/ram-pool.js';
 import { type HoldPlan, heldPass2Bytes } from '../plan/hold-plan.js';
-import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
+import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { GatheredSlices } from './gathered-slices.js';
 import { runTasks, tasksAtOnce } from './run-tasks.js';
 import { removePileSet, type ScatterOutcome, type ScatterWork, scatterTask, takeVerified } from './scatter-pass.js';
@@ -33,7 +33,7 @@ export interface HoldWork extends ScatterWork {
 export async function holdInputs(work: HoldWork, threads: Threads): Promise<ScatterOutcome> {
   const { slices, hold, settings } = work;
   const { pool, stop, control } = threads;
-  const countBefore = await countBeforeRanges(work, threads, () => false);
+  const before = await lookBeforeRanges(work, threads, () => false);
   const held = new Map<number, HeldResult>();
   const scattered = new Map<number, ScatterResult>();
   const setAside: number[] = [];
@@ -43,7 +43,7 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
     else held.set(slice, result);
   };
   const read = (slice: number) => {
-    const task = scatterTask(work, slice, countBefore);
+    const task = scatterTask(work, slice, before);
     const run = () => pool.run('hold', { ...task, hold });
     return unlessNoRoom(task, () => takeVerified(task, run, work.onWarning));
   };
@@ -64,13 +64,13 @@ export async function holdInputs(work: HoldWork, threads: Threads): Promise<Scat
   }
 
   const scatter = ([slice, result]: [number, HeldResult]) => {
-    const task = scatterTask(work, slice, countBefore);
+    const task = scatterTask(work, slice, before);
     const { job, pileSetName } = task;
     const run = () => pool.run('scatter-held', { job, pileSetName, hold, held: result });
     return unlessNoRoom(task, () => takeVerified(task, run, work.onWarning));
   };
   await runTasks(ordered, scatter, (result, [slice]) => take(result, slice), tasksAtOnce(threads), stop);
-  if (setAside.length > 0) await scatterAlone(work, threads, setAside, countBefore, scattered);
+  if (setAside.length > 0) await scatterAlone(work, threads, setAside, before, scattered);
   const gathered = new GatheredSlices(work, settings.layout.pileCount);
   for (const [slice, result] of scattered) gathered.add(slice, result);
   return outcomeOf(gathered, gathered.piles());
@@ -99,7 +99,7 @@ async function scatterAlone(
   work: HoldWork,
   { pool, control, stop }: Threads,
   slices: readonly number[],
-  countBefore: CountBefore,
+  before: BeforePart,
   scattered: Map<number, ScatterResult>,
 ): Promise<void> {
   const { settings, onWarning } = work;
@@ -111,7 +111,7 @@ async function scatterAlone(
   control.setSpare(settings.memoryNeed.budgetBytes - poolBytes - arenasBytes);
   const again = { ...work, settings: { ...settings, jobName: threads.jobName } };
   const scatter = (slice: number) => {
-    const task = scatterTask(again, slice, countBefore);
+    const task = scatterTask(again, slice, before);
     return takeVerified(task, () => threads.pool.run('scatter', task), onWarning);
   };
   await runTasks(slices, scatter, (result, slice) => scattered.set(slice, result), tasksAtOnce(threads), stop);
@@ -139,8 +139,8 @@ function hasRoomForPass2(
 }
 
 function outcomeOf(
-  { header, recordEnds, decoders, leftOut, groups }: GatheredSlices,
+  { header, recordEnds, recordCounts, decoders, leftOut, groups }: GatheredSlices,
   piles: ReturnType<GatheredSlices['piles']>,
 ) {
-  return { ...piles, header, recordEnds, decoders, leftOut, groups, resumedCount: 0 };
+  return { ...piles, header, recordEnds, recordCounts, decoders, leftOut, groups, resumedCount: 0 };
 }

@@ -9,6 +9,7 @@ import type { SampleKeys } from '../formats/framing.js';
 import { type FramingSpec, framingOf } from '../formats/framing-table.js';
 import { repeatedKey, type SamplePlace } from '../inputs/repeated-keys.js';
 import type { FinishedRange, KeyedSample } from '../job-directory/finished-ranges.js';
+import type { KeyRule } from '../keys.js';
 import { hearSignals } from '../pause.js';
 
 /** Positions that are tried at a time: some milliseconds. */
@@ -24,6 +25,8 @@ export interface SampleSource {
   readonly recordEnds: Float64Array;
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
+  /** Absent: `position`. */
+  readonly keys?: KeyRule;
   readonly sampleKeys: SampleKeys;
   readonly signal: AbortSignal | undefined;
 }
@@ -57,17 +60,19 @@ export async function neighboursOfOneKey([one, other]: Neighbours, source: Sampl
 
 /** @throws VerificationError if no input has such a sample. */
 async function placeOf({ key }: KeyedSample, source: SampleSource): Promise<SamplePlace> {
-  const { inputs, recordEnds, keyOf, sampleKeys, signal } = source;
+  const { inputs, recordEnds, keyOf, keys, sampleKeys, signal } = source;
   const { wasm } = new Kernel();
-  const step = sampleKeys.alignment;
+  const isByOrdinal = keys === 'ordinal';
   for (const [inputOrdinal, { path }] of inputs.entries()) {
     const inputKey = keyOf(inputOrdinal);
-    const end = recordEnds[inputOrdinal] ?? 0;
+    const endPosition = recordEnds[inputOrdinal] ?? 0;
+    // No record is smaller than the alignment.
+    const [step, end] = isByOrdinal ? [1, endPosition / sampleKeys.alignment] : [sampleKeys.alignment, endPosition];
     for (let start = 0; start < end; start += POSITIONS_TOGETHER * step) {
       await hearSignals(signal);
       const count = Math.min(POSITIONS_TOGETHER, Math.ceil((end - start) / step));
       const position = Number(wasm.findPosition(inputKey, BigInt(`0x${key}`), BigInt(start), step, count));
-      if (position >= 0) return { inputOrdinal, path, position };
+      if (position >= 0) return { inputOrdinal, path, position: isByOrdinal ? undefined : position };
     }
   }
   throw new VerificationError(

@@ -22,11 +22,12 @@ import {
   type PileSetOfSlice,
   pileSetName,
 } from '../job-directory/pile-set-commits.js';
+import type { KeyRule } from '../keys.js';
 import { pileSetFiles, roleOf } from '../pile-sets/pile-layout.js';
 import { sumTotals } from '../pile-sets/pile-totals.js';
 import type { Slice } from '../plan/slices.js';
+import { type BeforePart, lookBeforeRanges } from './before-ranges.js';
 import { type KeptPileSets, readCommittedSlices, removeLeftovers } from './committed-slices.js';
-import { type CountBefore, countBeforeRanges } from './count-before-ranges.js';
 import { bytesMissing } from './coverage-check.js';
 import { GatheredSlices } from './gathered-slices.js';
 import type { GroupAmount } from './group-amounts.js';
@@ -42,6 +43,8 @@ export interface ScatterWork extends ReadableInputs {
   /** The generator key of an input. */
   readonly keyOf: (inputOrdinal: number) => bigint;
   readonly settings: ScatterSettings;
+  /** Where the keys of records come from; absent: from their positions in bytes. */
+  readonly keys?: KeyRule;
   /** Part of the names of pile sets, unique to this attempt at the job. */
   readonly attempt: string;
   readonly onWarning: (line: string) => void;
@@ -53,6 +56,8 @@ export interface ScatterOutcome extends ScatteredPiles {
   readonly header: Header | undefined;
   /** Where the records of each input end, in decoded bytes. */
   readonly recordEnds: Float64Array;
+  /** The number of records of each input, where the keys come from ordinals; else 0. */
+  readonly recordCounts: Float64Array;
   readonly leftOut: LeftOut;
   /** How many pile sets an earlier attempt at the job had committed. */
   readonly resumedCount: number;
@@ -75,7 +80,7 @@ export async function scatterInputs(
   const { pool, stop, control } = threads;
   const gathered = new GatheredSlices(work, work.settings.layout.pileCount);
   const resumedCount = kept === undefined ? 0 : await takeOver(work, kept, gathered, threads);
-  const countBefore = await countBeforeRanges(work, threads, (slice) => gathered.has(slice));
+  const before = await lookBeforeRanges(work, threads, (slice) => gathered.has(slice));
   const left = [...work.slices.keys()].filter((slice) => !gathered.has(slice));
   const commits = kept === undefined ? undefined : commitsOf(work, gathered, threads);
   const take = (result: ScatterResult, slice: number) => {
@@ -84,20 +89,22 @@ export async function scatterInputs(
     commits?.add({ slice, pileSet: result.pileSet });
   };
   const scatter = async (slice: number): Promise<ScatterResult> => {
-    const task = scatterTask(work, slice, countBefore);
+    const task = scatterTask(work, slice, before);
     return takeVerified(task, () => pool.run('scatter', task), work.onWarning);
   };
   await committing(commits, () => runTasks(left, scatter, take, tasksAtOnce(threads), stop));
-  const { header, recordEnds, decoders, leftOut, groups } = gathered;
-  return { ...gathered.piles(), header, recordEnds, decoders, leftOut, groups, resumedCount };
+  const { header, recordEnds, recordCounts, decoders, leftOut, groups } = gathered;
+  const found = { header, recordEnds, recordCounts, decoders, leftOut, groups };
+  return { ...gathered.piles(), ...found, resumedCount };
 }
 
 /** The task that scatters one slice. */
-export function scatterTask(work: ScatterWork, slice: number, countBefore: CountBefore): ScatterTask {
+export function scatterTask(work: ScatterWork, slice: number, before: BeforePart): ScatterTask {
   const { settings, attempt, keyOf } = work;
-  const parts = (work.slices[slice] ?? []).map((part) =>
-    inputPart(work, part, keyOf(part.inputOrdinal), countBefore(part)),
-  );
+  const parts = (work.slices[slice] ?? []).map((part) => {
+    const { count, records } = before(part);
+    return inputPart(work, part, keyOf(part.inputOrdinal), count, records);
+  });
   return { job: settings, pileSetName: pileSetName(slice, attempt), parts };
 }
 

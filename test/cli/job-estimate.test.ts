@@ -215,3 +215,22 @@ describe.each(recorded)('a real job with $title', ({ seconds, expectedCosts, kno
     }
   });
 });
+
+it('begins anew with each member of aligned files', () => {
+  const estimator = new JobEstimator();
+  const at = (number: number, bytesDone: number) =>
+    estimator.estimate({
+      phase: 'shuffle',
+      bytesDone,
+      bytesResumed: 0,
+      bytesTotal: 100,
+      phaseSeconds: bytesDone / 10,
+      phases: [{ phase: 'shuffle', cost: 1 }],
+      bytesPerSecond: 10,
+      secondsLeft: (100 - bytesDone) / 10,
+      member: { number, of: 2 },
+    }).jobDone;
+  expect(at(1, 90)).toBeGreaterThan(0.8);
+  expect(at(1, 10)).toBeGreaterThan(0.8);
+  expect(at(2, 10)).toBeLessThan(0.5);
+});

@@ -99,7 +99,15 @@ describe('the words of a range', () => {
   it('are refused with every option that is about anything else', () => {
     const values: Readonly<Record<string, string>> = {
       ...{ 'shard-bytes': '1M', delimiter: 'x', 'length-prefixed': 'u32le', 'max-record': '1M', memory: '1G' },
-      ...{ 'temp-compress': 'zstd', 'io-limit': '/=1', 'input-ids': 'path', split: 'a=0.5,b=0.5', weight: 'a=1' },
+      ...{
+        'temp-compress': 'zstd',
+        'io-limit': '/=1',
+        'input-ids': 'path',
+        split: 'a=0.5,b=0.5',
+        weight: 'a=1',
+        key: 'ordinal',
+        together: 'a,b',
+      },
     };
     const goes =
       /^(input-range|head-count|repeat|zero-terminated|output|shards|shard-records|compress|prefix|force|seed|random-source|workers|progress|quiet)$/;

@@ -61,6 +61,8 @@ describe.skipIf(!isOnPath('python3'))('examples/order.py', () => {
     [['42'], {}],
     [['42', '-n', '7'], { headCount: 7 }],
     [['Ł', '-r', '-n', '900'], { headCount: 900, repeat: true }],
+    [['42', '--key', 'ordinal'], { keys: 'ordinal' as const }],
+    [['42', '--key', 'ordinal', '-r', '-n', '9'], { keys: 'ordinal' as const, headCount: 9, repeat: true }],
   ])('prints the same with %j', async (words, options) => {
     const inputs = ['one', 'two', 'none'].map((name) => directory.path(name));
     for (const [i, path] of inputs.entries()) writeFileSync(path, LINES.slice(0, [1090, 8890, 0][i]));

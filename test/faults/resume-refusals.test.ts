@@ -139,6 +139,7 @@ describe('an unfinished job', () => {
       () => ({ more: ['--header', '1'] }),
       differs('kind of records', '"delimited 0a"', '"delimited 0a, header lines 1"'),
     ],
+    ['kind of keys', () => ({ more: ['--key', 'ordinal'] }), differs('kind of keys', '"position"', '"ordinal"')],
     ['number of shards', () => ({ shards: ['--shards', '4'] }), differs('cut into shards', '.*:3}', '.*:4}')],
     [
       'rule for shards',

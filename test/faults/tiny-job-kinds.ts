@@ -33,6 +33,8 @@ export interface TinyJobKind {
   readonly factors?: readonly string[];
   /** Shares of the records, of each input; it comes twice at most. */
   readonly shares?: readonly number[];
+  /** Whether keys come from ordinals. */
+  readonly byOrdinal?: boolean;
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -155,6 +157,8 @@ const REPLACED_SPLITS: TinyJobKind = {
 const WEIGHED: TinyJobKind = { name: 'lines with weights, on disk', tuning: ON_DISK, factors: ['1.5', '0.4', '2'] };
 /** Its inputs are counted first. */
 const SHARED: TinyJobKind = { name: 'lines by shares, on disk', tuning: ON_DISK, shares: [1, 2, 3] };
+/** The records before each slice are counted. */
+const BY_ORDINAL: TinyJobKind = { name: 'a file in the order of ordinals, on disk', tuning: ON_DISK, byOrdinal: true };
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -178,6 +182,7 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   REPLACED_SPLITS,
   WEIGHED,
   SHARED,
+  BY_ORDINAL,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -238,6 +243,11 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
     ...resumable(SHARED),
     name: 'lines by shares, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
+  },
+  {
+    ...resumable(BY_ORDINAL),
+    name: 'a file in the order of ordinals, resumed in pass 1',
+    before: { resumable: true, at: 'in pass 1' },
   },
   {
     ...resumable(REPLACED_SHARDS),

@@ -118,6 +118,7 @@ export class TinyJob {
         groups: kind.shares.map((share, i) => ({ name: `group ${i}`, inputs: `*input-${i}`, share })),
       },
       weights: kind.factors?.map((factor, i) => ({ glob: `*input-${i}`, factor })),
+      keys: kind.byOrdinal === true ? 'ordinal' : undefined,
       onWarning: (line) => this.warnings.push(line),
     };
   }

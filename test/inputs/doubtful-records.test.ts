@@ -23,7 +23,7 @@ function warningsOf(names: readonly string[], format = assumed, keepsHeaders = t
 
 function mateWarningsOf(names: readonly string[], format = fourLines): string[] {
   const warnings: string[] = [];
-  warnOfMates(streams(names), format, (line) => warnings.push(line));
+  warnOfMates(streams(names), format, true, (line) => warnings.push(line));
   return warnings;
 }
 
@@ -78,7 +78,17 @@ describe('names of mates', () => {
     'SRR000001_2.fq',
   ])('%s', (name) => {
     expect(mateWarningsOf([name, 'other'])).toEqual([
-      `mates in two files do not stay aligned when they are shuffled, not even with the same seed: ${name}; interleave R1 and R2 first and give \`records.linesPerRecord\` 8 (docs/FORMATS.md)`,
+      `mates in two files do not stay aligned when they are shuffled by themselves, not even with the same seed: ${name}; give R1 and R2 to \`together\` (docs/ALIGNED.md)`,
+    ]);
+  });
+
+  it('cannot be shuffled together into a store', () => {
+    const warnings: string[] = [];
+    warnOfMates(streams(['a_R1.fq']), fourLines, false, (line) => warnings.push(line));
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        'a_R1.fq; interleave R1 and R2 first and give `records.linesPerRecord` 8 (docs/FORMATS.md)',
+      ),
     ]);
   });
 
@@ -106,7 +116,7 @@ describe('names of mates', () => {
 
   it('make one line for all inputs', () => {
     expect(mateWarningsOf(['a_R1.fastq', 'a_R2.fastq', 'b_R1.fastq'])).toEqual([
-      expect.stringContaining('same seed: a_R1.fastq and 2 other inputs; interleave'),
+      expect.stringContaining('same seed: a_R1.fastq and 2 other inputs; give R1'),
     ]);
   });
 

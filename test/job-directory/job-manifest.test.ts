@@ -30,6 +30,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'Ł\u0000 1',
   inputIds: 'ef',
+  keys: 'ordinal',
   framing: 'delimited 0a',
   headCount: 7,
   weights: ['wiki*=2.5', 'b=0'],

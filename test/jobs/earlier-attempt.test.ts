@@ -48,6 +48,7 @@ const manifest: JobManifest = {
   isResumable: true,
   seed: 'seed',
   inputIds: null,
+  keys: undefined,
   framing: 'delimited 0a',
   decompressProgram: null,
   headCount: undefined,

@@ -48,14 +48,16 @@ export function referenceOrder(
  * @param recordsOfInputs of each input all that it holds, from its first record to the last byte.
  * @param headerBytes before the first record of each input.
  * @param inputIds by default the ordinals.
+ * @param keys where they come from.
  */
 export function orderRecords(
   recordsOfInputs: readonly (readonly Buffer[])[],
   seed: string,
   headerBytes: readonly number[] = [],
   inputIds: readonly string[] = recordsOfInputs.map((_, ordinal) => String(ordinal)),
+  keys: 'position' | 'ordinal' = 'position',
 ): Buffer[] {
-  return keyedOrder(recordsOfInputs, seed, headerBytes, inputIds).map(({ record }) => record);
+  return keyedOrder(recordsOfInputs, seed, headerBytes, inputIds, keys).map(({ record }) => record);
 }
 
 /** The same with the keys. */
@@ -64,12 +66,13 @@ export function keyedOrder(
   seed: string,
   headerBytes: readonly number[] = [],
   inputIds: readonly string[] = recordsOfInputs.map((_, ordinal) => String(ordinal)),
+  keys: 'position' | 'ordinal' = 'position',
 ): { readonly key: bigint; readonly record: Buffer }[] {
   const keyed = recordsOfInputs.flatMap((records, ordinal) => {
     const ofInput = inputKey(seed, inputIds[ordinal] ?? '');
     let position = BigInt(headerBytes[ordinal] ?? 0);
-    return records.map((record) => {
-      const key = recordKey(position, ofInput);
+    return records.map((record, recordOrdinal) => {
+      const key = recordKey(keys === 'ordinal' ? BigInt(recordOrdinal) : position, ofInput);
       position += BigInt(record.byteLength);
       return { key, record };
     });

@@ -13,6 +13,7 @@ import {
   type ShuffleReport,
   shuffle,
 } from '#src/index.js';
+import type { KeyRule } from '#src/keys.js';
 import type { TestDirectory } from '../fixtures/temp-directory.js';
 import { checksumOf } from '../workers/kernel/kernel-twin.js';
 import type { Settings } from './any-settings.js';
@@ -22,6 +23,7 @@ export interface Job {
   readonly inputs: readonly Buffer[];
   readonly seed: string;
   readonly inputIds?: readonly string[] | undefined;
+  readonly keys?: KeyRule | undefined;
   readonly zeroTerminated?: boolean;
   readonly records?: RecordKind | undefined;
   readonly header?: HeaderKind | undefined;
@@ -61,6 +63,7 @@ async function run(
       missing: job.missing,
       seed,
       inputIds: job.inputIds,
+      keys: job.keys,
       tempDirs,
       memoryBytes: settings.memoryBytes,
       workers: settings.workers,

@@ -68,6 +68,8 @@ export interface KernelFunctions extends FramingFunctions {
   longestDrawn(): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
+  keyByPlace(): void;
+  keyByOrdinal(first: bigint): void;
   takeKeptCount(): number;
   sumOfField(table: number, count: number): bigint;
   recordWithoutNumber(): number;

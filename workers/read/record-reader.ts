@@ -77,6 +77,8 @@ export class RecordReader implements FramingKernel {
   readonly #mostMarked: number;
   #finished = false;
   #dropped: DroppedRecord | undefined;
+  /** Records taken. */
+  #taken = 0;
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
     this.#job = job;
@@ -123,6 +125,7 @@ export class RecordReader implements FramingKernel {
     this.#skipping = skipping;
     this.#firstStart = undefined;
     this.#finished = false;
+    this.#taken = 0;
   }
 
   /** Whether the reader needs more: bytes before `end`, the end of a record that begins before it, or the input's end. */
@@ -252,11 +255,12 @@ export class RecordReader implements FramingKernel {
   }
 
   #coverage(inputBytes: number | undefined, position = 0, addedBytes = 0): Coverage {
-    const { inputOrdinal } = this.#part;
+    const { inputOrdinal, firstOrdinal: first } = this.#part;
     const trailerBytes = this.#trailerBytes;
     const end = Math.min(this.#lastEnd, inputBytes ?? Number.POSITIVE_INFINITY);
     const weighed = this.#part.weight === undefined ? undefined : { ...this.#weighed };
-    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed };
+    const ordinals = first === undefined ? undefined : { start: first, end: first + this.#taken };
+    const rest = { inputOrdinal, inputBytes, addedBytes, trailerBytes, weighed, ordinals };
     if (this.#firstStart === undefined) return { ...rest, start: position, end: position };
     return { ...rest, start: this.#firstStart, end };
   }
@@ -382,8 +386,11 @@ export class RecordReader implements FramingKernel {
 
   /** @returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey } = this.#part;
+    const { weight, inputKey, firstOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
+    if (firstOrdinal === undefined) wasm.keyByPlace();
+    else wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken));
+    this.#taken += count;
     if (weight === undefined) return this.#taker.take(count, base, basePosition, inputKey);
     wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);

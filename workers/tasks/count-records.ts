@@ -1,11 +1,13 @@
 /**
- * A task before the scatter pass: reads a slice and counts its records, or adds up a field of theirs. Nothing is put on piles.
- * Some groups of inputs have a share of the output, and their weights follow from how much there is.
+ * A task before the scatter pass: reads parts of inputs as that pass does, and counts their records, or adds up a field of
+ * theirs. Nothing is put on piles. Groups of inputs may have a share of the output, and their weights follow from how much
+ * there is; or keys come from ordinals, and those of a part from how many records are before it.
  */
 import { InputError } from '../../src/errors.js';
 import { framingOf } from '../../src/formats/framing-table.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
+import { JobControl } from '../../src/job-control.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -24,38 +26,46 @@ export interface NumberField {
 
 export interface CountRecordsTask {
   readonly job: ReadSettings;
-  /** With weights: only then their reader counts records. */
   readonly parts: readonly InputPart[];
-  readonly field: NumberField | undefined;
+  /** To add up. */
+  readonly field?: NumberField | undefined;
+  /** Whether the bytes count as done only when they are scattered. */
+  readonly isPreparation: boolean;
 }
 
-/** What a part of an input holds. */
-export interface CountedPart {
-  readonly coverage: Coverage;
-  /** Of the field; 0 without one. */
-  readonly sum: bigint;
+export interface CountedRecords {
+  readonly records: number;
+  /** Of each part. */
+  readonly coverage: readonly Coverage[];
+  /** Of the field, in each part; 0 without one. */
+  readonly sums: readonly bigint[];
 }
 
-/**
- * @returns what each part holds.
- * @throws InputError ERR_FIELD_MISSING for a record without a whole number in the field.
- */
-export async function countRecords({ job, parts, field }: CountRecordsTask): Promise<readonly CountedPart[]> {
-  const thread = readStateOf(job);
+/** @throws InputError ERR_FIELD_MISSING for a record without a whole number in the field. */
+export async function countRecords({ job, parts, field, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
+  const state = readStateOf(job);
+  const thread = isPreparation ? { ...state, control: new UncountedControl(job.control) } : state;
   const framing = job.framing === undefined ? undefined : framingOf(job.framing);
-  const counted: CountedPart[] = [];
+  const coverage: Coverage[] = [];
+  const sums: bigint[] = [];
+  let records = 0;
   for (const part of parts) {
-    const sum = new FieldSum(thread.arena, job, part.path, field);
-    const { coverage } = await readPart(part, framing, sum, thread, job);
-    counted.push({ coverage, sum: sum.sum });
+    const counter = new RecordCounter(state.arena, job, part.path, field);
+    coverage.push((await readPart(part, framing, counter, thread, job)).coverage);
+    sums.push(counter.sum);
+    records += counter.records;
   }
-  return counted;
+  return { records, coverage, sums };
 }
 
-/** Takes records, and does nothing with them but add up a field. */
-class FieldSum implements RecordTaker {
+class UncountedControl extends JobControl {
+  override count(): void {}
+}
+
+class RecordCounter implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
+  records = 0;
   sum = 0n;
   readonly #arena: Arena;
   readonly #inputPath: string;
@@ -83,16 +93,22 @@ class FieldSum implements RecordTaker {
 
   /** Pass 1 refuses records that are too long. */
   take(count: number, base: number, basePosition: number): number {
-    if (this.#field === undefined) return 0;
+    this.records += count;
+    if (this.#field !== undefined) this.#addUp(this.#field, count, basePosition - base);
+    return 0;
+  }
+
+  /** @param offset from an address in the window to its position. */
+  #addUp({ name, path }: NumberField, count: number, offset: number): void {
     const { wasm, bytes } = this.kernel;
-    bytes.set(this.#field.path, this.#fieldPath);
+    bytes.set(path, this.#fieldPath);
     wasm.seekField(this.#fieldPath);
     this.sum += BigInt.asUintN(64, wasm.sumOfField(this.table, count));
     const without = wasm.recordWithoutNumber() >>> 0;
-    if (without === 0) return 0;
+    if (without === 0) return;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#inputPath)}: the record at byte ${basePosition + without - base} has no whole number of 1 to 15 digits in the field ${this.#field.name}; expected a JSON object that has one`,
+      `${inputName(this.#inputPath)}: the record at byte ${without + offset} has no whole number of 1 to 15 digits in the field ${name}; expected a JSON object that has one`,
     );
   }
 }

@@ -26,6 +26,7 @@ import { rangeCallOf, runRangeCall } from '../range-call.js';
 import { describeShuffle } from '../report-text.js';
 import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
+import { runTogetherCall, togetherCallOf } from '../together-call.js';
 
 const otherCommands = Object.entries({ ...commandSummaries, shuf: shufSummary })
   .filter(([name]) => name !== 'shuffle')
@@ -56,6 +57,7 @@ of temp space. A job that reads standard input or writes standard output cannot
 be resumed.
 
 With --input-range there are no inputs: a line is a number (docs/RANGES.md).
+With --together several files keep their records aligned (docs/ALIGNED.md).
 
 Examples:
   pileshuf corpus/*.jsonl.gz -o shuffled.jsonl --seed 42
@@ -64,6 +66,7 @@ Examples:
   pileshuf corpus/ -o shuffled.jsonl --resume
   find corpus -name '*.jsonl' | sort | pileshuf --files-from - > all.jsonl
   pileshuf --input-range 1-1000000000 --head-count 5
+  pileshuf --together reads_R1.fq.gz,reads_R2.fq.gz -o shuffled --seed 42
 
 Exit codes:
   0 done and verified      3 bad input              130 interrupted (SIGINT)
@@ -79,6 +82,8 @@ export const command: CommandDefinition<'shuffle'> = {
     const { reporter, signal, tuning, ...words } = call;
     const range = rangeCallOf(words);
     if (range !== undefined) return runRangeCall(range, call);
+    const together = togetherCallOf(words);
+    if (together !== undefined) return runTogetherCall(together, call);
     const {
       inputs: typed,
       records,
@@ -153,6 +158,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
     progress: _,
     quiet: __,
     range: ___,
+    together: ____,
     ...rest
   } = values;
   const options = { ...rest, headCount: countOfRecords(rest.headCount) };

@@ -13,6 +13,7 @@ function countNewlines(sample: Uint8Array): number {
 export function lineGroups(linesPerRecord: number): Framing {
   return {
     cut: { kind: 'after-counting', byte: 0x0a, lookBehindBytes: 1 },
+    recordEnd: { byte: 0x0a, every: linesPerRecord },
     countSample: (sample) => countNewlines(sample) / linesPerRecord,
     openScanner: (kernel, _limits, countBefore) => {
       let linesBefore = countBefore % linesPerRecord;

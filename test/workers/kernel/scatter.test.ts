@@ -105,6 +105,24 @@ describe('scatterRecords', () => {
     );
   });
 
+  it('gives records of any lengths the keys of their ordinals, over several calls, until it is told otherwise', () => {
+    const positions = fc.oneof(fc.bigInt({ min: 2n ** 32n - 300n, max: 2n ** 32n }), fc.constant(0n));
+    fc.assert(
+      fc.property(fc.array(anyRecord, { maxLength: 300 }), positions, u64, (records, first, inputKey) => {
+        const of: PileSizes = { pileCount: 3, bufferBytes: 64, scale: 1n };
+        const perCall = 1 + (records.length >> 1);
+        kernel.wasm.keyByOrdinal(first);
+        const found = scatterWithKernel(kernel, ARENA_START, of, { records, basePosition: 7n, inputKey }, perCall);
+        kernel.wasm.keyByPlace();
+        const keyed = records.map((bytes, i) => ({ key: recordKey(first + BigInt(i), inputKey), bytes }));
+        expectSame(found, scatter(keyed, of.pileCount, of.scale), of);
+        const after = scatterWithKernel(kernel, ARENA_START, of, { records, basePosition: 7n, inputKey }, perCall);
+        expectSame(after, scatter(keyRecords(records, 7n, inputKey), of.pileCount, of.scale), of);
+      }),
+      { numRuns: atScale(20, 200) },
+    );
+  });
+
   it('flushes a buffer that a record fills to the byte, and starts the next one empty', () => {
     const of: PileSizes = { pileCount: 1, bufferBytes: 64, scale: 1n };
     const fits = scatterWithKernel(

@@ -23,6 +23,19 @@ let keptCount: u32 = 0;
 let leftOutCount: u64 = 0;
 let leftOutSum: u64 = 0;
 let leftOutLongest: u32 = 0;
+let byOrdinal: bool = false;
+let nextOrdinal: u64 = 0;
+
+/** From now on the position of a record is the place of its first byte. */
+export function keyByPlace(): void {
+  byOrdinal = false;
+}
+
+/** From now on the position of a record is its ordinal: `first`, and one more for each record after it. */
+export function keyByOrdinal(first: u64): void {
+  byOrdinal = true;
+  nextOrdinal = first;
+}
 
 /** Keeps every record from now on. */
 export function keepAll(): void {
@@ -63,7 +76,7 @@ export function longestLeftOut(): u32 {
 
 /**
  * Writes an entry for each record of a block of `count` records at `table` that is kept. A record at address a has position
- * `basePosition` + (a - `base`). Reads up to 3 entries of the table behind the block. Returns the number of entries, which
+ * `basePosition` + (a - `base`), or its ordinal. Reads up to 3 entries of the table behind the block. Returns the number of entries, which
  * begin at `scratchAt(ENTRIES_PLACE)`.
  */
 export function keyBlock(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u32 {
@@ -71,17 +84,19 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
   let entry = scratchAt(ENTRIES_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {
     const marks = table + ((i as usize) << 3);
-    philoxKeys4(
-      basePosition,
-      load<u32>(marks, 0) - (base as u32),
-      load<u32>(marks, 8) - (base as u32),
-      load<u32>(marks, 16) - (base as u32),
-      load<u32>(marks, 24) - (base as u32),
-      0,
-      0,
-      inputKey,
-      keys,
-    );
+    if (byOrdinal) philoxKeys4(nextOrdinal, i, i + 1, i + 2, i + 3, 0, 0, inputKey, keys);
+    else
+      philoxKeys4(
+        basePosition,
+        load<u32>(marks, 0) - (base as u32),
+        load<u32>(marks, 8) - (base as u32),
+        load<u32>(marks, 16) - (base as u32),
+        load<u32>(marks, 24) - (base as u32),
+        0,
+        0,
+        inputKey,
+        keys,
+      );
     for (let l: usize = 0; l < 32; l += 8) {
       const mark = load<u64>(marks + l);
       const start = mark as u32;
@@ -91,6 +106,7 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
       entry += ENTRY_BYTES;
     }
   }
+  nextOrdinal += count;
   return keepEntries(count);
 }
 

@@ -1,0 +1,86 @@
+/**
+ * A call of the main command with `--together`: tuples of aligned files in place of inputs. It finds what does not go
+ * together before anything is opened.
+ */
+import { UsageError } from '../errors.js';
+import type { ShuffleTogetherOptions } from '../jobs/options.js';
+import { shuffleTogether } from '../jobs/shuffle-together.js';
+import type { CommandCall, ParsedWords } from './command.js';
+import { countOfRecords } from './option-values.js';
+import { readSeedFrom } from './random-seed.js';
+import { describeTogether } from './report-text.js';
+
+/** The options that go with aligned files, by their names. */
+const TOGETHER: ReadonlySet<string> = new Set([
+  ...['together', 'output', 'head-count', 'shards', 'shard-records', 'compress', 'force', 'seed', 'random-source'],
+  ...['zero-terminated', 'delimiter', 'lines', 'lines-per-record', 'paragraphs', 'csv', 'record-size'],
+  ...['length-prefixed', 'tfrecord', 'npy', 'webdataset', 'header', 'skip-bytes', 'max-record'],
+  ...['decompress-program', 'without-igzip', 'memory', 'temp-dir', 'temp-compress', 'workers', 'io-limit'],
+  ...['resume', 'progress', 'quiet'],
+]);
+
+/** Why others do not, by their names. */
+const REASONS: Readonly<Record<string, string>> = {
+  repeat: 'draws are made for one output; shuffle each file by itself, with --key ordinal and one --seed',
+  split: 'shuffle each file by itself, with --key ordinal and one --seed, into a directory of its own',
+  'split-by': 'a field of one member says nothing of the others',
+  missing: 'a field of one member says nothing of the others',
+  weight: 'each tuple comes once; shuffle each file by itself',
+  mix: 'each tuple comes once; shuffle each file by itself',
+  'shard-bytes': 'it would cut the members at different records; give --shards or --shard-records',
+  prefix: 'each member keeps its name',
+  key: 'the keys of aligned files always come from ordinals',
+  'input-ids': 'the id of an input is the ordinal of its tuple',
+  echo: 'the records of aligned files come from files',
+  'files-from': 'name each tuple with a --together of its own',
+  'files0-from': 'name each tuple with a --together of its own',
+  'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
+  'keep-temp': 'the temp files of one member make way for the next; leave it out',
+  profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
+};
+
+/** A call that asks for aligned files. */
+export interface TogetherCall {
+  readonly options: ShuffleTogetherOptions;
+  /** File to derive the seed from. */
+  readonly randomSource: string | undefined;
+}
+
+/** @returns undefined if the words name no tuples. @throws UsageError where the words contradict each other. */
+export function togetherCallOf({ operands, values, given }: ParsedWords<'shuffle'>): TogetherCall | undefined {
+  const { together } = values;
+  if (together === undefined) return undefined;
+  for (const { name } of given) {
+    if (TOGETHER.has(name)) continue;
+    throw new UsageError(
+      `--${name} does not go with --together: ${REASONS[name] ?? 'it has no meaning for tuples of files'}`,
+    );
+  }
+  const [operand] = operands;
+  if (operand !== undefined)
+    throw new UsageError(
+      `--together names all inputs, and ${operand} is one more; join files of a tuple with commas, as in --together R1.fq,R2.fq`,
+    );
+  const { output, headCount, shards, compress, force, seed, resume, records, zeroTerminated, header } = values;
+  if (output === undefined || output === '-')
+    throw new UsageError('--together writes several files: name a directory with --output');
+  const { memoryBytes, tempDirs, tempCompress, workers, ioLimits, decompressProgram, igzip, maxRecordBytes } = values;
+  return {
+    options: {
+      ...{ together, output, headCount: countOfRecords(headCount), shards, compress, force, seed, resume },
+      ...{ records, zeroTerminated, header, memoryBytes, tempDirs, tempCompress, workers, ioLimits },
+      ...{ decompressProgram, igzip, maxRecordBytes },
+    },
+    randomSource: values.randomSource,
+  };
+}
+
+export async function runTogetherCall(
+  { options, randomSource }: TogetherCall,
+  { reporter, signal, tuning }: Pick<CommandCall<'shuffle'>, 'reporter' | 'signal' | 'tuning'>,
+): Promise<void> {
+  const talk = { signal, onProgress: reporter.progress, onWarning: reporter.warning };
+  const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, false);
+  const report = await shuffleTogether({ ...options, seed, ...talk }, tuning);
+  reporter.done(describeTogether(report), report);
+}

@@ -1,0 +1,89 @@
+/**
+ * What a job of aligned files writes down about itself: the manifest, which says what the job is, and a note of each member
+ * whose shuffle is done. A member without a note is shuffled by a later attempt.
+ */
+import { join } from 'node:path';
+import {
+  checksumText,
+  fileName,
+  flag,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  type ValueOf,
+  wholeNumber,
+} from '../io/json-shape.js';
+import { SealedFormat } from '../io/sealed-format.js';
+import { createDurably, createWhole } from '../io/small-file.js';
+import { MANIFEST_NAME } from './job-manifest.js';
+
+const manifestShape = object({
+  /** Whether a later attempt may use the members that are done. */
+  isResumable: flag,
+  seed: text,
+  output: text,
+  /** The names of the outputs. */
+  names: list(text),
+  /** What a record of each member is. */
+  framings: list(text),
+  compressions: list(nullable(text)),
+  decompressProgram: nullable(list(text)),
+  headCount: optional(wholeNumber()),
+  shards: nullable(object({ by: oneOf('count', 'records'), amount: wholeNumber(1) })),
+  /** All files, member by member; as in the manifest of a shuffle. */
+  inputs: object({ count: wholeNumber(), digest: text, fingerprints: text }),
+});
+
+export type MembersManifest = ValueOf<typeof manifestShape>;
+
+const manifestFormat = new SealedFormat({
+  kind: 'members',
+  version: 1,
+  mostBytes: 2 ** 29 - 2 ** 24,
+  role: 'temp',
+  shape: manifestShape,
+});
+
+const noteShape = object({
+  /** The outputs, in order: where they lie in the staging directory, and the names that they get. */
+  files: list(object({ staged: text, name: fileName, byteLength: wholeNumber() })),
+  /** The number of records of each of its files. */
+  recordCounts: list(wholeNumber()),
+  /** Of the output. */
+  records: wholeNumber(),
+  bytes: wholeNumber(),
+  checksum: checksumText,
+});
+
+/** What is known of a member whose shuffle is done. */
+export type MemberNote = ValueOf<typeof noteShape>;
+
+const noteFormat = new SealedFormat({ kind: 'member', version: 1, mostBytes: 2 ** 28, role: 'temp', shape: noteShape });
+
+export async function writeMembersManifest(jobDirectory: string, manifest: MembersManifest): Promise<void> {
+  const bytes = manifestFormat.seal(manifest);
+  if (manifest.isResumable) await createDurably(jobDirectory, MANIFEST_NAME, bytes);
+  else createWhole(join(jobDirectory, MANIFEST_NAME), bytes, 'temp');
+}
+
+/** @returns undefined when there is none. @throws VerificationError when it is damaged. */
+export function readMembersManifest(jobDirectory: string): MembersManifest | undefined {
+  return manifestFormat.read(join(jobDirectory, MANIFEST_NAME));
+}
+
+export async function writeMemberNote(jobDirectory: string, member: number, note: MemberNote): Promise<void> {
+  await createDurably(jobDirectory, memberName(member), noteFormat.seal(note));
+}
+
+/** @returns undefined when its shuffle is not done. @throws VerificationError when it is damaged. */
+export function readMemberNote(jobDirectory: string, member: number): MemberNote | undefined {
+  return noteFormat.read(join(jobDirectory, memberName(member)));
+}
+
+/** Of its note in the job directory, and of the directory in which its output is staged. */
+export function memberName(member: number): string {
+  return `member-${member}`;
+}

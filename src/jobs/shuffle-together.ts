@@ -1,0 +1,444 @@
+/**
+ * Shuffles aligned files: the members of tuples, each under the same permutation.
+ *
+ *     plan      tuples -> members, names, one place for all outputs       prepareTogether
+ *     shuffle   each member by itself, with all threads and all memory    shuffleMember: a whole shuffle, into staging
+ *     check     as many records in the files of a tuple                   between the passes of the second member and on
+ *     commit    all outputs in one directory, which appears by one rename appear
+ *
+ * The keys come from ordinals, and record i of all files of a tuple has one key. So nothing but the counts must agree. A
+ * member that is shuffled lies in the staging directory with a note of it, and a later attempt need not shuffle it again.
+ */
+import { dirname, join } from 'node:path';
+import { AbortError, InputError, nameSome, PileshufError, setUnfinishedJob, UsageError } from '../errors.js';
+import { nameOfCompression } from '../formats/encoder-table.js';
+import { nameOfFormat } from '../formats/record-format.js';
+import { findInputChange, noteInputs } from '../inputs/fingerprints.js';
+import { type Input, listInputs } from '../inputs/list-inputs.js';
+import { makeOwnDirectory } from '../io/directories.js';
+import {
+  byteLengthOf,
+  moveDirectoryIntoPlace,
+  moveIntoPlace,
+  openToOthers,
+  syncParent,
+  syncPath,
+} from '../io/durable.js';
+import { listNames, nameExists, statPath } from '../io/paths.js';
+import { JobDirectory, type JobFate } from '../job-directory/job-directory.js';
+import { deriveJobPaths, type JobPaths } from '../job-directory/job-paths.js';
+import {
+  type MemberNote,
+  type MembersManifest,
+  memberName,
+  readMemberNote,
+  readMembersManifest,
+  writeMemberNote,
+  writeMembersManifest,
+} from '../job-directory/members-manifest.js';
+import { requireReplaceable, resolveOutput } from '../output/output-place.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { type JobScope, runJob } from './job.js';
+import { canNeverResume } from './job-files.js';
+import type { ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
+import { shuffleCounted } from './shuffle.js';
+import { completeTogether, type Member, shardNameOfMember, type TogetherRequest } from './together-options.js';
+
+/** From about so many bytes of records on, a job can be resumed even if the caller did not ask for it. */
+const RESUMABLE_FROM_BYTES = 32 * 2 ** 30;
+/** More than text usually compresses to. */
+const MOST_RATIO = 8;
+/** In the staging directory: the outputs under their names, before the directory gets its own name. */
+const GATHERED_NAME = 'shards';
+
+/**
+ * Puts aligned files (mates of reads, parallel text, features and labels) into one uniformly random order, so that their
+ * records stay aligned.
+ *
+ * @param tuning sizes for tests; they do not change the output.
+ * @throws PileshufError as `shuffle`; InputError ERR_COUNTS_DIFFER if the files of a tuple have different numbers of
+ *   records.
+ */
+export async function shuffleTogether(
+  options: ShuffleTogetherOptions,
+  tuning: Partial<Tuning> = {},
+): Promise<ShuffleTogetherReport> {
+  const { value, seconds } = await runJob(options, async (scope) => {
+    const job = await prepareTogether(completeTogether(options), scope);
+    return new TogetherJob(job, options, tuning).run(scope);
+  });
+  return { ...value, seconds: { total: seconds } };
+}
+
+interface PreparedTogether {
+  /** With the seed of a resumed attempt. */
+  readonly request: TogetherRequest;
+  readonly inputs: readonly Input[];
+  readonly outputPath: string;
+  readonly paths: JobPaths;
+  readonly directory: JobDirectory;
+  /** Undefined: the job starts anew. */
+  readonly earlier: MembersManifest | undefined;
+  readonly isResumable: boolean;
+}
+
+/** @throws UsageError, InputError or SystemError if the job cannot start. */
+async function prepareTogether(asked: TogetherRequest, { releases }: JobScope): Promise<PreparedTogether> {
+  const { members, output, common } = asked;
+  const inputs = await openFiles(asked);
+  const place = resolveOutput(output, { prefixes: [], extension: '' }, false);
+  if (place.kind !== 'shards') throw new RangeError('aligned files go into a directory');
+  const outputPath = place.path;
+  const paths = deriveJobPaths({
+    outputIdentity: JSON.stringify(['together', outputPath]),
+    outputPath,
+    outputDirectory: dirname(outputPath),
+    tempDirs: [],
+    jobDir: undefined,
+    keepsDataInJobDir: false,
+  });
+  const directory = new JobDirectory(paths);
+  releases.push(() => directory.release());
+  const earlier = findEarlier(directory, paths, asked);
+  if (earlier !== undefined) await requireSameMembers(earlier, asked, inputs, paths);
+  const isDone =
+    earlier !== undefined &&
+    members.every((_, member) => isInPlace(outputPath, readMemberNote(paths.jobDirectory, member)));
+  if (!isDone) {
+    requireEmpty(output, outputPath, place.exists);
+    requireReplaceable(place, output, []);
+  }
+  const request = earlier === undefined ? asked : { ...asked, common: { ...common, seed: earlier.seed } };
+  const isResumable = earlier !== undefined || common.mustBeResumable || isLarge(inputs);
+  return { request, inputs, outputPath, paths, directory, earlier, isResumable };
+}
+
+/** Member by member. @throws UsageError if one of them is no regular file. */
+async function openFiles({ members, common }: TogetherRequest): Promise<readonly Input[]> {
+  const named = members.flatMap(({ paths }) => paths.map((path) => ({ path })));
+  const folder = named.find(({ path }) => statPath(path, 'input')?.isDirectory() === true);
+  if (folder !== undefined) throw new UsageError(`\`together\` names the directory ${folder.path}; expected files`);
+  // The shuffle of each member warns.
+  const { inputs } = await listInputs(named, () => {}, common.decompressProgram, common.signal);
+  const stream = inputs.find(({ kind }) => kind !== 'file');
+  if (stream === undefined) return inputs;
+  throw new UsageError(
+    `\`together\` names ${stream.path}, which is not a regular file; save it in a file: the files are read one after the other`,
+  );
+}
+
+/** @throws UsageError ERR_JOB_UNFINISHED if there is one that the caller must decide about. */
+function findEarlier(
+  directory: JobDirectory,
+  { jobDirectory }: JobPaths,
+  { common }: TogetherRequest,
+): MembersManifest | undefined {
+  const discards = common.force && !common.resume;
+  if (discards || !directory.hasJobDirectory) return undefined;
+  const manifest = readMembersManifest(jobDirectory);
+  // A killed job that cannot be resumed is of no use.
+  if (manifest?.isResumable !== true) return undefined;
+  if (common.resume) return manifest;
+  throw new UsageError(
+    `an unfinished job of ${manifest.output} exists in ${jobDirectory}: give \`resume\` to resume it, or \`force\` to discard it`,
+    'ERR_JOB_UNFINISHED',
+  );
+}
+
+/** @throws UsageError ERR_JOB_DIFFERS; InputError ERR_INPUT_CHANGED */
+async function requireSameMembers(
+  manifest: MembersManifest,
+  request: TogetherRequest,
+  inputs: readonly Input[],
+  { jobDirectory }: JobPaths,
+): Promise<void> {
+  const now = describeMembers(request);
+  const pairs: [what: string, then: unknown, now: unknown][] = [
+    ['seed', manifest.seed, request.common.isSeedDrawn ? manifest.seed : now.seed],
+    ['list of members', manifest.names, now.names],
+    ['kind of records', manifest.framings, now.framings],
+    ['compression', manifest.compressions, now.compressions],
+    ['program to decompress', manifest.decompressProgram, now.decompressProgram],
+    ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
+    ['cut into shards', manifest.shards, now.shards],
+    ['number of inputs', manifest.inputs.count, inputs.length],
+  ];
+  for (const [what, ...values] of pairs) {
+    const [before, after] = values.map((value) => JSON.stringify(value));
+    if (before === after) continue;
+    throw new UsageError(
+      `the unfinished job in ${jobDirectory} started with another ${what} (${before}, now ${after}); give the same to resume it, or \`force\` without \`resume\` to discard it`,
+      'ERR_JOB_DIFFERS',
+    );
+  }
+  const changed = await findInputChange(manifest.inputs, inputs, request.common.signal);
+  if (changed === undefined) return;
+  const path = inputs[changed.ordinal]?.path;
+  throw new InputError(
+    'ERR_INPUT_CHANGED',
+    `${path === undefined ? '' : `${path}: `}the input changed since the unfinished job in ${jobDirectory} started (${changed.change}); give \`force\` without \`resume\` to start anew`,
+  );
+}
+
+function describeMembers({
+  members,
+  output,
+  common,
+}: TogetherRequest): Omit<MembersManifest, 'isResumable' | 'inputs'> {
+  const { seed, decompressProgram, headCount, shards } = common;
+  return {
+    seed,
+    output,
+    names: members.map(({ name }) => name),
+    framings: members.map(({ format }) => nameOfFormat(format)),
+    compressions: members.map(({ compression }) => (compression === undefined ? null : nameOfCompression(compression))),
+    decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
+    headCount,
+    shards: describeShards(shards),
+  };
+}
+
+function describeShards(shards: TogetherRequest['common']['shards']): MembersManifest['shards'] {
+  if (shards?.by === 'count') return { by: 'count', amount: shards.shardCount };
+  return shards?.by === 'records' ? { by: 'records', amount: shards.recordsPerShard } : null;
+}
+
+/** @throws UsageError unless the directory can appear by one rename. */
+function requireEmpty(output: string, outputPath: string, exists: boolean): void {
+  if (!exists) return;
+  const names = listNames(outputPath, 'output');
+  if (names.length > 0)
+    throw new UsageError(
+      `the output directory ${output} holds ${nameSome(names)} already; aligned files appear together, in a directory of their own: name a new or an empty one`,
+      'ERR_OUTPUT_EXISTS',
+    );
+  if (statPath(outputPath, 'output')?.dev !== statPath(dirname(outputPath), 'output')?.dev)
+    throw new UsageError(
+      `the output directory ${output} is a mount point, which cannot be replaced by one step; name a new directory in it`,
+      'ERR_OUTPUT_PLACE',
+    );
+}
+
+function isLarge(inputs: readonly Input[]): boolean {
+  const bytes = inputs.reduce((sum, input) => {
+    if (input.kind !== 'file') return sum;
+    return sum + input.version.byteLength * (input.codec === undefined ? 1 : MOST_RATIO);
+  }, 0);
+  return bytes >= RESUMABLE_FROM_BYTES;
+}
+
+/** Whether all outputs of a member have their names in the directory. */
+function isInPlace(directory: string, note: MemberNote | undefined): boolean {
+  return note?.files.every(({ name, byteLength }) => hasBytes(join(directory, name), byteLength)) === true;
+}
+
+function hasBytes(path: string, byteLength: number): boolean {
+  const stat = statPath(path, 'output');
+  return stat?.isFile() === true && stat.size === BigInt(byteLength);
+}
+
+class TogetherJob {
+  readonly #job: PreparedTogether;
+  readonly #options: ShuffleTogetherOptions;
+  readonly #tuning: Tuning;
+  /** Of the members that are shuffled. */
+  readonly #notes: MemberNote[] = [];
+  #fate: JobFate;
+
+  constructor(job: PreparedTogether, options: ShuffleTogetherOptions, tuning: Tuning) {
+    this.#job = job;
+    this.#options = options;
+    this.#tuning = tuning;
+    this.#fate = job.earlier === undefined ? 'discarded' : 'kept';
+  }
+
+  async run({ releases }: JobScope): Promise<Omit<ShuffleTogetherReport, 'seconds'>> {
+    const { directory, request, earlier } = this.#job;
+    releases.push(() => directory.end(this.#fate));
+    await this.#openFiles();
+    let resumedMembers = 0;
+    try {
+      for (const [member] of request.members.entries()) {
+        const done = earlier === undefined ? undefined : this.#findShuffled(member);
+        if (done !== undefined) resumedMembers += 1;
+        this.#notes.push(done ?? (await this.#shuffle(member)));
+      }
+      await this.#appear();
+    } catch (error) {
+      this.#decideFate(error);
+      throw error;
+    }
+    this.#fate = 'completed';
+    return { ...this.#report(), resumedMembers };
+  }
+
+  get #stagingDirectory(): string {
+    return this.#job.paths.stagingDirectory;
+  }
+
+  async #openFiles(): Promise<void> {
+    const { directory, paths, request, inputs, earlier, isResumable } = this.#job;
+    if (earlier === undefined && directory.wasThere) await directory.clear();
+    await directory.makeDirectories(isResumable);
+    if (earlier !== undefined) return;
+    const noted = await noteInputs(inputs, isResumable, request.common.signal);
+    await writeMembersManifest(paths.jobDirectory, { isResumable, ...describeMembers(request), inputs: noted });
+  }
+
+  /** @returns undefined if the member must be shuffled. */
+  #findShuffled(member: number): MemberNote | undefined {
+    const note = readMemberNote(this.#job.paths.jobDirectory, member);
+    const isThere = note?.files.every((file) => this.#placesOf(file).some((path) => hasBytes(path, file.byteLength)));
+    return isThere === true ? note : undefined;
+  }
+
+  /** Where an output may be. */
+  #placesOf({ staged, name }: MemberNote['files'][number]): readonly [string, string, string] {
+    const staging = this.#stagingDirectory;
+    return [join(staging, staged), join(staging, GATHERED_NAME, name), join(this.#job.outputPath, name)];
+  }
+
+  async #shuffle(member: number): Promise<MemberNote> {
+    const { earlier, isResumable, paths } = this.#job;
+    const directory = memberName(member);
+    makeOwnDirectory(join(this.#stagingDirectory, directory), 'output');
+    if (isResumable) await syncPath(this.#stagingDirectory);
+    const note =
+      (await this.#shuffleInto(directory, member, earlier !== undefined)) ??
+      (await this.#shuffleInto(directory, member, false));
+    if (note === undefined) throw new RangeError('a shuffle from its beginning counts its records');
+    if (isResumable) await writeMemberNote(paths.jobDirectory, member, note);
+    return note;
+  }
+
+  /** @returns undefined if an earlier attempt had written all of the output: then nobody knows how many records each file has. */
+  async #shuffleInto(directory: string, ordinal: number, resume: boolean): Promise<MemberNote | undefined> {
+    const { request, isResumable } = this.#job;
+    const { shards } = request.common;
+    const member = request.members[ordinal];
+    if (member === undefined) throw new RangeError(`there is no member ${ordinal}`);
+    const name = join(directory, shards === undefined ? 'out' : 'shards');
+    const output = join(this.#stagingDirectory, name);
+    let recordCounts: readonly number[] | undefined;
+    const report = await shuffleCounted(
+      {
+        ...this.#commonOptions(ordinal),
+        ...member.records,
+        inputs: member.paths.map((path) => ({ path })),
+        keys: 'ordinal',
+        output,
+        compress: member.compression ?? 'none',
+        force: true,
+        ...(isResumable && { resume, jobDir: join(this.#stagingDirectory, directory, 'job') }),
+      },
+      this.#tuning,
+      (counts) => {
+        recordCounts = [...counts];
+        this.#requireSameCounts(member, recordCounts);
+      },
+    );
+    if (recordCounts === undefined) return undefined;
+    const staged = shards === undefined ? [output] : report.shards;
+    const files = staged.map((path, shard) => ({
+      staged: path.slice(this.#stagingDirectory.length + 1),
+      name: shards === undefined ? member.name : shardNameOfMember(member, shard, staged.length),
+      byteLength: byteLengthOf(path),
+    }));
+    const { records, bytes, checksum } = report;
+    return { files, recordCounts, records, bytes, checksum };
+  }
+
+  /** What every member gets as the caller gave it. */
+  #commonOptions(ordinal: number): Omit<ShuffleOptions, 'inputs'> {
+    const { together: _, output: __, compress: ___, force: ____, onProgress, ...rest } = this.#options;
+    const { isResumable, request } = this.#job;
+    const member = { number: ordinal + 1, of: request.members.length };
+    const fromEnvironment = process.env['TMPDIR'];
+    // Beside a job directory the environment does not count.
+    const tempDirs =
+      isResumable && rest.tempDirs === undefined && fromEnvironment !== undefined && fromEnvironment !== ''
+        ? [fromEnvironment]
+        : rest.tempDirs;
+    return {
+      ...rest,
+      resume: undefined,
+      tempDirs,
+      seed: request.common.seed,
+      shardPrefix: 'part',
+      onProgress: onProgress && ((progress) => onProgress({ ...progress, member })),
+    };
+  }
+
+  /** @throws InputError ERR_COUNTS_DIFFER */
+  #requireSameCounts({ paths }: Member, recordCounts: readonly number[]): void {
+    const first = this.#notes[0];
+    if (first === undefined) return;
+    const tuple = recordCounts.findIndex((count, ordinal) => count !== first.recordCounts[ordinal]);
+    if (tuple === -1) return;
+    const [one, other] = [this.#job.request.tuples[tuple]?.[0], paths[tuple]];
+    throw new InputError(
+      'ERR_COUNTS_DIFFER',
+      `${one} has ${inRecords(first.recordCounts[tuple])} and ${other} has ${inRecords(recordCounts[tuple])}; expected as many in both, since record i of one belongs to record i of the other`,
+    );
+  }
+
+  /** Makes all outputs appear by one step. */
+  async #appear(): Promise<void> {
+    const { outputPath, request } = this.#job;
+    const { signal } = request.common;
+    const gathered = join(this.#stagingDirectory, GATHERED_NAME);
+    const files = this.#notes.flatMap((note) => note.files);
+    if (!this.#notes.every((note) => isInPlace(outputPath, note))) {
+      if (signal?.aborted === true) throw new AbortError(signal.reason);
+      makeOwnDirectory(gathered, 'output');
+      for (const file of files) {
+        const [staged, named] = this.#placesOf(file);
+        if (nameExists(staged, 'output')) moveIntoPlace(staged, named);
+      }
+      openToOthers(gathered);
+      await syncPath(gathered);
+      this.#rename(gathered);
+    }
+    await syncParent(outputPath);
+  }
+
+  #rename(gathered: string): void {
+    const { outputPath } = this.#job;
+    try {
+      moveDirectoryIntoPlace(gathered, outputPath);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      throw new UsageError(
+        `the output directory ${outputPath} got other files during the job and was left alone; move them away, and resume the job if it can be resumed`,
+        'ERR_OUTPUT_EXISTS',
+      );
+    }
+  }
+
+  /** Whether the work so far stays for a later attempt. */
+  #decideFate(error: unknown): void {
+    const { isResumable, paths, earlier } = this.#job;
+    const hasWork =
+      this.#notes.length > 0 ||
+      earlier !== undefined ||
+      (error instanceof PileshufError && error.unfinishedJob !== undefined);
+    const isKept = isResumable && hasWork && !canNeverResume(error);
+    this.#fate = isKept ? 'kept' : 'discarded';
+    if (isKept && error instanceof PileshufError) setUnfinishedJob(error, { directory: paths.jobDirectory });
+  }
+
+  #report(): Omit<ShuffleTogetherReport, 'seconds' | 'resumedMembers'> {
+    const { request, outputPath } = this.#job;
+    const members = this.#notes.map(({ files, bytes, checksum }, member) => ({
+      name: request.members[member]?.name ?? '',
+      files: files.map(({ name }) => join(outputPath, name)),
+      bytes,
+      checksum,
+    }));
+    return { records: this.#notes[0]?.records ?? 0, seed: request.common.seed, members };
+  }
+}
+
+function inRecords(count = 0): string {
+  return `${count} ${count === 1 ? 'record' : 'records'}`;
+}

@@ -1,0 +1,144 @@
+/** The options of a job of aligned files, checked and completed. */
+import { basename } from 'node:path';
+import { UsageError } from '../errors.js';
+import { withoutCodecSuffix } from '../formats/codec-table.js';
+import { type Compression, codecOfName, compressionOf, suffixOf } from '../formats/encoder-table.js';
+import type { RecordFormat } from '../formats/record-format.js';
+import { STANDARD_INPUT } from '../io/input-source.js';
+import { requireKnownOptions } from '../known-options.js';
+import { NAMES_OF_STANDARD_OUTPUT } from '../output/output-place.js';
+import { shardName } from '../output/shard-names.js';
+import { SHUFFLE_TOGETHER_OPTIONS } from './option-names.js';
+import type { ShuffleOptions, ShuffleTogetherOptions } from './options.js';
+import { recordFormatOf } from './record-options.js';
+import { completeShuffle, type ShuffleRequest } from './request.js';
+
+/** The files at one place of all tuples. They are shuffled as the inputs of one job. */
+export interface Member {
+  /** Of the output: that of its file in the first tuple. */
+  readonly name: string;
+  readonly paths: readonly string[];
+  readonly records: Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'>;
+  readonly format: RecordFormat;
+  /** Undefined: the output is not compressed. */
+  readonly compression: Compression | undefined;
+}
+
+export interface TogetherRequest {
+  readonly tuples: readonly (readonly string[])[];
+  readonly members: readonly Member[];
+  readonly output: string;
+  /** What holds for every member. */
+  readonly common: ShuffleRequest;
+}
+
+const FASTQ = /\.(?:fastq|fq)$/i;
+const LINES_OF_FASTQ = 4;
+/** Files of these names hold no text, so options for text do not mean them. */
+const BINARY_KINDS: readonly [name: RegExp, records: NonNullable<ShuffleOptions['records']>][] = [
+  [/\.npy$/i, { by: 'npy' }],
+  [/\.tfrecords?$/i, { by: 'tfrecord' }],
+  [/\.tar$/i, { by: 'webdataset' }],
+];
+/** More than people type; each member is a shuffle of its own. */
+const MOST_MEMBERS = 1000;
+
+/** @throws UsageError */
+export function completeTogether(options: ShuffleTogetherOptions): TogetherRequest {
+  requireKnownOptions('shuffleTogether()', options, SHUFFLE_TOGETHER_OPTIONS);
+  const { together, ...rest } = options;
+  requireTuples(together);
+  const { output, shards } = rest;
+  if (output === undefined || NAMES_OF_STANDARD_OUTPUT.has(output))
+    throw new UsageError('`together` writes several files: name a directory with `output`');
+  if (shards?.by === 'bytes')
+    throw new UsageError(
+      'shards by bytes would cut the members of `together` at different records; give `shards` by count or by records',
+    );
+  const common = completeShuffle({ ...rest, onWarning: undefined, inputs: [] });
+  const members = (together[0] ?? []).map((_, member) => memberOf(options, common, member));
+  requireDifferentNames(members);
+  return { tuples: together, members, output, common };
+}
+
+function requireTuples(together: ShuffleTogetherOptions['together']): void {
+  // Callers without types may pass anything.
+  const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > 0;
+  if (!isList(together) || !together.every(isList))
+    throw new UsageError('`together`: expected an array of arrays of paths');
+  const [first = []] = together;
+  for (const tuple of together) {
+    const path = tuple.find((each) => typeof each !== 'string' || each === '');
+    if (path !== undefined) throw new UsageError('`together`: expected paths that are not empty');
+    if (tuple.includes(STANDARD_INPUT))
+      throw new UsageError('standard input (-) cannot be one of the files of `together`; name a file');
+    if (tuple.length === first.length) continue;
+    throw new UsageError(
+      `\`together\` names ${tuple.length} files in ${tuple.join(',')} and ${first.length} in ${first.join(',')}; expected as many each time`,
+    );
+  }
+  if (first.length < 2)
+    throw new UsageError(`\`together\` names one file, ${first.join()}; expected two or more, one for each member`);
+  if (first.length > MOST_MEMBERS)
+    throw new UsageError(`\`together\` names ${first.length} files at a time; expected at most ${MOST_MEMBERS}`);
+}
+
+function memberOf(options: ShuffleTogetherOptions, common: ShuffleRequest, member: number): Member {
+  const paths = options.together.map((tuple) => tuple[member] ?? '');
+  const given = basename(paths[0] ?? '');
+  const records = recordsOf(withoutCodecSuffix(given), options);
+  const compression = compressionOfMember(given, options, common);
+  return { name: nameOf(given, compression), paths, records, format: recordFormatOf(records), compression };
+}
+
+/** Names of binary files say what their records are; else the options do; else the name of FASTQ does. */
+function recordsOf(
+  name: string,
+  { records, zeroTerminated, header }: ShuffleTogetherOptions,
+): Pick<ShuffleOptions, 'records' | 'zeroTerminated' | 'header'> {
+  const byName = BINARY_KINDS.find(([pattern]) => pattern.test(name))?.[1];
+  if (byName !== undefined) return { records: byName };
+  if (records === undefined && zeroTerminated !== true && FASTQ.test(name))
+    return { records: { by: 'lines', linesPerRecord: LINES_OF_FASTQ }, header };
+  return { records, zeroTerminated, header };
+}
+
+/** As of any output: one file by its name, shards only if they are asked to be. */
+function compressionOfMember(
+  given: string,
+  { compress, shards }: ShuffleTogetherOptions,
+  { compression }: ShuffleRequest,
+): Compression | undefined {
+  if (compress !== undefined || shards !== undefined) return compression;
+  const codec = codecOfName(given);
+  return codec && compressionOf(codec);
+}
+
+/** The name as given, but for an ending that would say another codec. */
+function nameOf(given: string, compression: Compression | undefined): string {
+  if (compression !== undefined && codecOfName(given) === compression.codec) return given;
+  return withoutCodecSuffix(given) + (compression === undefined ? '' : suffixOf(compression.codec));
+}
+
+/** @throws UsageError */
+function requireDifferentNames(members: readonly Member[]): void {
+  const pathOf = new Map<string, string>();
+  for (const { name, paths } of members) {
+    const [path = ''] = paths;
+    const earlier = pathOf.get(name);
+    if (earlier !== undefined)
+      throw new UsageError(
+        `\`together\`: the outputs of ${earlier} and ${path} would both be called ${name}; give files of different names`,
+      );
+    pathOf.set(name, path);
+  }
+}
+
+/** The name of a shard of a member: `R1-00007-of-00128.fq`. */
+export function shardNameOfMember({ name, compression }: Member, shard: number, shardCount: number): string {
+  const plain = withoutCodecSuffix(name);
+  const dot = plain.lastIndexOf('.');
+  const stem = dot > 0 ? plain.slice(0, dot) : plain;
+  const extension = plain.slice(stem.length) + (compression === undefined ? '' : suffixOf(compression.codec));
+  return shardName({ prefix: stem, extension }, shard, shardCount);
+}

@@ -1,0 +1,103 @@
+/**
+ * Finds what a reader that starts in the middle of an input must know of the bytes before: a count for its framing, and the
+ * ordinal of its first record if the keys come from ordinals.
+ *
+ * That ordinal follows from the place where records have one size, and from the count of a byte where records end behind
+ * every so many of it. Otherwise the records before it are counted, read as pass 1 reads them. The last part of an input is
+ * never counted, so an input of one part is not read before pass 1.
+ */
+import type { CountedRecords } from '../../workers/tasks/count-records.js';
+import type { Framing } from '../formats/framing.js';
+import { framingOf } from '../formats/framing-table.js';
+import { inputPart } from '../inputs/input-part.js';
+import type { SlicePart } from '../plan/slices.js';
+import { type CountBefore, type CutInputs, countBeforeRanges, headerBytesOf } from './count-before-ranges.js';
+import { runTasks, tasksAtOnce } from './run-tasks.js';
+import type { Threads } from './threads.js';
+
+/** What the reader of a part must know of the bytes before it. */
+export interface Before {
+  /** See `Cut`. */
+  readonly count: number;
+  /** The records that begin there; undefined: nobody asks. */
+  readonly records: number | undefined;
+}
+
+export type BeforePart = (part: SlicePart) => Before;
+
+/** @param isDone whether an earlier attempt at the job has scattered the slice. */
+export async function lookBeforeRanges(
+  work: CutInputs,
+  threads: Threads,
+  isDone: (slice: number) => boolean,
+): Promise<BeforePart> {
+  const countBefore = await countBeforeRanges(work, threads, isDone);
+  if (work.keys !== 'ordinal') return (part) => ({ count: countBefore(part), records: undefined });
+  const framing = work.settings.framing && framingOf(work.settings.framing);
+  const isFirst = ({ inputOrdinal, start }: SlicePart) => start <= headerBytesOf(work.inputs[inputOrdinal]);
+  const derived = (part: SlicePart): number | undefined => {
+    // Without a framing there are only streams, and each is one part.
+    if (framing === undefined || isFirst(part)) return 0;
+    return recordsBefore(framing, part, headerBytesOf(work.inputs[part.inputOrdinal]), countBefore);
+  };
+  const counted = await countRecords(work, threads, isDone, countBefore, derived);
+  return (part) => ({ count: countBefore(part), records: derived(part) ?? counted(part) });
+}
+
+/** @returns how many records begin before a part that is not the first of its input; undefined: they must be counted. */
+function recordsBefore(
+  { cut, recordEnd }: Framing,
+  part: SlicePart,
+  headerBytes: number,
+  countBefore: CountBefore,
+): number | undefined {
+  if (cut.kind === 'every') return (part.start - headerBytes) / cut.byteLength;
+  if (recordEnd === undefined || part.members !== undefined) return undefined;
+  // The byte right before the part is not counted: behind it begins a record of this part.
+  return Math.floor(countBefore(part) / recordEnd.every) + 1;
+}
+
+/** Counts the records before the parts for which `derived` knows no number. */
+async function countRecords(
+  work: CutInputs,
+  threads: Threads,
+  isDone: (slice: number) => boolean,
+  countBefore: CountBefore,
+  derived: (part: SlicePart) => number | undefined,
+): Promise<CountBefore> {
+  const parts = partsToCount(work, isDone, derived);
+  const countOf = new Map<SlicePart, number>();
+  const count = (part: SlicePart): Promise<CountedRecords> => {
+    const parts = [inputPart(work, part, 0n, countBefore(part))];
+    return threads.pool.run('count-records', { job: work.settings, parts, isPreparation: true });
+  };
+  const take = ({ records }: CountedRecords, part: SlicePart) => countOf.set(part, records);
+  await runTasks(parts, count, take, tasksAtOnce(threads), threads.stop);
+  const before = new Map<number, Map<number, number>>();
+  const soFar = new Map<number, number>();
+  for (const part of parts) {
+    const { inputOrdinal, end = Number.POSITIVE_INFINITY } = part;
+    const total = (soFar.get(inputOrdinal) ?? 0) + (countOf.get(part) ?? 0);
+    soFar.set(inputOrdinal, total);
+    const ofInput = before.get(inputOrdinal) ?? new Map<number, number>();
+    before.set(inputOrdinal, ofInput.set(end, total));
+  }
+  return ({ inputOrdinal, start }) => before.get(inputOrdinal)?.get(start) ?? 0;
+}
+
+/** All parts of an input before the last one that the job has to read and whose ordinals nobody knows, in order. */
+function partsToCount(
+  { slices }: CutInputs,
+  isDone: (slice: number) => boolean,
+  derived: (part: SlicePart) => number | undefined,
+): readonly SlicePart[] {
+  const isNeeded = new Set<number>();
+  const parts: SlicePart[] = [];
+  for (const [slice, ofSlice] of [...slices.entries()].reverse()) {
+    for (const part of ofSlice) {
+      if (isNeeded.has(part.inputOrdinal)) parts.push(part);
+      else if (!isDone(slice) && derived(part) === undefined) isNeeded.add(part.inputOrdinal);
+    }
+  }
+  return parts.reverse();
+}
