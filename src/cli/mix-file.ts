@@ -15,8 +15,20 @@ export async function readMix(path: string, signal: AbortSignal): Promise<Mix> {
   const { unit, total } = { unit: undefined, total: undefined, ...value };
   // The library refuses all that is no mix.
   const mix = value as Mix;
-  if (unit !== 'bytes' || typeof total !== 'string') return mix;
-  return { ...mix, total: parseSize(total, { flag: `--mix ${path}: total` }) };
+  if (typeof total !== 'string') return mix;
+  const flag = `--mix ${path}: total`;
+  return { ...mix, total: unit === 'bytes' ? parseSize(total, { flag }) : parseAmount(total, flag) };
+}
+
+const THOUSANDS = ['K', 'M', 'B', 'T'];
+
+/** A number of things, as in 300B: thousands, millions, billions, trillions. */
+function parseAmount(text: string, flag: string): number {
+  const [, whole = '', part = '', letter = ''] = /^(\d+)(?:\.(\d+))?([KMBT])$/i.exec(text) ?? [];
+  const digits = 3 * (THOUSANDS.indexOf(letter.toUpperCase()) + 1);
+  const amount = Number(whole + part.padEnd(digits, '0'));
+  if (whole !== '' && part.length <= digits && Number.isSafeInteger(amount)) return amount;
+  throw new UsageError(`${flag} ${text}: expected a whole number, or one with K, M, B or T, as in 300B`);
 }
 
 function textOf(bytes: Uint8Array, path: string): string {

@@ -26,6 +26,8 @@ export interface WeighedGroup {
   readonly name: string | undefined;
   readonly weight: Weight;
   readonly inputCount: number;
+  /** What its inputs hold in the unit of shares, where they were counted. */
+  readonly amount?: bigint | undefined;
 }
 
 /** The weights of all inputs. */

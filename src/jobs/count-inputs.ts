@@ -12,20 +12,21 @@ import type { Weighing } from '../inputs/weigh-inputs.js';
 import { UNGATED } from '../job-control.js';
 import { deriveDrawSeed } from '../keys.js';
 import type { DeviceGates } from '../machine/device-gates.js';
-import { countGroups } from '../passes/count-pass.js';
-import type { Amount } from '../passes/group-amounts.js';
+import { type CountedGroup, type CountWork, countGroups } from '../passes/count-pass.js';
 import { JobStop, startThreads } from '../passes/threads.js';
 import { planIndex } from '../plan/index-plan.js';
 import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
 import { planSlices } from '../plan/slices.js';
 import type { JobScope } from './job.js';
+import { expectOfSizes } from './job-costs.js';
 import { JobProgress } from './job-progress.js';
 import type { ShuffleRequest } from './request.js';
 import { createReadControl } from './work-plan.js';
 
-export interface CountedInputs extends ReadableInputs {
+export interface CountedInputs extends ReadableInputs, Pick<CountWork, 'field'> {
   /** In which each record comes once. */
   readonly weighing: Weighing;
+  readonly site: { readonly kind: 'files' | 'stream' };
 }
 
 /** @returns what each group has. @throws as pass 1 does for bad inputs. */
@@ -36,7 +37,7 @@ export async function countInputs(
   deviceGates: DeviceGates,
   tuning: Tuning,
   warn: JobScope['warn'],
-): Promise<readonly Amount[]> {
+): Promise<readonly CountedGroup[]> {
   const { inputs } = readable;
   const { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes, signal } = request;
   const { recordBytes, decodedBytes } = estimateInputs(inputs, framing, deriveDrawSeed(request.seed));
@@ -56,7 +57,7 @@ export async function countInputs(
       ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
       ...{ framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes },
     };
-    const phases = [{ phase: 'count' as const, cost: undefined }];
+    const phases = expectOfSizes({ ...readable, request, isCounted: true }, storedBytes, recordBytes);
     const progress = new JobProgress(control, stop, request.onProgress, phases);
     const work = { ...readable, gates, slices, settings };
     return (await progress.during('count', storedBytes, () => countGroups(work, threads))).value;

@@ -18,6 +18,8 @@ type InputSizes = Pick<ShuffleSizes, 'storedBytes' | 'recordBytes' | 'decodedByt
 interface CostlyOutput {
   readonly request: Pick<OutputRequest, 'compression'>;
   readonly site: { readonly kind: 'files' | 'stream' };
+  /** Whether its inputs are counted first. */
+  readonly isCounted?: boolean;
 }
 
 interface CostlyShuffle extends CostlyOutput {
@@ -29,8 +31,8 @@ export function expectShuffle(job: CostlyShuffle & { readonly plan: ScatterPlan 
   return costsAt(job, expectedSizes(job.inputs, job.plan));
 }
 
-/** The same when pass 1 has read all inputs. */
-export function expectAfterPass1(job: CostlyShuffle, storedBytes: number, recordBytes: number): readonly PhaseCost[] {
+/** The same for sizes that are known, or from samples without a plan. */
+export function expectOfSizes(job: CostlyShuffle, storedBytes: number, recordBytes: number): readonly PhaseCost[] {
   return costsAt(job, { storedBytes, recordBytes, decodedBytes: decodedPartOf(recordBytes, job.inputs) });
 }
 
@@ -47,8 +49,8 @@ export function expectStoreShuffle(job: CostlyOutput & { readonly plan: WorkPlan
   return costsOfStoreShuffle({ recordBytes, codec: request.compression?.codec, isDurable: site.kind === 'files' });
 }
 
-function costsAt({ request, site }: CostlyOutput, sizes: InputSizes): readonly PhaseCost[] {
-  return costsOfShuffle({ ...sizes, codec: request.compression?.codec, isDurable: site.kind === 'files' });
+function costsAt({ request, site, isCounted }: CostlyOutput, sizes: InputSizes): readonly PhaseCost[] {
+  return costsOfShuffle({ ...sizes, isCounted, codec: request.compression?.codec, isDurable: site.kind === 'files' });
 }
 
 function expectedSizes(inputs: readonly Input[], { inputBytes, memoryNeed }: ScatterPlan): InputSizes {

@@ -3,11 +3,13 @@
  * weights; a mix of shares becomes weights when the inputs are counted.
  */
 import { createHash } from 'node:crypto';
+import type { NumberField } from '../../workers/tasks/count-records.js';
 import { requireWhole, UsageError } from '../errors.js';
+import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import type { InputGroup } from '../inputs/weigh-inputs.js';
 import { MOST_GLOB_CHARACTERS } from '../io/path-matcher.js';
 import { requireKnownOptions } from '../known-options.js';
-import type { ShareGroup, ShareMix, ShareUnit } from '../plan/mix-shares.js';
+import type { ShareGroup, ShareMix } from '../plan/mix-shares.js';
 import { type Fraction, fractionOf, isNothing, MOST_COPIES, type Weight, weightOf } from '../plan/weights.js';
 import type { InputWeight, Mix, MixGroup, ShuffleOptions } from './options.js';
 
@@ -19,6 +21,8 @@ export interface WeightRule extends InputGroup {
 /** A mix of shares, with the inputs of each group. */
 export interface ShareRequest extends ShareMix {
   readonly groups: readonly (ShareGroup & InputGroup)[];
+  /** Whose sum is the unit; undefined: records or bytes are. */
+  readonly field: NumberField | undefined;
 }
 
 /** How inputs are weighed. */
@@ -37,6 +41,7 @@ const MIX = { groups: true, unit: true, total: true, max_epochs: true } as const
 const GROUP = { name: true, inputs: true, weight: true, share: true, max_epochs: true } as const;
 const MOST_GROUPS = 10_000;
 const MOST_NAME_CHARACTERS = 200;
+const MOST_UNIT_CHARACTERS = 2000;
 const ONE_EPOCH = 1;
 
 /** @throws UsageError */
@@ -89,7 +94,7 @@ function requestOfMix(mix: Mix): MixRequest {
   }
   const ofAll = maxEpochs ?? ONE_EPOCH;
   const shareGroups = named.map((group, i) => shareGroupOf(group, groups[i], ofAll));
-  const shares = { unit: readUnit(unit), total: readTotal(total), groups: shareGroups };
+  const shares = { ...readUnit(unit), total: readTotal(total), groups: shareGroups };
   return { weights: [], shares, mixOption: '`mix`', mixWords: words };
 }
 
@@ -149,18 +154,18 @@ function shareGroupOf(
   return { name, globs, share, maxEpochs };
 }
 
-function readUnit(unit: unknown): ShareUnit {
-  if (unit === 'records' || unit === 'bytes') return unit;
-  if (typeof unit === 'string' && unit.startsWith('.'))
-    throw new UsageError(
-      `\`mix\`: unit ${unit}: shares of the sum of a field are not possible yet; expected records or bytes`,
-    );
-  throw new UsageError('`mix`: expected unit to be records or bytes, which the shares are shares of');
+function readUnit(unit: unknown): Pick<ShareRequest, 'unit' | 'field'> {
+  if (unit === 'records' || unit === 'bytes') return { unit, field: undefined };
+  if (typeof unit !== 'string' || !unit.startsWith('.'))
+    throw new UsageError('`mix`: expected unit to be records, bytes or a field with a number, such as .n_tokens');
+  if (unit.length > MOST_UNIT_CHARACTERS)
+    throw new UsageError(`\`mix\`: unit has ${unit.length} characters; expected at most ${MOST_UNIT_CHARACTERS}`);
+  return { unit, field: { name: unit, path: encodeFieldPath(parseFieldPath(unit, '`mix`: unit')) } };
 }
 
 function readTotal(total: unknown): bigint | undefined {
   if (total === undefined) return undefined;
-  if (typeof total !== 'number') throw new UsageError('`mix`: expected total to be a whole number of records or bytes');
+  if (typeof total !== 'number') throw new UsageError('`mix`: expected total to be a whole number');
   return BigInt(requireWhole('`mix`: total', total, 1));
 }
 

@@ -80,9 +80,9 @@ export interface InputWeight {
 export interface Mix {
   /** Of several groups whose `inputs` name an input, the last one has it. */
   readonly groups: readonly MixGroup[];
-  /** What the shares are shares of. */
-  readonly unit?: 'records' | 'bytes' | undefined;
-  /** Records or bytes of the output, about. Default: as many as the shares and `max_epochs` allow. */
+  /** What the shares are shares of: `records`, `bytes`, or the sum of a field of JSON records, as in `.n_tokens`. */
+  readonly unit?: string | undefined;
+  /** In the unit, of the output, about. Default: as many as the shares and `max_epochs` allow. */
   readonly total?: number | undefined;
   /** The records of a group come at most so often. Default 1. */
   readonly max_epochs?: number | string | undefined;
@@ -113,6 +113,8 @@ export interface GroupReport {
   readonly expected: { readonly records: number; readonly bytes: number };
   /** In the output; with `headCount` or `repeat`, what the output was taken from. */
   readonly weighed: { readonly records: number; readonly bytes: number };
+  /** `read` and `expected` in the unit of a mix with shares, such as the sum of a field. Undefined where none was counted. */
+  readonly unit: { readonly read: number; readonly expected: number } | undefined;
 }
 
 /**

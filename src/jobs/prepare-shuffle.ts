@@ -33,6 +33,8 @@ export interface PreparedShuffle extends ReadableInputs {
   /** All, or none if the output has no records. */
   readonly inputsToRead: readonly Input[];
   readonly inputIds: InputIds;
+  /** Whether a pass of its own has counted the inputs. */
+  readonly isCounted: boolean;
   readonly site: StreamSite | StartedFiles;
   /** Undefined: the job starts anew. */
   readonly earlier: EarlierAttempt | undefined;
@@ -103,7 +105,7 @@ export async function prepareShuffle(
   const findByShares = async (shared: SharedGroups) => {
     const noted = earlier?.manifest.shareWeights;
     if (noted !== undefined) return weighAsNoted(shared, noted);
-    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared) };
+    const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site, field: shared.shares.field };
     const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
     return weighByShares(shared, await countInputs(readable, request, memoryNeed, deviceGates, tuning, warn), framing);
   };
@@ -136,6 +138,7 @@ export async function prepareShuffle(
     firstHeader,
     gates,
     weighing,
+    isCounted: grouped.shared !== undefined && inputsToRead.length > 0 && earlier?.manifest.shareWeights === undefined,
     site,
     earlier,
     disks,

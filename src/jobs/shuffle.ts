@@ -39,7 +39,7 @@ import { resumedWork } from './earlier-attempt.js';
 import { finishMoves, type UntimedReport } from './finish-moves.js';
 import { reportGroups } from './group-report.js';
 import { type JobScope, runJob } from './job.js';
-import { expectAfterPass1, expectShuffle } from './job-costs.js';
+import { expectOfSizes, expectShuffle } from './job-costs.js';
 import { describeShuffle } from './job-description.js';
 import { ProfileLog } from './job-profile.js';
 import { JobProgress } from './job-progress.js';
@@ -175,7 +175,7 @@ async function shuffleAt(
   const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: all.recordEnds });
   const write = async (ordered: WritablePiles, isFirst = true) => {
     const { piles } = ordered;
-    progress.expect(expectAfterPass1(prepared, control.counted('scatteredBytes'), piles.bytes));
+    progress.expect(expectOfSizes(prepared, control.counted('scatteredBytes'), piles.bytes));
     const keptSplits = site.kind === 'files' ? site.keptSplits : undefined;
     const splits = await findSplits(request, { ...pilesWork, piles }, ordered.threads, keptSplits);
     const planned = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined, splits);

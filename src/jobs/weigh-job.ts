@@ -10,7 +10,7 @@ import {
 } from '../inputs/weigh-inputs.js';
 import { inputName } from '../io/input-source.js';
 import type { JobManifest } from '../job-directory/job-manifest.js';
-import type { Amount } from '../passes/group-amounts.js';
+import type { CountedGroup } from '../passes/count-pass.js';
 import { weightsOfShares } from '../plan/mix-shares.js';
 import { ONCE, type Weight } from '../plan/weights.js';
 import type { ShareRequest } from './mix-options.js';
@@ -73,20 +73,21 @@ export function weighOnce({ shares, grouping }: SharedGroups): Weighing {
   );
 }
 
-/** @param amounts of each group. @throws UsageError */
+/** @param counted what each group has. @throws UsageError */
 export function weighByShares(
   shared: SharedGroups,
-  amounts: readonly Amount[],
+  counted: readonly CountedGroup[],
   framing: ShuffleRequest['framing'],
 ): Weighing {
   const { shares } = shared;
-  const weights = weightsOfShares(
-    shares,
-    amounts.map((amount) => BigInt(amount[shares.unit])),
+  const { unit } = shares;
+  const amounts = counted.map(({ records, bytes, sum }) =>
+    unit === 'records' ? BigInt(records) : unit === 'bytes' ? BigInt(bytes) : sum,
   );
+  const weights = weightsOfShares(shares, amounts);
   const weighing = weighAs(shared, weights);
   refuseCopiesOfSamples(weighing, framing);
-  return weighing;
+  return { ...weighing, groups: weighing.groups.map((group, i) => ({ ...group, amount: amounts[i] })) };
 }
 
 /** The weights that an earlier attempt at the job found. */

@@ -3,9 +3,10 @@
  * costs one reading of the inputs, and writes nothing.
  */
 import type { ReadSettings } from '../../workers/settings.js';
-import type { CountedRecords } from '../../workers/tasks/count-records.js';
+import type { CountedRecords, NumberField } from '../../workers/tasks/count-records.js';
 import { inputPart, readBytesOf } from '../inputs/input-part.js';
 import type { Weighing } from '../inputs/weigh-inputs.js';
+import type { Slice } from '../plan/slices.js';
 import { type CutInputs, countBeforeRanges } from './count-before-ranges.js';
 import { CoverageCheck } from './coverage-check.js';
 import { type Amount, GroupAmounts } from './group-amounts.js';
@@ -16,31 +17,42 @@ export interface CountWork extends CutInputs {
   readonly settings: ReadSettings;
   /** In which each record comes once. */
   readonly weighing: Weighing;
+  /** To add up; undefined: records and bytes are enough. */
+  readonly field: NumberField | undefined;
+}
+
+/** What a group has. */
+export interface CountedGroup extends Amount {
+  /** Of the field; 0 without one. */
+  readonly sum: bigint;
 }
 
 /**
  * @returns what each group has.
- * @throws VerificationError if the tasks did not read every byte of every input once.
+ * @throws VerificationError if the tasks did not read every byte of every input once; InputError ERR_FIELD_MISSING
  */
-export async function countGroups(work: CountWork, threads: Threads): Promise<readonly Amount[]> {
-  const { inputs, slices, settings, weighing } = work;
+export async function countGroups(work: CountWork, threads: Threads): Promise<readonly CountedGroup[]> {
+  const { inputs, slices, settings, weighing, field } = work;
   const countBefore = await countBeforeRanges(work, threads, () => false);
   const check = new CoverageCheck(inputs);
   const amounts = new GroupAmounts(weighing);
+  const sums = weighing.groups.map(() => 0n);
   let readBytes = 0;
-  const count = (slice: readonly (typeof slices)[number][number][]): Promise<CountedRecords> => {
+  const count = (slice: Slice): Promise<CountedRecords> => {
     // A count needs no key.
     const parts = slice.map((part) => inputPart(work, part, 0n, countBefore(part)));
-    return threads.pool.run('count-records', { job: settings, parts, isPreparation: false });
+    return threads.pool.run('count-records', { job: settings, parts, field, isPreparation: false });
   };
-  const take = ({ coverage }: CountedRecords) => {
-    for (const part of coverage) {
+  const take = ({ coverage, sums: ofParts }: CountedRecords) => {
+    for (const [i, part] of coverage.entries()) {
       check.add(part);
       amounts.add(part);
       readBytes += readBytesOf(part);
+      const group = weighing.groupOf[part.inputOrdinal] ?? 0;
+      sums[group] = (sums[group] ?? 0n) + (ofParts[i] ?? 0n);
     }
   };
   await runTasks(slices, count, take, tasksAtOnce(threads), threads.stop);
   check.verify(readBytes);
-  return amounts.amounts.map(({ read }) => read);
+  return amounts.amounts.map(({ read }, group) => ({ ...read, sum: sums[group] ?? 0n }));
 }

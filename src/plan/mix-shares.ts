@@ -6,8 +6,6 @@
 import { UsageError } from '../errors.js';
 import { type Fraction, type Weight, weightOf } from './weights.js';
 
-export type ShareUnit = 'records' | 'bytes';
-
 export interface ShareGroup {
   readonly name: string;
   /** In relation to those of the others; more than 0. */
@@ -17,15 +15,15 @@ export interface ShareGroup {
 }
 
 export interface ShareMix {
-  /** What the shares are shares of. */
-  readonly unit: ShareUnit;
+  /** What the shares are shares of: `records`, `bytes`, or the sum of a field, as in `.n_tokens`. */
+  readonly unit: string;
   /** Of the output; undefined: as large as the epochs of the groups allow. */
   readonly total: bigint | undefined;
   readonly groups: readonly ShareGroup[];
 }
 
 /**
- * @param amounts records or bytes of each group.
+ * @param amounts of each group, in the unit.
  * @throws UsageError for a group that is empty, or too small for its share of the total.
  */
 export function weightsOfShares({ unit, total, groups }: ShareMix, amounts: readonly bigint[]): Weight[] {
@@ -34,7 +32,7 @@ export function weightsOfShares({ unit, total, groups }: ShareMix, amounts: read
   const sized = groups.map((group, i) => ({ ...group, part: parts[i] ?? 0n, amount: amounts[i] ?? 0n }));
   const empty = sized.find(({ amount }) => amount === 0n);
   if (empty !== undefined)
-    throw new UsageError(`\`mix\`: the group ${empty.name} has no record and cannot have a share; leave it out`);
+    throw new UsageError(`\`mix\`: the group ${empty.name} has 0 ${unit} and cannot have a share; leave it out`);
   const most = sized.map(({ part, amount, maxEpochs }) => ({
     numerator: maxEpochs.numerator * amount * sum,
     denominator: maxEpochs.denominator * part,

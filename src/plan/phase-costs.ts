@@ -17,6 +17,8 @@ export interface ShuffleSizes extends OutputSizes {
   readonly storedBytes: number | undefined;
   /** The part of `recordBytes` that comes from compressed inputs. */
   readonly decodedBytes: number | undefined;
+  /** Whether a pass of its own reads the inputs first. */
+  readonly isCounted?: boolean | undefined;
 }
 
 interface OutputSizes {
@@ -35,8 +37,12 @@ const MAKING_DURABLE = 0.3;
 
 /** A shuffle: pass 1 reads inputs and writes piles, pass 2 reads piles and writes the output. */
 export function costsOfShuffle(sizes: ShuffleSizes): readonly PhaseCost[] {
-  const { storedBytes, recordBytes, decodedBytes } = sizes;
-  return [{ phase: 'scatter', cost: costOfScatter(storedBytes, recordBytes, decodedBytes) }, ...costsOfOutput(sizes)];
+  const { storedBytes, recordBytes, decodedBytes, isCounted } = sizes;
+  const rest: PhaseCost[] = [
+    { phase: 'scatter', cost: costOfScatter(storedBytes, recordBytes, decodedBytes) },
+    ...costsOfOutput(sizes),
+  ];
+  return isCounted === true ? [{ phase: 'count', cost: costOfScatter(storedBytes, 0, decodedBytes) }, ...rest] : rest;
 }
 
 /** A shuffle of a store, whose piles are there. */

@@ -20,10 +20,13 @@ describe('a mix file', () => {
     expect(await read('groups:\n  - name: a\n    inputs: [x*]\n    weight: 2.5 # twice and a half\n')).toEqual(mix);
   });
 
-  it('may have a total with a unit, of bytes', async () => {
+  it('may have a total with a unit', async () => {
     expect(await read('{unit: bytes, total: 1.5kB}')).toEqual({ unit: 'bytes', total: 1500 });
     expect(await read('{unit: bytes, total: 3e3}')).toEqual({ unit: 'bytes', total: 3000 });
-    expect(await read('{unit: records, total: 1kB}')).toEqual({ unit: 'records', total: '1kB' });
+    expect(await read('{unit: .n_tokens, total: 300B}')).toEqual({ unit: '.n_tokens', total: 300_000_000_000 });
+    expect(await read('{unit: records, total: 1.25k}')).toEqual({ unit: 'records', total: 1250 });
+    for (const total of ['1kB', '1.2345k', '1X', '99999T', '-1K'])
+      await expect(read(`{unit: records, total: ${total}}`)).rejects.toThrow(/expected a whole number, or one with K/);
     await expect(read('{unit: bytes, total: 1X}')).rejects.toThrow(/--mix \S+: total 1X: unknown unit 'X'/);
   });
 

@@ -72,12 +72,14 @@ describe('the walk-through', () => {
   });
 });
 
+const TOKENS = { unit: '.n_tokens', total: '300B', groups: [{ name: 'a', inputs: 'a', share: '0.5' }] };
+
 describe('the schema of a mix', () => {
   const schema = JSON.parse(readFileSync(new URL('examples/mix.schema.json', root), 'utf8')) as object;
   const validate = new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(schema);
   const group = { name: 'a', inputs: 'a' };
 
-  it.each([parse(mix), parse(shares), { groups: [{ ...group, weight: '2.50' }] }])('takes %j', (value) => {
+  it.each([parse(mix), parse(shares), { groups: [{ ...group, weight: '2.50' }] }, TOKENS])('takes %j', (value) => {
     expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
   });
 
@@ -90,7 +92,7 @@ describe('the schema of a mix', () => {
     { groups: [{ ...group, share: 1 }] },
     { groups: [{ ...group, share: 1, weight: 1 }], unit: 'bytes' },
     { groups: [{ ...group, share: 0 }], unit: 'bytes' },
-    { groups: [{ ...group, share: 1 }], unit: '.n_tokens' },
+    { groups: [{ ...group, share: 1 }], unit: 'n_tokens' },
     { groups: [{ ...group, share: 1, epochs: 2 }], unit: 'bytes' },
     { groups: [{ ...group, share: 1 }], unit: 'bytes', total: '300' },
     { groups: [{ name: 'a', inputs: [], weight: 1 }] },

@@ -1,5 +1,5 @@
 /** Wrong weights and mixes, each refused with one line; and what goes with them. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Mix, type ShuffleOptions, shuffle, UsageError } from '#src/index.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
@@ -77,8 +77,8 @@ describe('weights', () => {
     });
     expect(report).toMatchObject({ records: 4, inputCount: 2 });
     expect(report.groups).toEqual([
-      { name: 'cmdline', factor: 0, inputCount: 1, ...sameAmounts(0, 0) },
-      { name: undefined, factor: 1, inputCount: 1, ...sameAmounts(4, 8) },
+      { name: 'cmdline', factor: 0, inputCount: 1, ...sameAmounts(0, 0), unit: undefined },
+      { name: undefined, factor: 1, inputCount: 1, ...sameAmounts(4, 8), unit: undefined },
     ]);
   });
 });
@@ -115,8 +115,15 @@ describe('a mix', () => {
     [both({ share: 1 }, { share: 0 }), /share 0 of the group second: expected a number of more than 0/],
     [both({ share: 1 }, { share: -1 }), /share -1 of the group second: expected a number of more than 0/],
     [both({ share: 1 }, { share: 1, max_epochs: 0 }), /max_epochs 0: expected a number of more than 0/],
-    [both({ share: 1 }, { share: 1 }, {}), /expected unit to be records or bytes/],
-    [both({ share: 1 }, { share: 1 }, { unit: '.n_tokens' }), /shares of the sum of a field are not possible yet/],
+    [both({ share: 1 }, { share: 1 }, {}), /expected unit to be records, bytes or a field/],
+    [
+      both({ share: 1 }, { share: 1 }, { unit: `.${'n'.repeat(2000)}` }),
+      /unit has 2001 characters; expected at most 2000/,
+    ],
+    [
+      both({ share: 1 }, { share: 1 }, { unit: '.n tokens' }),
+      /`mix`: unit ".n tokens": expected the keys of a JSON field/,
+    ],
     [both({ share: 1 }, { share: 1 }, { unit: 'records', total: 0 }), /total is 0; expected a whole number/],
     [both({ share: 1 }, { share: 1 }, { unit: 'records', total: '3M' }), /expected total to be a whole number/],
     [both({ share: 1 }, { share: 1, inputs: 'zz' }), /the group second names no input/],
@@ -127,6 +134,25 @@ describe('a mix', () => {
     ],
   ])('%j is refused', (mix, message) => expectRefusal({ mix }, message));
 
+  it.each([{}, { splitBy: '.id' }])('that makes copies goes with splits only by a field: %j', async (by) => {
+    writeFileSync(directory.path('a'), '{"id":1}\n{"id":2}\n{"id":3}\n');
+    writeFileSync(directory.path('b'), '{"id":4}\n');
+    const splits = [
+      { name: 'train', share: 0.5 },
+      { name: 'test', share: 0.5 },
+    ];
+    const mix = both({ share: 1 }, { share: 1 }, { unit: 'records', max_epochs: 9 }) as Mix;
+    const job = { mix, splits, output: directory.path('parts'), ...by };
+    if (!('splitBy' in by)) {
+      await expectRefusal(job, /copies that `mix` makes of a record would be in several of `splits`/);
+      return;
+    }
+    const { shards } = await run(job);
+    const [train, test] = shards.map((path) => new Set(readFileSync(path, 'utf8').split('\n').slice(0, -1)));
+    expect([...(train ?? [])].filter((line) => test?.has(line))).toEqual([]);
+    expect((train?.size ?? 0) + (test?.size ?? 0)).toBe(4);
+  });
+
   it('with weights beside it is refused', async () => {
     const mix: Mix = { groups: [{ name: 'x', inputs: '*', weight: 1 }] };
     await expectRefusal({ mix, weights: [] }, /`weights` and `mix` contradict each other/);
@@ -135,7 +161,40 @@ describe('a mix', () => {
   it('of an empty group is refused', async () => {
     const inputs = [directory.path('a'), directory.path('empty')];
     const mix = { ...both({ share: 1 }, { share: 1, inputs: 'empty' }) };
-    await expectRefusal({ inputs, mix }, /the group second has no record and cannot have a share/);
+    await expectRefusal({ inputs, mix }, /the group second has 0 records and cannot have a share/);
+  });
+
+  it.each([
+    ['{"n":1}\n{"m":1}\n', 8],
+    ['{"n":1}\n{"n":1.5}\n', 8],
+    ['{"n":"1"}\n', 0],
+    ['{"n":-1}\n', 0],
+    ['{"n":1e3}\n', 0],
+    ['{"n":1234567890123456}\n', 0],
+    ['{"n":null}\n', 0],
+    ['{"n":}\n', 0],
+    ['\xff\0\n', 0],
+  ])('by a field that is no number in %j is refused', async (text, byte) => {
+    writeFileSync(directory.path('a'), text, 'latin1');
+    writeFileSync(directory.path('b'), '{"n":3}\n');
+    const job = run({ mix: both({ share: 1 }, { share: 1 }, { unit: '.n' }) as Mix });
+    await expect(job).rejects.toMatchObject({
+      code: 'ERR_FIELD_MISSING',
+      message: expect.stringContaining(
+        `/a: the record at byte ${byte} has no whole number of 1 to 15 digits in the field .n;`,
+      ),
+    });
+  });
+
+  it('by a field has its sums in the report', async () => {
+    writeFileSync(directory.path('a'), '{"n":10}\n{"x":{"n":1},"n":30}\n');
+    writeFileSync(directory.path('b'), '{"n": 0}\n{"n":20}');
+    const mix = both({ share: 3 }, { share: 1 }, { unit: '.n', total: 40, max_epochs: 1 }) as Mix;
+    const { groups } = await run({ mix });
+    expect(groups).toMatchObject([
+      { factor: 0.75, unit: { read: 40, expected: 30 } },
+      { factor: 0.5, unit: { read: 20, expected: 10 } },
+    ]);
   });
 
   it('of shares cannot have streams', async () => {

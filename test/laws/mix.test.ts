@@ -74,6 +74,33 @@ describe('shares', () => {
     expect(refused).toBeLessThan((9 / 10) * numRuns);
   });
 
+  it('of a field follow from its sums', async () => {
+    const number = fc.oneof(fc.nat({ max: 9 }), fc.integer({ min: 1, max: 10 ** 15 - 1 }));
+    const record = fc.tuple(number, fc.string(), fc.boolean()).map(([n, text, blanks]) => {
+      const json = JSON.stringify({ text, other: { n: 5 }, n, rest: [text] });
+      return `${blanks ? json.replace('"n":', '"n" : ').replace(',"rest"', ' , "rest"') : json}\n`;
+    });
+    const input = fc.array(record, { minLength: 1, maxLength: 30 }).map((lines) => Buffer.from(lines.join('')));
+    const inputs = fc.array(input, { minLength: 1, maxLength: 4 });
+    const property = fc.asyncProperty(inputs, anySettings, async (texts, settings) => {
+      const records = texts.map((text) => recordsOf(text, 0x0a));
+      const numberOf = (line: Buffer) => BigInt((JSON.parse(line.toString()) as { readonly n: number }).n);
+      const plain = {
+        shares: records.map((_, i) => BigInt(i + 1)),
+        maxEpochs: records.map(() => 3n),
+        amounts: records.map((lines) => lines.reduce((sum, line) => sum + numberOf(line), 0n)),
+        total: undefined,
+      };
+      fc.pre(!plain.amounts.includes(0n));
+      const groups = records.map((_, i) => ({ name: `group ${i}`, inputs: `in-${i}`, share: i + 1 }));
+      const mix = { unit: '.n', max_epochs: 3, groups };
+      const { bytes } = await shuffleToFile(directory, { inputs: texts, seed: 'n', settings, mix });
+      const ordered = orderCopies(records, weightsOfPlainShares(plain) ?? [], 'n');
+      expect(bytes.equals(Buffer.concat(ordered))).toBe(true);
+    });
+    await fc.assert(property, { numRuns: atScale(15, 100, 1500) });
+  });
+
   it('hold in the output, on worker threads, too', async () => {
     const lines = (name: string, count: number) =>
       Buffer.from(Array.from({ length: count }, (_, i) => `${name} ${i}\n`).join(''));

@@ -76,6 +76,8 @@ export interface KernelFunctions extends FramingFunctions {
   keyByPlace(): void;
   keyByOrdinal(first: bigint): void;
   takeKeptCount(): number;
+  sumOfField(table: number, count: number): bigint;
+  recordWithoutNumber(): number;
   seekField(path: number): void;
   fieldHash(start: number, end: number): bigint;
   hasField(): number;

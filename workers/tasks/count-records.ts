@@ -1,22 +1,34 @@
 /**
- * A task before the scatter pass: reads parts of inputs as that pass does, and counts their records. Nothing is put on
- * piles. Groups of inputs may have a share of the output, and their weights follow from how much there is; or keys come from
- * ordinals, and those of a part from how many records are before it.
+ * A task before the scatter pass: reads parts of inputs as that pass does, and counts their records, or adds up a field of
+ * theirs. Nothing is put on piles. Groups of inputs may have a share of the output, and their weights follow from how much
+ * there is; or keys come from ordinals, and those of a part from how many records are before it.
  */
+import { InputError } from '../../src/errors.js';
+import { framingOf } from '../../src/formats/framing-table.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
+import { inputName } from '../../src/io/input-source.js';
 import { JobControl } from '../../src/job-control.js';
 import { BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { readSlice } from '../read/read-slice.js';
+import { readPart } from '../read/read-part.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { ReadSettings } from '../settings.js';
 import { readStateOf } from '../thread-state.js';
 
+/** A field of JSON records that holds a number. */
+export interface NumberField {
+  readonly name: string;
+  /** The path in the form that the kernel takes. */
+  readonly path: Uint8Array;
+}
+
 export interface CountRecordsTask {
   readonly job: ReadSettings;
   readonly parts: readonly InputPart[];
+  /** To add up. */
+  readonly field?: NumberField | undefined;
   /** Whether the bytes count as done only when they are scattered. */
   readonly isPreparation: boolean;
 }
@@ -25,14 +37,25 @@ export interface CountedRecords {
   readonly records: number;
   /** Of each part. */
   readonly coverage: readonly Coverage[];
+  /** Of the field, in each part; 0 without one. */
+  readonly sums: readonly bigint[];
 }
 
-export async function countRecords({ job, parts, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
+/** @throws InputError ERR_FIELD_MISSING for a record without a whole number in the field. */
+export async function countRecords({ job, parts, field, isPreparation }: CountRecordsTask): Promise<CountedRecords> {
   const state = readStateOf(job);
   const thread = isPreparation ? { ...state, control: new UncountedControl(job.control) } : state;
-  const counter = new RecordCounter(state.arena, job);
-  const { coverage } = await readSlice(parts, counter, thread, job);
-  return { records: counter.records, coverage };
+  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
+  const coverage: Coverage[] = [];
+  const sums: bigint[] = [];
+  let records = 0;
+  for (const part of parts) {
+    const counter = new RecordCounter(state.arena, job, part.path, field);
+    coverage.push((await readPart(part, framing, counter, thread, job)).coverage);
+    sums.push(counter.sum);
+    records += counter.records;
+  }
+  return { records, coverage, sums };
 }
 
 class UncountedControl extends JobControl {
@@ -42,13 +65,25 @@ class UncountedControl extends JobControl {
 class RecordCounter implements RecordTaker {
   readonly window: ReadWindow;
   readonly table: number;
-  readonly #arena: Arena;
   records = 0;
+  sum = 0n;
+  readonly #arena: Arena;
+  readonly #inputPath: string;
+  readonly #field: NumberField | undefined;
+  readonly #fieldPath: number;
 
-  constructor(arena: Arena, { readBytes, maxRecordBytes }: ReadSettings) {
+  constructor(
+    arena: Arena,
+    { readBytes, maxRecordBytes }: ReadSettings,
+    inputPath: string,
+    field: NumberField | undefined,
+  ) {
     this.#arena = arena;
+    this.#inputPath = inputPath;
+    this.#field = field;
     const layout = new ArenaLayout();
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    this.#fieldPath = layout.take(field?.path.byteLength ?? 0);
     this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
   }
 
@@ -57,8 +92,23 @@ class RecordCounter implements RecordTaker {
   }
 
   /** Pass 1 refuses records that are too long. */
-  take(count: number): number {
+  take(count: number, base: number, basePosition: number): number {
     this.records += count;
+    if (this.#field !== undefined) this.#addUp(this.#field, count, basePosition - base);
     return 0;
+  }
+
+  /** @param offset from an address in the window to its position. */
+  #addUp({ name, path }: NumberField, count: number, offset: number): void {
+    const { wasm, bytes } = this.kernel;
+    bytes.set(path, this.#fieldPath);
+    wasm.seekField(this.#fieldPath);
+    this.sum += BigInt.asUintN(64, wasm.sumOfField(this.table, count));
+    const without = wasm.recordWithoutNumber() >>> 0;
+    if (without === 0) return;
+    throw new InputError(
+      'ERR_FIELD_MISSING',
+      `${inputName(this.#inputPath)}: the record at byte ${without + offset} has no whole number of 1 to 15 digits in the field ${name}; expected a JSON object that has one`,
+    );
   }
 }

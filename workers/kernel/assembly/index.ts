@@ -31,7 +31,7 @@ export {
   takeHeld,
 } from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
-export { fieldHash, hasField, seekField } from './json-field';
+export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
 export { splitByField, splitFieldPlace, missingRecord, splitByNone } from './split-keys';
 export {
   drawOffsets,

@@ -241,3 +241,39 @@ function storeCharacter(code: u32): usize {
   store<u8>(DECODED, (0x80 | (code & 0x3f)) as u8, 3);
   return 4;
 }
+
+/** More digits may not fit a sum, and are no count of anything. */
+const MOST_DIGITS: usize = 15;
+
+let withoutNumber: usize = 0;
+
+/**
+ * The sum of the values of the path, whole numbers of at most 15 digits, in the `count` records of the boundary table. Stops
+ * at a record that has none: `recordWithoutNumber` tells where it is.
+ */
+export function sumOfField(table: usize, count: u32): u64 {
+  const tableEnd = table + ((count as usize) << 3);
+  let sum: u64 = 0;
+  withoutNumber = 0;
+  for (let mark = table; mark < tableEnd && withoutNumber == 0; mark += 8) {
+    const start = load<u32>(mark) as usize;
+    const value = findValue(start, load<u32>(mark, 4) as usize);
+    if (value == 0 || valueEnd - value > MOST_DIGITS) {
+      withoutNumber = start;
+      break;
+    }
+    let number: u64 = 0;
+    for (let p = value; p < valueEnd; p++) {
+      const digit = (load<u8>(p) as u32) - 0x30;
+      if (digit > 9) withoutNumber = start;
+      number = number * 10 + (digit as u64);
+    }
+    sum += number;
+  }
+  return sum;
+}
+
+/** The address of the record at which the last `sumOfField` stopped; 0: all had a number. */
+export function recordWithoutNumber(): usize {
+  return withoutNumber;
+}
