@@ -230,6 +230,18 @@ export const cases = [
     contestants: ['pileshuf', 'zstd-dc', 'zstd-recode'],
     bars: {},
   },
+  // Every line comes twice, half of the corpus behind the first time.
+  {
+    name: 'unique-cgroup',
+    kind: 'mixed',
+    sizeShare: 0.5,
+    passes: 2,
+    memory: '512M',
+    cgroupLimitBytes: 1024 * mebibyte,
+    contestants: ['unique', 'unique-shards', 'pileshuf', 'sort-u'],
+    rounds: 3,
+    bars: { 'sort-u / unique': { atLeast: 3 } },
+  },
   {
     name: 'startup',
     kind: 'sentences',

@@ -11,6 +11,8 @@
 //   sample     pileshuf that writes 1,000 records; shuf-sample: shuf that does
 //   draws      pileshuf that draws as many records as there are, with replacement; shuf-draws: shuf that does
 //   numbers    pileshuf that writes the numbers of a range; shuf-numbers: shuf that does
+//   unique     pileshuf that keeps one of equal lines
+//   unique-shards  the same with 64 outputs, so that it must know beforehand what it keeps
 //   eighth     pileshuf with the first eighth of the inputs
 //   traced     pileshuf under strace, to count its calls; its times mean nothing
 //   resumable  pileshuf with everything needed to resume after a power failure
@@ -31,7 +33,7 @@ import { traced } from './traced-calls.mjs';
 /** @import { Inputs } from './corpus.mjs' */
 
 /**
- * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'splits' | 'sample' | 'shuf-sample' | 'draws'
+ * @typedef {'pileshuf' | 'one-worker' | 'former' | 'in-piles' | 'shards' | 'unique' | 'unique-shards' | 'sort-u' | 'splits' | 'sample' | 'shuf-sample' | 'draws'
  *   | 'shuf-draws' | 'numbers' | 'shuf-numbers' | 'eighth' | 'traced' | 'resumable' | 'gzip-program' | 'read'
  *   | 'pigz-dc' | 'igzip-dc' | 'zstd-dc' | 'zstd-recode' | 'floor' | 'floor-fsync' | 'cat-fsync' | 'shuf' | 'terashuf' | 'reference'
  *   | 'bare-node'} ContestantName
@@ -43,6 +45,7 @@ import { traced } from './traced-calls.mjs';
  * @property {boolean} shuffles whether the output is in another order than the inputs
  * @property {boolean} [onlyReads] whether it leaves no output
  * @property {boolean} [takesEighth] whether it takes only the first eighth of the inputs
+ * @property {boolean} [keepsOne] whether it keeps one of equal lines
  * @property {(place: Place) => string} command
  * @property {(place: Place) => string | undefined} skipReason
  */
@@ -148,6 +151,27 @@ export const contestants = [
     shuffles: false,
     onlyReads: true,
     command: () => `shuf -i 1-${numberCount} > /dev/null`,
+    skipReason: never,
+  },
+  {
+    name: 'unique',
+    shuffles: true,
+    keepsOne: true,
+    command: (place) => `${pileshufCommand(place)} --unique`,
+    skipReason: never,
+  },
+  {
+    name: 'unique-shards',
+    shuffles: true,
+    keepsOne: true,
+    command: (place) => `${pileshufCommand(place)} --unique --shards ${shardCount}`,
+    skipReason: never,
+  },
+  {
+    name: 'sort-u',
+    shuffles: true,
+    keepsOne: true,
+    command: (place) => `LC_ALL=C sort -u -S 512M --parallel=2 -T tmp -o out ${place.inputs.pattern}`,
     skipReason: never,
   },
   {

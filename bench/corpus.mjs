@@ -12,7 +12,7 @@ import { checksumLines } from './checksum.mjs';
 
 /** @import { LineChecksum } from './checksum.mjs' */
 
-/** @typedef {'sentences' | 'documents' | 'tiny'} CorpusKind */
+/** @typedef {'sentences' | 'mixed' | 'documents' | 'tiny'} CorpusKind */
 /** @typedef {() => number} Random uniform in [0, 1) */
 
 /**
@@ -38,6 +38,7 @@ import { checksumLines } from './checksum.mjs';
  * @property {string} head starts with the lowest number
  * @property {number} numberEnd offset in the head of the end of the number
  * @property {10 | 36} base of the number
+ * @property {boolean} [isMixed] whether the first digit of the number changes most often: then no file is sorted
  * @property {string} tail
  * @property {(random: Random) => number} drawTextByteLength
  */
@@ -55,6 +56,14 @@ const shapes = {
     head: '0000000000 ',
     numberEnd: 10,
     base: 10,
+    tail: '\n',
+    drawTextByteLength: (random) => 8 + Math.floor(random() * 171),
+  },
+  mixed: {
+    head: '0000000000 ',
+    numberEnd: 10,
+    base: 10,
+    isMixed: true,
     tail: '\n',
     drawTextByteLength: (random) => 8 + Math.floor(random() * 171),
   },
@@ -235,8 +244,9 @@ const a = 97;
 const z = 122;
 
 /** @param {Buffer} head @param {LineShape} shape */
-function addOne(head, { numberEnd, base }) {
-  for (let i = numberEnd - 1; i >= 0; i--) {
+function addOne(head, { numberEnd, base, isMixed = false }) {
+  for (let step = 1; step <= numberEnd; step++) {
+    const i = isMixed ? step - 1 : numberEnd - step;
     const digit = head[i];
     if (digit === nine && base === 36) head[i] = a;
     else if (digit === nine || digit === z) head[i] = zero;

@@ -55,6 +55,8 @@ const comparedPairs = /** @type {const} */ ([
   ['shuf-draws', 'draws'],
   ['shuf-numbers', 'numbers'],
   ['pileshuf', 'eighth'],
+  ['sort-u', 'unique'],
+  ['unique-shards', 'unique'],
 ]);
 
 /** Contestants that only read are compared with pass 1, which reads. */

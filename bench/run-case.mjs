@@ -77,7 +77,7 @@ export async function runCase(theCase, given, say) {
   assertSpace(options.workDir, corpus, theCase);
   const rounds = options.rounds ?? theCase.rounds ?? 5;
   const warmup = options.warmup ?? theCase.warmup ?? 1;
-  const entries = chooseContestants(theCase, corpus, repeatCorpus(files, passes), options);
+  const entries = chooseContestants(theCase, corpus, repeatCorpus(files, passes), files, options);
   try {
     for (let round = -warmup; round < rounds; round++) {
       for (const entry of rotate(entries, round + warmup)) {
@@ -102,16 +102,17 @@ export async function runCase(theCase, given, say) {
  * @param {Case} theCase
  * @param {Corpus} corpus
  * @param {Corpus} plainCorpus the corpus before compression
+ * @param {Corpus} differentLines of the corpus
  * @param {Options} options
  * @returns {Entry[]}
  */
-function chooseContestants(theCase, corpus, plainCorpus, options) {
+function chooseContestants(theCase, corpus, plainCorpus, differentLines, options) {
   return contestants
     .filter(({ name }) => theCase.contestants.includes(name) && options.contestants.has(name))
     .map((contestant) => {
       const [inputs, plainInputs] = contestant.takesEighth
         ? [firstEighthOf(corpus), firstEighthOf(plainCorpus)]
-        : [corpus, plainCorpus];
+        : [corpus, contestant.keepsOne ? differentLines : plainCorpus];
       const place = { case: theCase, inputs, seed: options.seed, breakdown: options.breakdown };
       const reason = contestant.skipReason(place);
       return {

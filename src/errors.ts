@@ -41,7 +41,8 @@ type InputCode =
   | 'ERR_SAMPLE_KEY_REPEATED'
   | 'ERR_RECORD_TOO_LONG'
   | 'ERR_TOO_FEW_RECORDS'
-  | 'ERR_FIELD_MISSING';
+  | 'ERR_FIELD_MISSING'
+  | 'ERR_RECORDS_COLLIDE';
 type SystemCode = 'ERR_NO_SPACE' | 'ERR_TEMP_DIR' | 'ERR_IO' | 'ERR_OUT_OF_MEMORY' | 'ERR_WORKER' | 'ERR_BUNDLED';
 
 export type ErrorCode = UsageCode | InputCode | SystemCode | 'ERR_VERIFICATION' | 'ABORT_ERR' | 'ERR_CLOSED_PIPE';

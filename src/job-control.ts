@@ -14,7 +14,7 @@ const ABORT_WORD = 0;
 const TURN_WORD = 1;
 /** 64-bit counters start at this byte. */
 const COUNTERS_OFFSET = 16;
-const COUNTER_COUNT = 7;
+const COUNTER_COUNT = 8;
 /** Permits start at this 32-bit word. */
 const PERMITS_WORD = (COUNTERS_OFFSET + 8 * COUNTER_COUNT) / 4;
 
@@ -25,7 +25,7 @@ const POLL_MILLISECONDS = 1;
 
 /**
  * The counters: progress of the passes, what the scattered bytes decoded to, and the part of it that an earlier attempt had
- * made; finished slices; and bytes on disk of piles that were scattered again.
+ * made; finished slices; bytes on disk of piles that were scattered again; and bytes of the output that have their place.
  */
 export type Counter =
   | 'scatteredBytes'
@@ -33,7 +33,8 @@ export type Counter =
   | 'shuffledBytes'
   | 'rescatteredBytes'
   | 'resumedBytes'
-  | 'finishedSlices';
+  | 'finishedSlices'
+  | 'claimedBytes';
 const COUNTER_INDEX: Record<Counter, number> = {
   scatteredBytes: 0,
   shuffledBytes: 1,
@@ -41,9 +42,10 @@ const COUNTER_INDEX: Record<Counter, number> = {
   resumedBytes: 3,
   finishedSlices: 4,
   decodedBytes: 5,
+  claimedBytes: 6,
 };
 /** The counter of the part of the memory budget that is promised to no thread. */
-const SPARE_INDEX = 6;
+const SPARE_INDEX = 7;
 
 /** The number of a gate; `UNGATED` for a device without a limit. */
 export type GateNumber = number;

@@ -52,6 +52,11 @@ export function deriveSplitKey(seed: string): bigint {
   return hashOf(seed, 'splits', '').readBigUInt64LE();
 }
 
+/** The 64-bit generator key of records whose keys follow from their content: one for all inputs. */
+export function deriveContentKey(seed: string): bigint {
+  return hashOf(seed, 'content', '').readBigUInt64LE();
+}
+
 function hashOfEpoch(seed: string, what: 'keys' | 'piles', epoch: number): Buffer {
   return hashOf(seed, `epoch ${what}`, String(epoch));
 }

@@ -60,6 +60,8 @@ export interface PileSettings extends TaskSettings {
   /** The zstd level of segments that go to disk; absent: they are not compressed. */
   readonly tempZstdLevel?: number | undefined;
   readonly bufferBytes: number;
+  /** Whether keys follow the content of records, and of equal records one is kept. Absent: no. */
+  readonly unique?: boolean | undefined;
 }
 
 /** How a task scatters copies of records: the piles of the copies, and the memory for them. */

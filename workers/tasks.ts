@@ -12,6 +12,7 @@ import { drawRecords } from './tasks/draw-records.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
+import { measureDistinct } from './tasks/measure-distinct.js';
 import { measureParts } from './tasks/measure-parts.js';
 import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
@@ -30,6 +31,7 @@ const TASKS = {
   hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
+  'measure-distinct': measureDistinct,
   'measure-parts': measureParts,
   note: noteRecords,
   'read-back': readBack,

@@ -118,6 +118,11 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
+    name: 'unique', sets: 'unique',
+    help: 'keep one of equal records; the order then follows from the records alone',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
     help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
     group: 'Output', commands: OUTPUT_WRITERS,

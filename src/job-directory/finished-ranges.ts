@@ -8,6 +8,7 @@ import { listNames } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { SealedFormat } from '../io/sealed-format.js';
 import { createDurably } from '../io/small-file.js';
+import { distinctTally } from './distinct-note.js';
 
 const NAME = /^done-(\d{6,})$/;
 
@@ -35,6 +36,8 @@ const shape = object({
       ),
       /** Of a framing whose samples have keys; null if the range has no sample. */
       ends: optional(nullable(rangeEnds)),
+      /** Of each of its piles, what stays, if only the output can tell. */
+      distinct: optional(list(distinctTally)),
     }),
   ),
 });
@@ -87,12 +90,15 @@ export function readFinishedRanges(jobDirectory: string, limits: RangeLimits): F
 }
 
 function requireWithin(
-  { first, end, regions }: FinishedRange,
+  { first, end, regions, distinct }: FinishedRange,
   { pileCount, mostShards }: RangeLimits,
   path: string,
 ): void {
   if (first >= end || end > pileCount) {
     throw damagedFile(path, `expected a range of the ${pileCount} piles, got ${first} to ${end}`);
+  }
+  if (distinct !== undefined && distinct.length !== end - first) {
+    throw damagedFile(path, `expected the totals of ${end - first} piles, got ${distinct.length}`);
   }
   for (const { shard, start, end: regionEnd } of regions) {
     if (shard >= mostShards) throw damagedFile(path, `expected one of at most ${mostShards} shards, got ${shard}`);

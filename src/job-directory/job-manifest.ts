@@ -48,6 +48,8 @@ const shape = object({
   weights: optional(list(text)),
   /** Of groups that have shares: the weights that were found by counting. */
   shareWeights: optional(list(object({ copies: wholeNumber(), chance: checksumText }))),
+  /** Whether of equal records one is kept. Absent: no. */
+  unique: optional(flag),
   /** Null: one output. */
   shards: nullable(object({ by: oneOf('count', 'records', 'bytes'), amount: wholeNumber(1) })),
   shardPrefix: text,

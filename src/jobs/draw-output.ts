@@ -104,7 +104,8 @@ async function drawBatch(
   const copyPlan = { ...plan, memory, memoryNeed };
   const second = await threadsOfPass2(threads, copyPlan, { ramPool, startsAnew: true }, drawn, onProfile, releases);
   const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
-  const rest = { ...settings, keyScale, isProfiled: request.isProfiled };
+  // Copies of one record are equal.
+  const rest = { ...settings, keyScale, unique: false, isProfiled: request.isProfiled };
   const copySettings = shuffleSettings(second.threads, copyPlan, second.arenaBytes, storage, undefined, rest);
   return { piles: drawn, settings: copySettings, threads: second.threads };
 }

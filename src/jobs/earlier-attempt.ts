@@ -8,6 +8,7 @@ import { nameSome, PileshufError, UsageError, VerificationError } from '../error
 import { nameExists } from '../io/paths.js';
 import { damagedFile } from '../io/sealed-file.js';
 import { type CutsNote, readCutsNote } from '../job-directory/cuts-note.js';
+import { type DistinctNote, readDistinctNote } from '../job-directory/distinct-note.js';
 import { type FinishedRanges, type RangeLimits, readFinishedRanges } from '../job-directory/finished-ranges.js';
 import { type HeadNote, readHeadNote } from '../job-directory/head-note.js';
 import { JobDirectory } from '../job-directory/job-directory.js';
@@ -38,6 +39,8 @@ export interface EarlierAttempt {
   readonly finished: FinishedRanges;
   /** Undefined: the attempt noted no cuts. */
   readonly cutsNote: CutsNote | undefined;
+  /** Undefined: the attempt did not note what stays of its piles. */
+  readonly distinctNote: DistinctNote | undefined;
   /** Undefined: the attempt noted no end of the head. */
   readonly headNote: HeadNote | undefined;
   /** Undefined: the attempt noted no splits. */
@@ -98,15 +101,18 @@ export async function findStart(request: StartRequest, site: FilesSite): Promise
       );
     }
     if (journal !== undefined) {
-      const nothing = { finished: NOTHING_FINISHED, cutsNote: undefined, headNote: undefined, splitsNote: undefined };
+      const noNotes = { cutsNote: undefined, distinctNote: undefined, headNote: undefined, splitsNote: undefined };
+      const nothing = { finished: NOTHING_FINISHED, ...noNotes };
       return { kind: 'resumed', directory, manifest, journal, ...nothing };
     }
     const limits = limitsOf(manifest);
     const finished = readFinishedRanges(paths.jobDirectory, limits);
     const cutsNote = readCutsNote(paths.jobDirectory, limits);
+    const distinctNote = readDistinctNote(paths.jobDirectory, limits.pileCount);
     const headNote = readHeadNote(paths.jobDirectory);
     const splitsNote = readSplitsNote(paths.jobDirectory);
-    return { kind: 'resumed', directory, manifest, journal, finished, cutsNote, headNote, splitsNote };
+    const notes = { cutsNote, distinctNote, headNote, splitsNote };
+    return { kind: 'resumed', directory, manifest, journal, finished, ...notes };
   } catch (error) {
     throw afterFailure(error, () => directory.release());
   }

@@ -31,6 +31,7 @@ export async function finishMoves(
     inputCount: inputs.length,
     leftOut: undefined,
     groups: undefined,
+    duplicates: undefined,
     workers: plan.memory.workers,
     piles: plan.memory.pileCount,
     tempBytes: 0,

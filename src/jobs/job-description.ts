@@ -72,6 +72,7 @@ export async function describeWithoutInputs(
     decompressProgram: null,
     weights: undefined,
     shareWeights: undefined,
+    unique: undefined,
     ...describeOutput(request, site),
     splitBy: undefined,
     removesJobDirectory,
@@ -84,15 +85,20 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights'> {
-  const { decompressProgram, keys, mixWords } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique'> {
+  const { decompressProgram, keys, mixWords, unique } = request;
   return {
+    unique: unique || undefined,
     inputIds: describeInputIds(inputIds),
     keys: keys === 'position' ? undefined : keys,
     framing: nameOfFormat(request),
     decompressProgram: decompressProgram === undefined ? null : [...decompressProgram],
     weights: mixWords.length === 0 ? undefined : [...mixWords],
   };
+}
+
+function keepsOf({ unique }: Pick<JobManifest, 'unique'>): string {
+  return unique === true ? 'one is kept' : 'all are kept';
 }
 
 function describeOutput(
@@ -150,6 +156,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['program to decompress', manifest.decompressProgram, now.decompressProgram],
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
+    ['rule for equal records', keepsOf(manifest), keepsOf(now)],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],

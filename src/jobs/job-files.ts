@@ -18,6 +18,7 @@ import { removeFile } from '../io/files.js';
 import { nameExists } from '../io/paths.js';
 import type { GateNumber, JobControl } from '../job-control.js';
 import { writeCutsNote } from '../job-directory/cuts-note.js';
+import { writeDistinctNote } from '../job-directory/distinct-note.js';
 import { finishedRangeNames } from '../job-directory/finished-ranges.js';
 import { writeHeadNote } from '../job-directory/head-note.js';
 import type { JobDirectory, JobFate } from '../job-directory/job-directory.js';
@@ -32,6 +33,7 @@ import type { KeptPileSets } from '../passes/committed-slices.js';
 import type { KeptCuts } from '../passes/cut-output.js';
 import type { KeptSplits } from '../passes/find-splits.js';
 import type { KeptRanges } from '../passes/shuffle-pass.js';
+import type { KeptDistinct } from '../passes/take-distinct.js';
 import type { KeptHead } from '../passes/take-head.js';
 import { pilesOfStripe, type RescatterTarget } from '../pile-sets/pile-layout.js';
 import type { EarlierAttempt } from './earlier-attempt.js';
@@ -116,6 +118,16 @@ export class JobFiles {
       found: earlier === undefined ? undefined : noteOf(earlier),
       hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
       write: (note: Note) => write(site.paths.jobDirectory, note),
+    };
+  }
+
+  get keptDistinct(): KeptDistinct | undefined {
+    const { layout, earlier, site } = this.#parts;
+    if (layout === undefined) return undefined;
+    return {
+      found: earlier?.distinctNote,
+      hasFinishedRanges: (earlier?.finished.recordCount ?? 0) > 0,
+      write: (note) => writeDistinctNote(site.paths.jobDirectory, note),
     };
   }
 

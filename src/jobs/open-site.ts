@@ -14,6 +14,7 @@ import { shufflePiles } from '../passes/shuffle-pass.js';
 import type { ShuffleWork } from '../passes/shuffle-work.js';
 import type { Threads } from '../passes/threads.js';
 import type { RescatterTarget } from '../pile-sets/pile-layout.js';
+import { sumTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { JobScope } from './job.js';
 import { JobFiles, type JobFilesParts } from './job-files.js';
 import type { StreamSite } from './site.js';
@@ -84,18 +85,24 @@ interface WrittenOutput {
   readonly regions: readonly WrittenRegion[];
 }
 
+/** The same of a shuffle, with the totals of all records in it. */
+export interface ShuffledOutput extends WrittenOutput {
+  readonly written: TotalsSum;
+}
+
 /** Cuts the output, and does the shuffle pass. */
 export async function shuffleTo(
   site: OpenSite,
   plan: OutputPlan,
   work: Omit<ShuffleWork, 'target'>,
   threads: Threads,
-): Promise<WrittenOutput> {
+): Promise<ShuffledOutput> {
   const kept = site.kind === 'files' ? site : undefined;
   const layout = { ...plan, cuts: await cutOutput(plan, work, threads, kept?.keptCuts) };
   const target = await beginOutput(site, layout, threads.control);
-  const regions = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
-  return { layout, regions };
+  const { regions, totals } = await shufflePiles({ ...work, target }, threads, kept?.keptRanges);
+  const written = sumTotals(totals);
+  return { layout: { ...layout, recordBytes: written.bytes }, regions, written };
 }
 
 /** Makes the output ready for records. @returns the target of the tasks of the shuffle pass. */

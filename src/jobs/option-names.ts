@@ -33,6 +33,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   missing: true,
   weights: true,
   mix: true,
+  unique: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

@@ -169,6 +169,12 @@ export interface ShuffleOptions {
    */
   readonly repeat?: boolean | undefined;
   /**
+   * Of equal records, one is kept. Records are equal if all of their bytes are, delimiters included. The order then depends
+   * only on the seed and the different records, not on the inputs that hold them (docs/UNIQUE.md). `headCount` and `repeat`
+   * count and draw what is kept. Cannot be combined with `inputIds` or samples of tar files. Default false.
+   */
+  readonly unique?: boolean | undefined;
+  /**
    * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its own,
    * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */
@@ -290,6 +296,11 @@ export interface ShuffleReport {
   readonly leftOut: { readonly records: number; readonly bytes: number } | undefined;
   /** Of each weight or group, and of the inputs without one. Undefined without `weights` and `mix`, and as `leftOut`. */
   readonly groups: readonly GroupReport[] | undefined;
+  /**
+   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique`, and if an earlier
+   * attempt had written all of the output.
+   */
+  readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;
   readonly workers: number;
   readonly piles: number;
   /** Bytes written to the temp directories; 0 if all piles stayed in memory. */
@@ -360,6 +371,7 @@ export interface JobProfile {
       | 'hold'
       | 'load'
       | 'measure'
+      | 'measure-distinct'
       | 'measure-parts'
       | 'note'
       | 'read-back'

@@ -214,6 +214,7 @@ async function shuffleAt(
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     leftOut: request.headCount === undefined ? undefined : leftOutOf(all, piles),
     groups: undefined,
+    duplicates: undefined,
     inputCount: snapshot.manifest.commits.reduce((sum, { inputIds }) => sum + inputIds.length, 0),
     workers: plan.memory.workers,
     piles: snapshot.settings.pileCount,

@@ -36,8 +36,10 @@ import {
   writeMemberNote,
   writeMembersManifest,
 } from '../job-directory/members-manifest.js';
+import { DeviceGates } from '../machine/device-gates.js';
 import { requireReplaceable, resolveOutput } from '../output/output-place.js';
 import type { Tuning } from '../plan/memory-plan.js';
+import { needsAtSite, requireSpace } from './disk-space.js';
 import { type JobScope, runJob } from './job.js';
 import { canNeverResume } from './job-files.js';
 import type { ShuffleOptions, ShuffleTogetherOptions, ShuffleTogetherReport } from './options.js';
@@ -108,6 +110,7 @@ async function prepareTogether(asked: TogetherRequest, { releases }: JobScope): 
     requireEmpty(output, outputPath, place.exists);
     requireReplaceable(place, output, []);
   }
+  if (earlier === undefined) requireRoom(asked, inputs, paths.stagingDirectory);
   const request = earlier === undefined ? asked : { ...asked, common: { ...common, seed: earlier.seed } };
   const isResumable = earlier !== undefined || common.mustBeResumable || isLarge(inputs);
   return { request, inputs, outputPath, paths, directory, earlier, isResumable };
@@ -217,6 +220,23 @@ function requireEmpty(output: string, outputPath: string, exists: boolean): void
       `the output directory ${output} is a mount point, which cannot be replaced by one step; name a new directory in it`,
       'ERR_OUTPUT_PLACE',
     );
+}
+
+/**
+ * All members must fit beside each other; the shuffle of each asks only for its own room.
+ * @throws SystemError ERR_NO_SPACE
+ */
+function requireRoom({ members, common }: TogetherRequest, inputs: readonly Input[], stagingDirectory: string): void {
+  if (common.headCount !== undefined || common.decompressProgram !== undefined) return;
+  const outputBytes = inputs.reduce((sum, input, i) => {
+    const member = members[Math.floor(i / (inputs.length / members.length))];
+    // A compressed input hardly ever shrinks when it is decoded.
+    return sum + (input.kind === 'file' && member?.compression === undefined ? input.version.byteLength : 0);
+  }, 0);
+  const need = { tempBytes: 0, outputBytes };
+  const site = { tempDirs: [], outputDirectory: dirname(stagingDirectory) };
+  const needsOf = (each: typeof need) => needsAtSite(each, site);
+  requireSpace({ least: need, expected: need }, needsOf, 1, new DeviceGates({}), () => {});
 }
 
 function isLarge(inputs: readonly Input[]): boolean {

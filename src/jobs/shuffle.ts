@@ -16,18 +16,22 @@
  * pass.
  */
 import { randomBytes } from 'node:crypto';
-import { inputKeyOf } from '../inputs/ids.js';
+import { type InputIds, inputKeyOf } from '../inputs/ids.js';
+import { deriveContentKey } from '../keys.js';
+import type { OutputLayout } from '../output/output-layout.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { findSplits } from '../passes/find-splits.js';
 import { holdInputs } from '../passes/hold-pass.js';
 import { openJobMemory } from '../passes/job-memory.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import { scatterHead } from '../passes/scatter-head.js';
-import { scatterInputs } from '../passes/scatter-pass.js';
-import { diskBytesOf } from '../passes/scattered-piles.js';
+import { type ScatterOutcome, scatterInputs } from '../passes/scatter-pass.js';
+import { diskBytesOf, type ScatteredPiles } from '../passes/scattered-piles.js';
+import type { PilesWork } from '../passes/shuffle-work.js';
+import { takeDistinct } from '../passes/take-distinct.js';
 import { leftOutOf, takeHead } from '../passes/take-head.js';
-import { JobStop, startThreads } from '../passes/threads.js';
-import { checksumTextOf } from '../pile-sets/pile-totals.js';
+import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { checksumTextOf, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tellOfDiscarded } from './discarded-work.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
@@ -42,6 +46,7 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
+import type { ShuffleRequest } from './request.js';
 import { keySplitField } from './split-field.js';
 import { reportSplits, summarizeSplits } from './split-report.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
@@ -130,7 +135,7 @@ async function shuffleAt(
     inputs: prepared.inputsToRead,
     slices: plan.slices,
     keys: request.keys,
-    keyOf: (inputOrdinal: number) => inputKeyOf(request.seed, inputIds, inputOrdinal),
+    keyOf: keyRuleOf(request, inputIds),
     settings: scatterSettings(
       threads,
       plan,
@@ -158,12 +163,14 @@ async function shuffleAt(
   const settings = shuffleSettings(second.threads, plan, second.arenaBytes, piling, all.held, {
     keyScale: all.keyScale,
     framing: request.framing,
-    tiesByBytes: inputIds !== undefined,
+    tiesByBytes: inputIds !== undefined || request.unique,
+    unique: request.unique,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,
   });
-  const pilesWork = { piles: all, settings, attempt, onWarning: request.onWarning };
+  const work = { piles: all, settings, attempt, onWarning: request.onWarning };
+  const pilesWork = { ...work, piles: await distinctPiles(request, site, work, second.threads) };
   const deletesStripes = !(outlivesJob && request.keepTemp);
   const samples = sampleSourceOf(request.framing, { ...request, ...scatterWork, recordEnds: all.recordEnds });
   const write = async (ordered: WritablePiles, isFirst = true) => {
@@ -171,7 +178,8 @@ async function shuffleAt(
     progress.expect(expectOfSizes(prepared, control.counted('scatteredBytes'), piles.bytes));
     const keptSplits = site.kind === 'files' ? site.keptSplits : undefined;
     const splits = await findSplits(request, { ...pilesWork, piles }, ordered.threads, keptSplits);
-    const outputPlan = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined, splits);
+    const planned = planOutput(request, piles, isFirst ? foundHeaders(request, all) : undefined, splits);
+    const outputPlan = piles.hasDuplicates === true ? { ...planned, ...inTurns(outlivesJob) } : planned;
     const shuffleWork = { ...pilesWork, ...ordered, deletesStripes, samples };
     profile.pass2Begins();
     const pass2 = () => shuffleTo(site, outputPlan, shuffleWork, ordered.threads);
@@ -197,8 +205,8 @@ async function shuffleAt(
   const pass2 = request.repeat ? await drawOutput(drawnJob, write) : await writeHead();
 
   const { piles } = pass2;
-  const { records, bytes } = piles;
-  const checksum = checksumTextOf(piles.checksum);
+  const { records, bytes } = pass2.value.written;
+  const checksum = checksumTextOf(pass2.value.written.checksum);
   const { cuts } = pass2.value.layout;
   const splits = summarizeSplits(pass2.splits, cuts);
   const summary = { shardCount: cuts.shardCount, records, bytes, checksum, splits };
@@ -211,7 +219,7 @@ async function shuffleAt(
     seconds: { pass1: pass1.seconds, pass2: pass2.seconds, commit: commit.seconds },
     inputCount: inputs.length,
     groups: prepared.weighing && all.groups && reportGroups(prepared.weighing, all.groups),
-    leftOut: request.headCount === undefined || request.repeat ? undefined : leftOutOf(all, piles, all.leftOut),
+    ...leftOutBy(request, all, pilesWork.piles, pass2.value.written),
     workers: memory.workers,
     piles: piles.totals.records.length,
     tempBytes: diskBytesOf(piles) + control.counted('rescatteredBytes'),
@@ -219,5 +227,53 @@ async function shuffleAt(
     shards: commit.value,
     splits: reportSplits(splits, commit.value),
     resumed: resumedWork(prepared.earlier, all.resumedCount),
+  };
+}
+
+/** The generator key of an input: where the order follows from the content of records, the same for all. */
+function keyRuleOf({ seed, unique }: ShuffleRequest, inputIds: InputIds): (inputOrdinal: number) => bigint {
+  if (!unique) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
+  const key = deriveContentKey(seed);
+  return () => key;
+}
+
+/**
+ * The piles that the output gets: where of equal records one is kept, with the totals of what stays. The shuffle pass finds
+ * these itself if the output needs no plan of them: then records lie one behind the other in one file or stream.
+ */
+async function distinctPiles(
+  request: ShuffleRequest,
+  site: OpenSite,
+  work: PilesWork,
+  threads: Threads,
+): Promise<ScatteredPiles> {
+  if (!request.unique) return work.piles;
+  const { headCount, repeat, shards, header } = request;
+  const isPlanned = headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy';
+  if (!isPlanned) return { ...work.piles, hasDuplicates: true };
+  return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
+}
+
+/**
+ * How the records of an output get their places where nobody knows them beforehand. A part in a claimed place cannot be
+ * taken back and made again, as a job needs that outlives its process.
+ */
+function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' | 'isClaimed'> {
+  return outlivesJob ? { isAppended: true } : { isClaimed: true };
+}
+
+/** The records of the inputs that the output lacks, and why. */
+function leftOutBy(
+  { headCount, repeat, unique }: ShuffleRequest,
+  all: ScatterOutcome,
+  kept: ScatteredPiles,
+  written: TotalsSum,
+): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
+  const hasNoHead = headCount === undefined || repeat;
+  if (!unique) return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, all.leftOut), duplicates: undefined };
+  const distinct = kept.hasDuplicates === true ? written : kept;
+  return {
+    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
+    duplicates: leftOutOf(all, distinct, all.leftOut),
   };
 }

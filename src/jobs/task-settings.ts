@@ -26,7 +26,15 @@ export interface PileStorage {
 export function scatterSettings(
   { jobName, control }: Threads,
   { memory, memoryNeed }: WorkPlan,
-  { framing, header, linesAssumed, decompressProgram, igzip, maxRecordBytes }: InputRequest,
+  {
+    framing,
+    header,
+    linesAssumed,
+    decompressProgram,
+    igzip,
+    maxRecordBytes,
+    unique,
+  }: InputRequest & Pick<ScatterSettings, 'unique'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -48,7 +56,7 @@ export function scatterSettings(
     memoryNeed,
     splitField,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
 }
 
 export function shuffleSettings(
@@ -57,7 +65,7 @@ export function shuffleSettings(
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   held: HeldPiles | undefined,
-  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'hashesOutput' | 'isProfiled'> & {
+  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled'> & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {
@@ -72,8 +80,8 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, hashesOutput, isProfiled, rescatterTo } = rest;
-  const order = { keyScale, framing, tiesByBytes, hashesOutput, isProfiled, rescatterTo };
+  const { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo } = rest;
+  const order = { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo };
   return { ...piles, ...order, readBytes, outputBytes };
 }
 

@@ -105,6 +105,7 @@ export interface ShufflePlanRequest extends ScatterRequest, Pick<ResumeRequest, 
   readonly repeat: boolean;
   /** Absent: each record comes once. */
   readonly weighing?: Weighing | undefined;
+  readonly unique: boolean;
 }
 
 /** What else decides whether a job can be resumed. */
@@ -148,7 +149,7 @@ export async function planAppend(
   tuning: Tuning,
 ): Promise<ScatterPlan> {
   const work = planWork(
-    { ...request, compression: undefined, headCount: undefined, repeat: false },
+    { ...request, compression: undefined, headCount: undefined, repeat: false, unique: false },
     inputs,
     disks,
     true,
@@ -261,7 +262,7 @@ interface PlannedWork extends Omit<ScatterPlan, 'slices'> {
 }
 
 function planWork(
-  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing'>,
+  request: ScatterRequest & Pick<ShufflePlanRequest, 'compression' | 'headCount' | 'repeat' | 'weighing' | 'unique'>,
   allInputs: readonly Input[],
   disks: TempDisks,
   isResumable: boolean,
@@ -280,10 +281,12 @@ function planWork(
   const inline = tuning.inline ?? (!hasStreams && isSmall);
   const framing = request.framing && framingOf(request.framing);
   const isCompressed = request.compression !== undefined;
-  const { headCount, repeat } = request;
+  const { headCount, repeat, unique } = request;
   const isKnown = !hasStreams;
   const mayReadAgain = isKnown && !isResumable;
-  const head = headCount === undefined || repeat ? undefined : planHead({ headCount, records, isKnown, mayReadAgain });
+  // Equal records count as one, and nobody knows of them in pass 1.
+  const limitsPass1 = headCount !== undefined && !repeat && !unique;
+  const head = limitsPass1 ? planHead({ headCount, records, isKnown, mayReadAgain }) : undefined;
   const onPiles = head === undefined ? estimate : estimateHead(estimate, head);
   if (repeat) requireTwoShares(request);
   const memoryNeed: MemoryNeed = {
@@ -343,8 +346,11 @@ function planWork(
     inputBytes: hasStreams ? undefined : knownBytes,
     diskNeeds: {
       // A compressed input hardly ever shrinks when decoded. The size of a stream, of the output of a program, of a
-      // compressed output and of the first records is unknown.
-      least: diskNeed(request.decompressProgram === undefined && headCount === undefined ? leastBytes : 0, 0),
+      // compressed output, of the first records and of what is kept of equal ones is unknown.
+      least: diskNeed(
+        request.decompressProgram === undefined && headCount === undefined && !unique ? leastBytes : 0,
+        0,
+      ),
       expected: diskNeed(hasStreams ? leastBytes : estimate.recordBytes, compressedBytes),
       ...(!hasStreams &&
         !estimate.exact && {

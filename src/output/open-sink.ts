@@ -1,6 +1,7 @@
 /** Opens the sink that fits a target. */
 import type { JobControl } from '../job-control.js';
 import { AppendedSink } from './appended-sink.js';
+import { ClaimedSink } from './claimed-sink.js';
 import { FilesSink } from './files-sink.js';
 import type { OutputHasher, OutputSink, OutputTarget, SinkBuffer, SinkEnd, SinkStart } from './output-target.js';
 import { StreamSink } from './stream-output.js';
@@ -19,6 +20,7 @@ export function openSink(
 ): OutputSink {
   switch (target.kind) {
     case 'placed':
+      if (target.isClaimed === true) return new ClaimedSink(target, start, buffer, control, hasher);
       return new FilesSink(target, start, end, buffer, control, hasher);
     case 'appended':
       return new AppendedSink({ target, compression: target.compression, start, buffer, control, hasher });

@@ -16,6 +16,8 @@ export interface OutputLayout {
   readonly compression: Compression | undefined;
   /** Whether nobody knows the place of a record before those before it are written. That of a compressed one never is. */
   readonly isAppended?: boolean;
+  /** The same, where a task knows how much it will write before it writes: each claims its place in turn. */
+  readonly isClaimed?: boolean;
 }
 
 /** The bytes around the records of a shard, as they are read. Only what a header says of the records differs by shard. */

@@ -26,6 +26,8 @@ export interface PlacedTarget extends StagedTarget {
   readonly kind: 'placed';
   /** Whether large writes may go around the page cache. */
   readonly direct: boolean;
+  /** Whether a task must claim its place in the one file, because nobody knows it beforehand. Absent: no. */
+  readonly isClaimed?: boolean;
 }
 
 /** Files in which a record lies behind those before it, wherever these end. */
@@ -75,6 +77,8 @@ export interface OutputSink {
   /** Where the next bytes go, and how many fit. */
   readonly fillAddress: number;
   readonly roomBytes: number;
+  /** Says how many bytes will come in all, once that is known. */
+  announce?(byteLength: number): void;
   /** Takes over `byteLength` bytes that were put at `fillAddress`. */
   filled(byteLength: number): void;
   /** Begins to write all that can be written now. @returns whether there is more room than before. */

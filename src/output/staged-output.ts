@@ -76,12 +76,12 @@ export class StagedOutput {
    * @returns what the tasks of pass 2 write to.
    */
   begin(layout: OutputLayout, finished: readonly WrittenRegion[]): OutputTarget {
-    const { cuts, ends, recordBytes, compression, isAppended = false } = layout;
+    const { cuts, ends, recordBytes, compression, isAppended = false, isClaimed = false } = layout;
     const { headerBytes } = ends;
     const staged = { stagingDirectory: this.#stagingDirectory, cuts, headerBytes, gate: this.#gate };
     if (compression === undefined && !isAppended) {
       const direct = this.#gate !== UNGATED && recordBytes / cuts.shardCount >= LEAST_DIRECT_BYTES;
-      return { kind: 'placed', ...staged, direct };
+      return { kind: 'placed', ...staged, direct, isClaimed };
     }
     this.#shortenTo(finished, layout);
     return { kind: 'appended', ...staged, compression };

@@ -12,12 +12,17 @@ import { runTasks, tasksAtOnce } from './run-tasks.js';
 import type { ShuffleWork } from './shuffle-work.js';
 import type { Threads } from './threads.js';
 
+/** The work of a pass, and what its output has of each pile. */
+interface FinishedWork extends Omit<ShuffleWork, 'piles'> {
+  readonly totals: PileTotals;
+}
+
 /**
  * Reads the finished output back and compares its checksums with the records of finished ranges.
  * @throws StagedOutputError if the output has changed, or does not match the piles of these ranges.
  */
 export async function verifyFinishedRanges(
-  { piles: { totals }, target, settings, samples, onWarning }: ShuffleWork,
+  { totals, target, settings, samples, onWarning }: FinishedWork,
   ranges: readonly FinishedRange[],
   threads: Threads,
 ): Promise<void> {

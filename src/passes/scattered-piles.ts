@@ -18,6 +18,8 @@ export interface ScatteredPiles extends TotalsSum {
   readonly keyScale?: bigint | undefined;
   /** The last pile that the output has records of, if it lacks some of this pile: `totals` has only those of the output. */
   readonly cutPile?: number;
+  /** Whether `totals` has the records, too, that the shuffle pass drops because it keeps one of equal records. */
+  readonly hasDuplicates?: boolean;
   readonly longestRecordBytes: number;
 }
 

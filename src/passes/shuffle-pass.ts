@@ -8,7 +8,15 @@ import { type FinishedRange, type FinishedRanges, writeFinishedRanges } from '..
 import type { OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../output/output-target.js';
 import type { StagedOutput } from '../output/staged-output.js';
 import { pilesOfStripe, stripeOfPile } from '../pile-sets/pile-layout.js';
-import { type PileTotals, requireSameTally, tallyOf, totalsOfRange } from '../pile-sets/pile-totals.js';
+import {
+  copyOfTotals,
+  type PileTotals,
+  requireSameTally,
+  setTally,
+  sumOf,
+  tallyOf,
+  totalsOfRange,
+} from '../pile-sets/pile-totals.js';
 import { type PileRange, planPileRanges } from '../plan/pile-ranges.js';
 import { cutsWithin } from '../plan/shard-cuts.js';
 import { verifyFinishedRanges } from './finished-output.js';
@@ -16,9 +24,11 @@ import { committing, GroupCommit } from './group-commit.js';
 import { onceMore } from './once-more.js';
 import { inTurn, runTasks, tasksAtOnce } from './run-tasks.js';
 import { type Neighbours, neighboursAtSeams, neighboursOfOneKey } from './sample-places.js';
+import type { ScatteredPiles } from './scattered-piles.js';
 import { findEnds, findStarts } from './shard-starts.js';
 import { pilesTask, type ShuffleWork } from './shuffle-work.js';
 import { StripeRemoval } from './stripe-removal.js';
+import { requireDistinct, tallyOfText, textsOf } from './take-distinct.js';
 import type { Threads } from './threads.js';
 
 /** The smallest output that is worth a task. */
@@ -37,6 +47,14 @@ export interface KeptRanges {
   readonly output: Pick<StagedOutput, 'makeDurable'>;
 }
 
+/** The output when all piles are in it. */
+export interface WrittenPiles {
+  /** All written regions, with those of an earlier attempt. */
+  readonly regions: WrittenRegion[];
+  /** What the output has of each pile. */
+  readonly totals: PileTotals;
+}
+
 /** Ends the pass at two neighbours of one key, until the places of both are found. */
 class OneKeyFound extends Error {
   readonly neighbours: Neighbours;
@@ -49,7 +67,6 @@ class OneKeyFound extends Error {
 
 /**
  * @param kept undefined: if the job fails, its output is lost.
- * @returns all written regions, with those of an earlier attempt.
  * @throws WrongTwiceError if a pile does not come out as it went in, twice; WrongStreamError; StagedOutputError if the
  *   staged output of an earlier attempt has changed; InputError ERR_SAMPLE_KEY_REPEATED if readers would join two samples.
  */
@@ -57,12 +74,12 @@ export async function shufflePiles(
   work: ShuffleWork,
   threads: Threads,
   kept: KeptRanges | undefined,
-): Promise<WrittenRegion[]> {
+): Promise<WrittenPiles> {
   try {
     const written = await writeRanges(work, threads, kept);
     const neighbours = neighboursAtSeams(written);
     if (neighbours !== undefined) throw new OneKeyFound(neighbours);
-    return written.flatMap(({ regions }) => regions);
+    return { regions: written.flatMap(({ regions }) => regions), totals: writtenTotals(work.piles, written) };
   } catch (error) {
     if (!(error instanceof OneKeyFound) || work.samples === undefined) throw error;
     throw await neighboursOfOneKey(error.neighbours, work.samples);
@@ -77,7 +94,7 @@ async function writeRanges(
 ): Promise<FinishedRange[]> {
   const { piles, target, settings } = work;
   const { totals } = piles;
-  const takesTurns = target.kind !== 'placed';
+  const takesTurns = target.kind !== 'placed' || target.isClaimed === true;
   const finished = kept?.finished.ranges ?? [];
   const isFinished = new Uint8Array(totals.records.length);
   for (const { first, end } of finished) isFinished.fill(1, first, end);
@@ -89,13 +106,14 @@ async function writeRanges(
     if (commits === undefined) stripes.pilesDone(range);
     else commits.add(range);
   };
-  await verifyFinishedRanges(work, finished, threads);
+  await verifyFinishedRanges({ ...work, totals: writtenTotals(piles, finished) }, finished, threads);
   for (const range of finished) stripes.pilesDone(range);
   const takeOne = (result: WriteResult, { range }: WriteTask) => {
     const { regions, ends, ofOneKey } = result;
     if (ofOneKey !== undefined) throw new OneKeyFound(ofOneKey);
     verifyRange(totals, range, result);
-    done({ first: range.first, end: range.end, regions, ends });
+    const distinct = piles.hasDuplicates === true ? textsOf(result.totals) : undefined;
+    done({ first: range.first, end: range.end, regions, ends, distinct });
   };
   // The records of appended output must cover it from the start, without a gap.
   const take = takesTurns ? inTurn(takeOne, ({ start }: WriteTask) => start.turn) : takeOne;
@@ -105,7 +123,7 @@ async function writeRanges(
     const ranges: PileRange[] = [];
     for (const range of planRanges(work, isFinished, threads)) {
       if (totals.recordBytes.subarray(range.first, range.end).some((bytes) => bytes > 0)) ranges.push(range);
-      else done({ first: range.first, end: range.end, regions: [], ends: undefined });
+      else done({ first: range.first, end: range.end, regions: [], ends: undefined, distinct: undefined });
     }
     const starts = await findStarts(work, threads, ranges, finished, isFinished);
     const ends = findEnds(work, ranges, starts, finished);
@@ -129,6 +147,7 @@ export function writeTask(
     ...pilesTask(work, `range-${start.turn}`),
     range,
     expected: totalsOfRange(piles.totals, range.first, range.end),
+    expectsDropped: piles.hasDuplicates === true,
     target: targetOf(target, range, start, piles.totals),
     start,
     end,
@@ -151,6 +170,14 @@ function targetOf(
 function planRanges({ piles, target, settings }: ShuffleWork, isFinished: Uint8Array, { pool }: Threads): PileRange[] {
   const { layout } = settings;
   const isStripeEnd = (pile: number) => pilesOfStripe(layout, stripeOfPile(layout, pile)).end === pile + 1;
+  // A task that has one pile knows, when this is in order, how much it will write.
+  if (target.kind === 'placed' && target.isClaimed === true)
+    return planPileRanges(
+      piles.totals,
+      0,
+      () => true,
+      (pile) => isFinished[pile] === 1,
+    );
   const isPlaced = target.kind === 'placed';
   const mayBeMeasured = isPlaced && target.cuts.shardCount > 1 && !('starts' in target.cuts);
   const rangeBytes = isPlaced
@@ -190,6 +217,21 @@ export function verifyRange(
   result: WriteResult,
 ): void {
   for (let pile = first; pile < end; pile++) {
-    requireSameTally(pile, tallyOf(result.totals, pile - first), tallyOf(totals, pile));
+    const written = tallyOf(result.totals, pile - first);
+    const found = result.dropped === undefined ? written : sumOf(written, tallyOf(result.dropped, pile - first));
+    requireSameTally(pile, found, tallyOf(totals, pile));
   }
+}
+
+/**
+ * What the output has of each pile: all of it, or what the ranges tell of their piles.
+ * @throws StagedOutputError if an earlier attempt noted more.
+ */
+function writtenTotals({ totals, hasDuplicates }: ScatteredPiles, ranges: readonly FinishedRange[]): PileTotals {
+  if (hasDuplicates !== true) return totals;
+  const written = copyOfTotals(totals);
+  for (const { first, distinct = [] } of ranges) {
+    for (const [i, tally] of distinct.entries()) setTally(written, first + i, tallyOfText(tally));
+  }
+  return requireDistinct(written, totals);
 }

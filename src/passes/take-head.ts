@@ -6,7 +6,7 @@ import type { PartMeasure } from '../../workers/tasks/measure-parts.js';
 import { StagedOutputError } from '../errors.js';
 import type { LeftOut } from '../inputs/input-part.js';
 import type { HeadNote } from '../job-directory/head-note.js';
-import { checksumTextOf, type PileTotals } from '../pile-sets/pile-totals.js';
+import { checksumTextOf, type PileTotals, type TotalsSum } from '../pile-sets/pile-totals.js';
 import type { ShardRule } from '../plan/shard-cuts.js';
 import { measurePiles, type PileCut } from './measure-piles.js';
 import { type ScatteredPiles, scatteredPiles } from './scattered-piles.js';
@@ -118,7 +118,7 @@ function cutAfter({ pileSets, totals, held, keyScale }: ScatteredPiles, note: He
 }
 
 /** What `takeHead` left out, and pass 1 before it. */
-export function leftOutOf(all: ScatteredPiles, head: ScatteredPiles, ofPass1: LeftOut = NOTHING): LeftOut {
+export function leftOutOf(all: TotalsSum, head: TotalsSum, ofPass1: LeftOut = NOTHING): LeftOut {
   const records = ofPass1.records + all.records - head.records;
   return { records, bytes: ofPass1.bytes + all.bytes - head.bytes };
 }

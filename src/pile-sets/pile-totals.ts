@@ -15,6 +15,9 @@ export interface PileTally {
   readonly checksum: bigint;
 }
 
+/** Of no records. */
+export const NOTHING: PileTally = { records: 0, recordBytes: 0, checksum: 0n };
+
 /** The totals of each pile. */
 export interface PileTotals {
   readonly records: Float64Array;
@@ -47,6 +50,16 @@ export function totalsOf(tallies: readonly PileTally[]): PileTotals {
   };
 }
 
+export function setTally(totals: PileTotals, pile: number, { records, recordBytes, checksum }: PileTally): void {
+  totals.records[pile] = records;
+  totals.recordBytes[pile] = recordBytes;
+  totals.checksums[pile] = checksum;
+}
+
+export function copyOfTotals({ records, recordBytes, checksums }: PileTotals): PileTotals {
+  return { records: records.slice(), recordBytes: recordBytes.slice(), checksums: checksums.slice() };
+}
+
 /** Adds `more` to the piles from `firstPile` on. The column keeps checksums modulo 2^64. */
 export function addTotals(totals: PileTotals, more: PileTotals, firstPile = 0): void {
   for (let i = 0; i < more.records.length; i++) {
@@ -65,6 +78,23 @@ export function sumTotals({ records, recordBytes, checksums }: PileTotals): Tota
 
 export function tallyOf({ records, recordBytes, checksums }: PileTotals, pile: number): PileTally {
   return { records: records[pile] ?? 0, recordBytes: recordBytes[pile] ?? 0, checksum: checksums[pile] ?? 0n };
+}
+
+export function sumOf(a: PileTally, b: PileTally): PileTally {
+  return {
+    records: a.records + b.records,
+    recordBytes: a.recordBytes + b.recordBytes,
+    checksum: BigInt.asUintN(64, a.checksum + b.checksum),
+  };
+}
+
+/** What `all` has besides `part`. */
+export function differenceOf(all: PileTally, part: PileTally): PileTally {
+  return {
+    records: all.records - part.records,
+    recordBytes: all.recordBytes - part.recordBytes,
+    checksum: BigInt.asUintN(64, all.checksum - part.checksum),
+  };
 }
 
 export function isSameTally(a: PileTally, b: PileTally): boolean {

@@ -22,6 +22,8 @@ export const SUB_PILE_FILL = 0.5;
 /** The kernel's room for the bounds of splits and the path of a field. */
 export const MOST_SPLIT_FIELD_BYTES = 12_288;
 export const TALLY_BYTES = 32;
+/** The kernel's table of records that are still in the buffers of their piles. */
+export const RECENT_TABLE_BYTES = 32 * KIB;
 /** Records marked by one call of the framing. */
 export const BOUNDARY_COUNT = 1024;
 /** The boundary table, with three entries of slack: scattering reads four at a time, and scanning may write there. */

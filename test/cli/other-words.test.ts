@@ -32,6 +32,7 @@ describe('an option of another program', () => {
     ['--parallel=4', 'give --workers N'],
     ['--random-seed', 'give --seed STRING'],
     ['-f', 'give --force'],
+    ['-u', 'give --unique'],
     ['--generation', 'it is an option of pileshuf append, pileshuf pile'],
   ])('%s is named with what to give instead', async (word, advice) => {
     const line = await refusalOf('shuffle', ['in', word, 'x']);

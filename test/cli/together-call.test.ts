@@ -101,8 +101,6 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
-    'split-by': '.a',
-    missing: 'drop',
   };
   const REFUSED = new Set([
     'repeat',

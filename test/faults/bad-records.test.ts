@@ -22,7 +22,7 @@ const RUNS = atScale(1, 60);
 const jobs = useTinyJobs();
 const fileCalls = useFileCalls();
 
-const VERSION_OF_KIND = { cuts: 1, ranges: 4, job: 5 } as const;
+const VERSION_OF_KIND = { cuts: 1, distinct: 1, ranges: 4, job: 5 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
 describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
@@ -78,7 +78,11 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
     ['done-000001', 'ranges'],
     ['manifest', 'job'],
   ];
-  const NOTES = kind.shardBytes === undefined ? [] : [['cuts', 'cuts'] as const];
+  const notesDistinct = kind.unique === true && kind.shards === true;
+  const NOTES: readonly (readonly [string, SealedKind])[] = [
+    ...(kind.shardBytes === undefined ? [] : [['cuts', 'cuts'] as const]),
+    ...(notesDistinct ? [['distinct', 'distinct'] as const] : []),
+  ];
 
   it.each([...RECORDS, ...NOTES])(
     'ends soon and right, or with an error, when its %s is another',
@@ -94,6 +98,40 @@ describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined
       );
     },
   );
+
+  describe.runIf(notesDistinct)('with a note of what stays', () => {
+    const note = () => join(record, '..', 'distinct');
+
+    it('goes on with it when piles may be gone', async () => {
+      expect((await job.run()).duplicates?.records).toBeGreaterThan(0);
+      expect(job.decodedContent()).toEqual(expected);
+    });
+
+    it.each([
+      ['is missing', undefined, /finished a part of its output without noting what stays of its piles; give `force` /],
+      ['has too few piles', 3, /distinct is damaged: expected the totals of 4 piles, got 3/],
+      [
+        'has too many records',
+        4,
+        /the unfinished job noted that 900 records of pile 3 stay, expected at most \d+; give /,
+      ],
+    ])('keeps all when it %s', async (_, pileCount, message) => {
+      const { piles } = sealedValue(note(), 'distinct');
+      if (pileCount === undefined) rmSync(note());
+      else
+        reseal(note(), 'distinct', {
+          piles: piles
+            .slice(0, pileCount)
+            .map((pile: object, i: number) => (i === 3 ? { ...pile, records: 900 } : pile)),
+        });
+      const left = job.leftovers();
+      await expect(job.run()).rejects.toMatchObject({
+        code: 'ERR_VERIFICATION',
+        message: expect.stringMatching(message),
+      });
+      expect(job.leftovers()).toEqual(left);
+    });
+  });
 
   describe.runIf(kind.shardBytes !== undefined)('with cuts that are noted', () => {
     const note = () => join(record, '..', 'cuts');

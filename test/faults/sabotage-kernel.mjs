@@ -168,6 +168,17 @@ function damage(run, sabotage, memory, isTheOne) {
       return;
     }
 
+    // Of the records that differ, one is lost.
+    case 'lose-distinct':
+      for (const name of /** @type {const} */ (['orderDistinct', 'orderHeldDistinct'])) {
+        const order = run[name];
+        run[name] = () => {
+          const count = order() >>> 0;
+          return count > 1 && isTheOne() ? count - 1 : count;
+        };
+      }
+      return;
+
     // Bytes come from another place than they were put.
     case 'misdirect-loaded': {
       /** @type {Uint8Array | undefined} */

@@ -39,6 +39,7 @@ export type Sabotage = {
         | 'skip-gathered'
         | 'skip-gathered-held'
         | 'replace-gathered'
+        | 'lose-distinct'
         | 'misdirect-loaded'
         | 'truncate-data'
         | 'short-temp-write'

@@ -35,6 +35,8 @@ export interface TinyJobKind {
   readonly shares?: readonly number[];
   /** Whether keys come from ordinals. */
   readonly byOrdinal?: boolean;
+  /** Whether of equal lines one is kept. */
+  readonly unique?: boolean;
   /** The limit of the shards; default: three shards of nearly as many records. */
   readonly shardBytes?: number;
   readonly compress?: OutputCompression;
@@ -159,6 +161,15 @@ const WEIGHED: TinyJobKind = { name: 'lines with weights, on disk', tuning: ON_D
 const SHARED: TinyJobKind = { name: 'lines by shares, on disk', tuning: ON_DISK, shares: [1, 2, 3] };
 /** The records before each slice are counted. */
 const BY_ORDINAL: TinyJobKind = { name: 'a file in the order of ordinals, on disk', tuning: ON_DISK, byOrdinal: true };
+const LINES_TWICE = () => makeTexts(FEW_LINES).map((text) => Buffer.concat([text, text.subarray(0, 300), text]));
+/** Nobody knows where a line goes before those before it are written. */
+const UNIQUE: TinyJobKind = { name: 'each line once, on disk', tuning: ON_DISK, unique: true, makeInputs: LINES_TWICE };
+/** What stays of its piles is noted. */
+const UNIQUE_SHARDS: TinyJobKind = {
+  ...UNIQUE,
+  name: 'each line once, in shards in a new directory, on disk',
+  shards: true,
+};
 const COMPRESSED_SHARDS: TinyJobKind = {
   name: 'compressed shards with headers in a new directory, on disk',
   tuning: ON_DISK,
@@ -183,6 +194,8 @@ export const RESUMABLE_JOBS: readonly TinyJobKind[] = [
   WEIGHED,
   SHARED,
   BY_ORDINAL,
+  UNIQUE,
+  UNIQUE_SHARDS,
 ].map(resumable);
 
 /** Jobs whose outputs get their names in several steps, which the next attempt finishes or undoes. */
@@ -222,6 +235,12 @@ export const CONTINUING_JOBS: readonly TinyJobKind[] = [
   {
     ...resumable(HEAD),
     name: 'the first lines of the order, resumed in pass 2',
+    before: { resumable: true, at: 'in pass 2' },
+  },
+  { ...resumable(UNIQUE), name: 'each line once, resumed in pass 2', before: { resumable: true, at: 'in pass 2' } },
+  {
+    ...resumable(UNIQUE_SHARDS),
+    name: 'each line once, in shards, resumed in pass 2',
     before: { resumable: true, at: 'in pass 2' },
   },
   {
@@ -274,7 +293,7 @@ const KEEPING_JOBS: readonly TinyJobKind[] = [
 export const TINY_JOBS: readonly TinyJobKind[] = [
   { name: 'a file, of records that stay where they are read', tuning: { ...ON_DISK, hold: true } },
   { name: 'shards in a new directory, in memory', tuning: IN_MEMORY, shards: true },
-  ...[FILE, REPLACED_FILE, NEW_DIRECTORY, EXISTING_DIRECTORY, REPLACED_SHARDS],
+  ...[FILE, REPLACED_FILE, NEW_DIRECTORY, EXISTING_DIRECTORY, REPLACED_SHARDS, UNIQUE],
   ...RESUMABLE_JOBS,
   {
     name: 'piles that are scattered again, on disk',

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type ShuffleOptions, type ShuffleReport, shuffle, UsageError } from '#src/index.js';
 import { fastPlace } from '../fixtures/fast-place.js';
 import { bgzfOf } from '../formats/codecs/bgzf-file.js';
-import { orderRecords, recordsOf } from '../laws/reference-order.js';
+import { orderRecords, recordsOf, uniqueOrder } from '../laws/reference-order.js';
 import { type CopiesAndChance, orderCopies, weightsOfPlainShares } from '../laws/weighed-order.js';
 import { ALL_LOST, DiskModel, type DiskState } from './disk-model.js';
 import { killBefore, lastCall } from './stopped-attempt.js';
@@ -119,6 +119,7 @@ export class TinyJob {
       },
       weights: kind.factors?.map((factor, i) => ({ glob: `*input-${i}`, factor })),
       keys: kind.byOrdinal === true ? 'ordinal' : undefined,
+      unique: kind.unique,
       onWarning: (line) => this.warnings.push(line),
     };
   }
@@ -266,11 +267,7 @@ export class TinyJob {
       return bytes.subarray(header.byteLength);
     });
     const texts = this.#texts.map((text) => recordsOf(text, 0x0a));
-    const headerBytes = this.#texts.map(() => header.byteLength);
-    const factors = this.#factorsOf(texts);
-    const ordered =
-      factors === undefined ? orderRecords(texts, SEED, headerBytes) : orderCopies(texts, factors, SEED, headerBytes);
-    const records = ordered.slice(0, this.kind.headCount);
+    const records = this.#orderOf(texts, header.byteLength).slice(0, this.kind.headCount);
     expect(Buffer.concat(bodies).equals(Buffer.concat(records))).toBe(true);
     expect(this.leftovers()).toEqual([]);
     await this.#makeBefore();
@@ -287,6 +284,14 @@ export class TinyJob {
       amounts: texts.map(({ length }) => BigInt(length)),
       total: undefined,
     });
+  }
+
+  #orderOf(texts: readonly (readonly Buffer[])[], headerBytes: number): readonly Buffer[] {
+    const headers = texts.map(() => headerBytes);
+    if (this.kind.unique === true) return uniqueOrder(texts.flat(), SEED);
+    const factors = this.#factorsOf(texts);
+    if (factors !== undefined) return orderCopies(texts, factors, SEED, headers);
+    return orderRecords(texts, SEED, headers, undefined, this.kind.byOrdinal === true ? 'ordinal' : 'position');
   }
 
   async #makeBefore(): Promise<void> {

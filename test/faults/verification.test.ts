@@ -236,6 +236,31 @@ describe('verification', () => {
     );
   });
 
+  describe.each(sampled([WHERE_READ_INLINE, IN_MEMORY, SCATTERED_AGAIN, ON_DISK], 2))(
+    'of unique records %s',
+    (_, circumstances) => {
+      it.runIf(fromCi)('passes when nothing is broken', async () => {
+        const sabotage: Sabotage = { act: 'lose-distinct', nth: Number.MAX_SAFE_INTEGER };
+        const result = await shuffleUnder(sabotage, circumstances, '-q', '-o', directory.path('out'), '--unique');
+        expect(seen(result)).toEqual({ exitCode: 0, lines: [] });
+        expect(sortLines(readFileSync(directory.path('out'), 'latin1'))).toEqual(SORTED_OUTPUT);
+      });
+
+      it('sees one that is neither kept nor dropped', () =>
+        expectRefusal({ act: 'lose-distinct', ever: true }, circumstances, /pile \d+ /, '--unique'));
+
+      it.runIf(fromCi).each([
+        // The place of a pile that is scattered again is claimed when it is written.
+        ['in a claimed place', [], /; the output has received a part of them$|twice in a row: pile \d+ came out/m],
+        ['in a known place', ['--shards', '3'], /twice in a row: pile \d+ came out of pass 2 with/],
+        ['in its turn', ['--compress', 'gzip'], /twice in a row: pile \d+ came out of pass 2 with/],
+      ])('sees one written twice %s', (__, argv, message) => {
+        const act = circumstances.place === 'where they are read' ? 'repeat-gathered-held' : 'repeat-gathered';
+        return expectRefusal({ act, ever: true }, circumstances, message, '--unique', ...argv);
+      });
+    },
+  );
+
   describe.each([ON_DISK])('%s', (_, circumstances) => {
     it('makes no shard of an output that is wrong', async () => {
       const output = directory.path('shards');

@@ -18,6 +18,7 @@ const FORMS: readonly [string, readonly string[], Partial<ShuffleOptions>][] = [
   ['one file', [], {}],
   ['shards of equal counts', ['--shards', '3'], { shards: { by: 'count', shardCount: 3 } }],
   ['shards of equal sizes', ['--shard-bytes', '50000B'], { shards: { by: 'bytes', maxShardBytes: 50_000 } }],
+  ['unique records', ['--unique'], { unique: true }],
   ['compressed members', ['--compress', 'gzip'], {}],
 ];
 

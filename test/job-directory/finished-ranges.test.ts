@@ -24,7 +24,7 @@ const read = () => readFinishedRanges(path(), LIMITS);
 function range(first: number, end: number): FinishedRange {
   const checksum = '00000000000000ab';
   const regions = [{ shard: first, start: 0, end: 2 ** 50, recordBytes: 2 ** 52, checksum }];
-  return { first, end, regions, ends: undefined };
+  return { first, end, regions, ends: undefined, distinct: undefined };
 }
 
 beforeEach(() => mkdirSync(path()));
@@ -33,13 +33,18 @@ describe('finished ranges', () => {
   it('are those of all records, in order', async () => {
     expect(read()).toEqual({ ranges: [], recordCount: 0 });
     await writeFinishedRanges(path(), 1, [range(4, 6), range(0, 1)]);
-    await writeFinishedRanges(path(), 2, [{ first: 1, end: 2, regions: [], ends: undefined }]);
+    await writeFinishedRanges(path(), 2, [{ first: 1, end: 2, regions: [], ends: undefined, distinct: undefined }]);
     await writeFinishedRanges(path(), 3, [range(2, 4)]);
     expect(readdirSync(path()).toSorted()).toEqual(['done-000001', 'done-000002', 'done-000003']);
     expect(statSync(path('done-000001')).mode & 0o777).toBe(0o600);
     writeFileSync(path('done-000004.0123456789abcdef.attempt'), 'of a range that was killed');
     expect(read()).toEqual({
-      ranges: [range(4, 6), range(0, 1), { first: 1, end: 2, regions: [], ends: undefined }, range(2, 4)],
+      ranges: [
+        range(4, 6),
+        range(0, 1),
+        { first: 1, end: 2, regions: [], ends: undefined, distinct: undefined },
+        range(2, 4),
+      ],
       recordCount: 3,
     });
   });

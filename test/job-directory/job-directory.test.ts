@@ -76,6 +76,7 @@ function fill({ jobDirectory, dataDirectories, stagingDirectory }: JobPaths): vo
     'commit',
     'cuts',
     'head',
+    'distinct',
     'done-000001',
     'done-000002',
     'set-000001.index',

@@ -32,6 +32,7 @@ const manifest: JobManifest = {
   inputIds: 'ef',
   keys: 'ordinal',
   framing: 'delimited 0a',
+  unique: true,
   headCount: 7,
   weights: ['wiki*=2.5', 'b=0'],
   shareWeights: [{ copies: 2, chance: '8000000000000000' }],

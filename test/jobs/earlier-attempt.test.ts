@@ -54,6 +54,7 @@ const manifest: JobManifest = {
   headCount: undefined,
   weights: undefined,
   shareWeights: undefined,
+  unique: undefined,
   shards: null,
   shardPrefix: 'shard',
   splits: undefined,
@@ -79,7 +80,7 @@ const journal: CommitJournal = {
   splits: undefined,
 };
 const region = { shard: 0, start: 0, end: 5, recordBytes: 5, checksum: '0'.repeat(16) };
-const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined };
+const run: FinishedRange = { first: 0, end: 1, regions: [region], ends: undefined, distinct: undefined };
 
 interface Left {
   readonly manifest?: JobManifest | 'damaged' | 'of another version';

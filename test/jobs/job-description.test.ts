@@ -97,6 +97,7 @@ describe('requireSameJob', () => {
       () => ({ decompressProgram: ['cat', '-u'] }),
       /another program to decompress \(null, now \["cat","-u"\]\); /,
     ],
+    ['unique', () => ({ unique: true }), /another rule for equal records \("all are kept", now "one is kept"\); /],
     ['shards', () => ({ shards: shardRule }), /another cut into shards \(null, now {"by":"count","amount":3}\); /],
     ['the output', (path) => ({ output: path('out/y') }), /another output \(".*\/out\/x", now ".*\/out\/y"\); /],
     [

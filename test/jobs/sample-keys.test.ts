@@ -158,11 +158,11 @@ interface Sample {
 }
 
 /** The order of 2 x COUNT samples of one block. */
-function orderOf(seed: string): Sample[] {
+function orderOf(seed: string, step = 512): Sample[] {
   const keyed = [0, 1].flatMap((input) => {
     const ofInput = inputKey(seed, input);
     return Array.from({ length: COUNT }, (_, index) => {
-      const key = recordKey(BigInt(512 * index), ofInput);
+      const key = recordKey(BigInt(step * index), ofInput);
       return { input, index, key, pile: Number((key * BigInt(PILES)) >> 64n) };
     });
   });
@@ -172,10 +172,10 @@ function orderOf(seed: string): Sample[] {
 type IsPlace = (one: Sample, other: Sample, rank: number) => boolean;
 
 /** Two neighbours of different inputs, and a seed that makes them neighbours there. */
-function neighboursAt(isPlace: IsPlace): { seed: string; pair: readonly [Sample, Sample] } {
+function neighboursAt(isPlace: IsPlace, step?: number): { seed: string; pair: readonly [Sample, Sample] } {
   for (let number = 0; number < 100; number++) {
     const seed = `seed ${number}`;
-    const order = orderOf(seed);
+    const order = orderOf(seed, step);
     for (const [rank, one] of order.entries()) {
       const other = order[rank + 1];
       if (other !== undefined && one.input < other.input && isPlace(one, other, rank))
@@ -236,6 +236,13 @@ describe('neighbours of one key', () => {
     const { seed, pair } = neighboursAt(isPlace);
     const { paths, message } = writeWithOneKey(pair);
     expect(await refusalOf(job(paths, { seed, ...options }), tuning)).toBe(message);
+  });
+
+  it('are refused by their files where keys come from ordinals', async () => {
+    const { seed, pair } = neighboursAt(betweenRanges, 1);
+    const { paths, message } = writeWithOneKey(pair);
+    const refusal = await refusalOf(job(paths, { seed, keys: 'ordinal' }), ON_DISK);
+    expect(refusal).toBe(message.replace(/ \(byte \d+\)/g, ''));
   });
 
   it('are refused in a pipe', async () => {

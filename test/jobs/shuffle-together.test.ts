@@ -2,7 +2,9 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PileshufError, type ShuffleProgress, type ShuffleTogetherOptions, shuffleTogether } from '#src/index.js';
+import { systemFileCalls } from '#src/io/file-calls.js';
 import { makePipe } from '../fixtures/make-pipe.js';
+import { useFileCalls } from '../fixtures/replaced-file-calls.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -91,6 +93,25 @@ it('takes empty files, and files without a last newline', async () => {
   writeFileSync(fr, Buffer.of(0x00, 0x0a, 0xff));
   expect(await run()).toMatchObject({ records: 2 });
   expect(readFileSync(directory.path('out', 'fr.txt')).length).toBe(4);
+});
+
+describe('a disk without room for all members', () => {
+  const calls = useFileCalls();
+  it('is refused before the first one is shuffled, unless they are compressed', async () => {
+    writeFileSync(en, 'line\n'.repeat(60_000));
+    writeFileSync(fr, 'lines\n'.repeat(60_000));
+    const bsize = 1024;
+    calls.replace({
+      statFileSystem: (path) => ({ ...systemFileCalls.statFileSystem(path), blocks: 2 ** 30, bavail: 500, bsize }),
+    });
+    const error = await errorOf(run());
+    expect(error).toMatchObject({
+      code: 'ERR_NO_SPACE',
+      message: expect.stringMatching(/^not enough space for output on/),
+    });
+    expect(hidden()).toEqual([]);
+    expect(await run({ compress: { codec: 'gzip' }, tempDirs: [directory.temp] })).toMatchObject({ records: 60_000 });
+  });
 });
 
 it('tells which member its progress is of', async () => {

@@ -14,13 +14,14 @@ const VARIANTS: readonly Tuning[] = [
   { pileCount: 7, bufferBytes: 16, keepInRam: false, sliceBytes: 2, outputBytes: 3 },
 ];
 
-export async function expectOrdersUniform(directory: FastDirectory, seeds: number): Promise<void> {
+/** @param unique whether the records come twice, and one of equal ones is kept. */
+export async function expectOrdersUniform(directory: FastDirectory, seeds: number, unique = false): Promise<void> {
   const input = directory.path('five');
-  writeFileSync(input, FIVE_RECORDS);
+  writeFileSync(input, unique ? FIVE_RECORDS + FIVE_RECORDS : FIVE_RECORDS);
   const counts = VARIANTS.map(() => new Float64Array(ORDERS_OF_FIVE));
   for (let seed = 0; seed < seeds; seed++) {
     const variant = seed % VARIANTS.length;
-    const output = await shuffleWithSeed(directory, input, `job ${seed}`, VARIANTS[variant] ?? {});
+    const output = await shuffleWithSeed(directory, input, `job ${seed}`, VARIANTS[variant] ?? {}, unique);
     const order = numberOfOrder(output.toString('latin1'));
     const ofVariant = counts[variant];
     if (ofVariant !== undefined) ofVariant[order] = (ofVariant[order] ?? 0) + 1;

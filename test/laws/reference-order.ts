@@ -3,7 +3,7 @@
  * each, sort. Shares no code with the program; the generator and the hash are the kernel's twins.
  */
 import { createHash } from 'node:crypto';
-import { recordKey } from '../workers/kernel/kernel-twin.js';
+import { recordHash, recordKey } from '../workers/kernel/kernel-twin.js';
 
 /** Records with their terminators; a last one without gets it. */
 export function recordsOf(input: Uint8Array, terminator: number): Buffer[] {
@@ -42,6 +42,29 @@ export function referenceOrder(
     [],
     inputIds,
   );
+}
+
+/** The generator key of all inputs, where keys follow from the content of records. */
+function contentKey(seed: string): bigint {
+  const hash = createHash('sha256');
+  for (const text of [seed, 'content', '']) {
+    const bytes = new TextEncoder().encode(text);
+    hash.update(new BigUint64Array([BigInt(bytes.byteLength)]));
+    hash.update(bytes);
+  }
+  return hash.digest().readBigUInt64LE();
+}
+
+/** The different ones of the records, in the order of the seed. */
+export function uniqueOrder(records: readonly Buffer[], seed: string): Buffer[] {
+  const key = contentKey(seed);
+  const keyed = [...new Map(records.map((record) => [record.toString('latin1'), record])).values()].map((record) => ({
+    key: recordKey(recordHash(record), key),
+    record,
+  }));
+  return keyed
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : Buffer.compare(a.record, b.record)))
+    .map(({ record }) => record);
 }
 
 /**

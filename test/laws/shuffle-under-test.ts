@@ -36,6 +36,7 @@ export interface Job {
   /** Of each input, as decimal numbers. */
   readonly factors?: readonly string[];
   readonly mix?: Mix | undefined;
+  readonly unique?: boolean;
   readonly settings: Settings;
 }
 
@@ -75,6 +76,7 @@ async function run(
       repeat: job.repeat,
       mix: job.mix,
       weights: job.factors?.map((factor, i) => ({ glob: `in-${i}`, factor })),
+      unique: job.unique,
       tempCompress: settings.tempCompress,
       force: true,
     },

@@ -16,6 +16,10 @@ describe('all orders of five records', () => {
     await expectOrdersUniform(directory, jobs);
   });
 
+  it(`are equally likely over ${jobs} whole jobs that keep one of equal records`, async () => {
+    await expectOrdersUniform(directory, jobs, true);
+  });
+
   it.runIf(isSlow)('are equally likely over 120,000 seeds for every number of piles', async () => {
     await expectOrdersOfStagesUniform(directory, 120_000);
   });

@@ -13,7 +13,7 @@ import { expectUniform } from './chi-square.js';
 import { useFastDirectory } from './fast-directory.js';
 import { FIVE_RECORDS, numberOfOrder, ORDERS_OF_FIVE } from './order-of-five.js';
 import { expectOrdersOfStagesUniform } from './orders-of-stages.js';
-import { referenceOrder } from './reference-order.js';
+import { referenceOrder, uniqueOrder } from './reference-order.js';
 import { shuffleWithSeed } from './whole-jobs.js';
 
 describe('all orders of five records', () => {
@@ -32,6 +32,20 @@ describe('all orders of five records that the laws expect', () => {
     const counts = new Float64Array(ORDERS_OF_FIVE);
     for (let seed = 0; seed < seeds; seed++) {
       const order = numberOfOrder(Buffer.concat(referenceOrder([input], String(seed))).toString('latin1'));
+      counts[order] = (counts[order] ?? 0) + 1;
+    }
+    expectUniform(counts, 119, `${seeds} seeds`);
+  });
+});
+
+describe('all orders of five unique records that the laws expect', () => {
+  const seeds = atScale(12_000, 120_000);
+
+  it(`are equally likely over ${seeds} seeds`, () => {
+    const records = FIVE_RECORDS.match(/.\n/g)?.map((record) => Buffer.from(record)) ?? [];
+    const counts = new Float64Array(ORDERS_OF_FIVE);
+    for (let seed = 0; seed < seeds; seed++) {
+      const order = numberOfOrder(Buffer.concat(uniqueOrder(records, String(seed))).toString('latin1'));
       counts[order] = (counts[order] ?? 0) + 1;
     }
     expectUniform(counts, 119, `${seeds} seeds`);

@@ -10,6 +10,7 @@ export async function shuffleWithSeed(
   inputPath: string,
   seed: string,
   tuning: Tuning,
+  unique = false,
 ): Promise<Buffer> {
   const output = directory.path('out');
   await shuffle(
@@ -18,6 +19,7 @@ export async function shuffleWithSeed(
       output,
       force: true,
       seed,
+      unique,
       tempDirs: [directory.temp],
       memoryBytes: 4 * 2 ** 20,
       workers: 1,

@@ -118,6 +118,23 @@ describe('CoverageCheck', () => {
     expect(() => check.verify(45)).not.toThrow();
   });
 
+  it('counts records, and refuses ordinals that do not go on where those before end', () => {
+    const counted = (start: number, end: number, first: number, last: number) => ({
+      ...part(start, end),
+      ordinals: { start: first, end: last },
+    });
+    const check = new CoverageCheck([file('plain', 100)]);
+    for (const each of [counted(40, 100, 7, 9), counted(0, 40, 0, 7)]) check.add(each);
+    expect(() => check.verify(100)).not.toThrow();
+    expect(check.recordCounts).toEqual(Float64Array.of(9));
+    for (const first of [6, 8]) {
+      const wrong = () => verifyCoverage([file('plain', 100)], [counted(0, 40, 0, 7), counted(40, 100, first, 9)]);
+      expect(wrong).toThrow(VerificationError);
+      expect(wrong).toThrow(`plain: the records from byte 40 on were counted from ${first} on, expected 7`);
+    }
+    expect(() => verifyCoverage([file('plain', 100)], [counted(0, 100, 1, 9)])).toThrow('expected 0');
+  });
+
   it('refuses inputs that do not hold what their header says', () => {
     const header = { byteLength: 10, recordBytes: 45 };
     const inputs = [file('packed.gz', 10, gzip, header)];

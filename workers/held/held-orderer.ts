@@ -8,8 +8,10 @@ import { VerificationError } from '../../src/errors.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { SinkBuffer } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
+import { differenceOf, type PileTally } from '../../src/pile-sets/pile-totals.js';
 import { heldPass2Layout } from '../../src/plan/hold-plan.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
+import { droppedBy } from '../piles/dropped.js';
 import type { Emit, OrderablePile, PileOrder } from '../piles/record-order.js';
 import type { RecordMemory } from '../record-memory.js';
 import type { HeldPiles } from '../settings.js';
@@ -24,6 +26,8 @@ export interface HeldOrdererParts {
   readonly held: HeldPiles;
   readonly outputBytes: number;
   readonly tiesByBytes: boolean;
+  /** Whether of equal records one is kept. */
+  readonly unique: boolean;
 }
 
 export class HeldOrderer implements PileOrder {
@@ -59,11 +63,12 @@ export class HeldOrderer implements PileOrder {
     for (let pile = first; pile < end; pile++) yield { pile, order: (emit) => this.#order(pile, emit) };
   }
 
-  async #order(pile: number, emit: Emit): Promise<void> {
-    const { control, held, tiesByBytes } = this.#parts;
+  async #order(pile: number, emit: Emit): Promise<PileTally> {
+    const { memory, control, held, tiesByBytes, unique } = this.#parts;
     const { directories, pileCount, blockBytes, mostRecords } = held;
     control.throwIfAborted();
     const wasm = this.#wasm;
+    const before = droppedBy(memory.kernel);
     const count = inPhase('sort', () => {
       wasm.prepareHeldOrder(this.#counts, this.#bits, this.#sorted, pile, pileCount, blockBytes, tiesByBytes);
       for (const directory of directories) {
@@ -71,10 +76,13 @@ export class HeldOrderer implements PileOrder {
       }
       wasm.placeRanges();
       for (const directory of directories) wasm.takeHeld(directory);
-      return wasm.orderHeld() >>> 0;
+      return (unique ? wasm.orderHeldDistinct() : wasm.orderHeld()) >>> 0;
     });
-    if (count > mostRecords) throw new RangeError(`pile ${pile} has ${count} records, and room for ${mostRecords}`);
-    if (count > 0) await emit(count);
+    const dropped = differenceOf(droppedBy(memory.kernel), before);
+    const all = count + dropped.records;
+    if (all > mostRecords) throw new RangeError(`pile ${pile} has ${all} records, and room for ${mostRecords}`);
+    if (count > 0) await emit(count, dropped);
+    return dropped;
   }
 
   gather(index: number, endIndex: number, address: number, capacityBytes: number, startLimit: bigint): number {

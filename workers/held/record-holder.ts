@@ -6,14 +6,16 @@ import type { PileTotals } from '../../src/pile-sets/pile-totals.js';
 import { TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { blocksAtOnce } from '../../src/plan/hold-plan.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { prepareKeys } from '../piles/prepare-keys.js';
 import { totalsOfTallies } from '../piles/scatter-arena.js';
-import { applySplitField } from '../piles/split-field.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { RecordMemory } from '../record-memory.js';
-import type { HoldSettings, ReadSettings } from '../settings.js';
+import type { HoldSettings, ScatterSettings } from '../settings.js';
 import { HeldWindow } from './held-window.js';
 
-export interface HolderSettings extends HoldSettings, Pick<ReadSettings, 'maxRecordBytes' | 'splitField'> {}
+export interface HolderSettings
+  extends HoldSettings,
+    Pick<ScatterSettings, 'maxRecordBytes' | 'splitField' | 'unique'> {}
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;
@@ -39,9 +41,7 @@ export class RecordHolder implements RecordTaker {
     this.kernel = memory.kernel;
     this.table = memory.table;
     this.window = new HeldWindow(memory, settings);
-    this.kernel.wasm.keepAll();
-    applySplitField(this.kernel, settings.splitField);
-    this.kernel.wasm.weigh(1, 0n);
+    prepareKeys(this.kernel, settings);
     this.kernel.wasm.prepareHold(settings.pileCount, directory, settings.blockBytes);
     this.#isFull = !this.#takeBlocks();
   }

@@ -66,6 +66,11 @@ export interface KernelFunctions extends FramingFunctions {
   undrawnRecords(): number;
   undrawnBytes(): bigint;
   longestDrawn(): number;
+  dropRecent(table: number): void;
+  droppedRecords(): bigint;
+  droppedBytes(): bigint;
+  droppedChecksum(): bigint;
+  keyByContent(isOn: boolean): void;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   keyByPlace(): void;
@@ -107,6 +112,7 @@ export interface KernelFunctions extends FramingFunctions {
   placeRanges(): void;
   takeHeld(directory: number): void;
   orderHeld(): number;
+  orderHeldDistinct(): number;
   gatherHeld(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
   heldByteLength(): number;
   heldChecksum(): bigint;
@@ -128,7 +134,10 @@ export interface KernelFunctions extends FramingFunctions {
   ): void;
   walkStored(from: number, to: number): number;
   walkedCount(): number;
+  walkedEnd(): number;
   orderWalked(): void;
+  orderDistinct(): number;
+  compactStored(from: number, to: number): number;
   gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
   gatherEvery(
     index: number,

@@ -24,6 +24,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     maxRecordBytes: job.maxRecordBytes,
     keyScale: job.keyScale ?? 1n,
     splitField: job.splitField,
+    unique: job.unique,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

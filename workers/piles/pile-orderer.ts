@@ -3,13 +3,14 @@
  *
  * If the pile does not fit the arena, its records are scattered again, on sub-piles by the next part of their keys, and
  * the sub-piles are sorted one after the other; and so on. A sub-pile is a range of keys inside the pile, so the order
- * is the same.
+ * is the same. Where of equal records one is kept, the pile is first reduced while it is read (load-distinct.ts), because
+ * equal records stay together however often they are scattered.
  *
  *     arena    output buffers | stored records | slack | counts u32 | arrived u64 | sorted u64
  */
 
 import { thenAlwaysAsync } from '../../src/cleanup.js';
-import { VerificationError } from '../../src/errors.js';
+import { InputError, VerificationError } from '../../src/errors.js';
 import { removeFile } from '../../src/io/files.js';
 import type { JobControl } from '../../src/job-control.js';
 import type { SinkBuffer } from '../../src/output/output-target.js';
@@ -17,6 +18,7 @@ import { inPhase } from '../../src/phase-clock.js';
 import { eachMergedPile, type MergedPile, type MergedPileReader } from '../../src/pile-sets/merged-pile.js';
 import { type PileSetLayout, pileSetFiles } from '../../src/pile-sets/pile-layout.js';
 import { PileSetWriter, type StoredPileSet } from '../../src/pile-sets/pile-set-writer.js';
+import { differenceOf, NOTHING, type PileTally, sumOf } from '../../src/pile-sets/pile-totals.js';
 import type { SegmentCompressor, SegmentHasher } from '../../src/pile-sets/segments.js';
 import {
   ENTRY_BYTES,
@@ -28,8 +30,11 @@ import {
   TALLY_BYTES,
 } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
-import type { Kernel, KernelFunctions } from '../kernel/kernel.js';
+import { ARENA_START, type Kernel, type KernelFunctions } from '../kernel/kernel.js';
 import type { ShuffleSettings } from '../settings.js';
+import { droppedBy } from './dropped.js';
+import { loadDistinct } from './load-distinct.js';
+import { foreignRecord, orderTables } from './order-tables.js';
 import type { Emit, OrderablePile, PileOrder } from './record-order.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -37,7 +42,7 @@ import { ScatterArena } from './scatter-arena.js';
 export interface LevelPile {
   readonly merged: MergedPile;
   readonly layout: PileSetLayout;
-  /** The product modulo 2^64 of the key scale and the pile counts of the levels above this one. */
+  /** The product of the key scale and the pile counts of the levels above this one. The kernel takes it modulo 2^64. */
   readonly parentScale: bigint;
 }
 
@@ -54,13 +59,20 @@ export interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo'
+    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
   readonly attemptName: string;
   /** Waits for the writes under way. */
   readonly settle: () => Promise<void>;
+}
+
+interface SubPiles {
+  readonly count: number;
+  readonly bufferBytes: number;
+  /** Whether the arena has no room beside the buffers and the window. */
+  readonly isTight: boolean;
 }
 
 /** The buffers for scattering a pile again may shrink to this, so that a long record still fits beside them. */
@@ -152,12 +164,43 @@ export class PileOrderer implements PileOrder {
     return this.#parts.arena.kernel.view.getBigUint64(this.addressOf(index) - STORED_HEADER_BYTES, true);
   }
 
-  /** Calls `emit` with the number of ordered records, once for each part of the pile that fits the arena. */
-  async order(pile: LevelPile, emit: Emit): Promise<void> {
-    this.#parts.control.throwIfAborted();
-    if (pile.merged.records === 0) return;
-    if (await this.#load(pile)) await emit(pile.merged.records);
-    else await this.#rescatter(pile, emit);
+  /**
+   * Calls `emit` with the number of ordered records, once for each part of the pile that fits the arena.
+   * @returns what it dropped of the pile, because it keeps one of equal records.
+   */
+  async order(pile: LevelPile, emit: Emit): Promise<PileTally> {
+    const { control, job } = this.#parts;
+    control.throwIfAborted();
+    const { records } = pile.merged;
+    if (records === 0) return NOTHING;
+    if (job.unique === true) return this.#orderDistinct(pile, emit);
+    if (!(await this.#load(pile))) return this.#rescatter(pile, emit);
+    inPhase('sort', () => this.#wasm.orderWalked());
+    await emit(records, NOTHING);
+    return NOTHING;
+  }
+
+  async #orderDistinct(pile: LevelPile, emit: Emit): Promise<PileTally> {
+    const before = droppedBy(this.kernel);
+    let kept: number | undefined;
+    if (await this.#load(pile)) kept = inPhase('sort', () => this.#wasm.orderDistinct()) >>> 0;
+    else kept = await this.#loadDistinct(pile);
+    if (kept === undefined) return this.#rescatter(pile, emit);
+    const dropped = differenceOf(droppedBy(this.kernel), before);
+    requireRecords(pile.merged, kept + dropped.records, 0);
+    await emit(kept, dropped);
+    return dropped;
+  }
+
+  /** @returns the number of records that stay, in order; undefined: they are too many. */
+  async #loadDistinct({ merged, layout, parentScale }: LevelPile): Promise<number | undefined> {
+    const { arena, reader, settle, longestRecordBytes } = this.#parts;
+    // Growing replaces the memory, and a write may still be reading from it.
+    await settle();
+    const room = { start: this.#storedAddress, end: ARENA_START + arena.allowanceBytes };
+    if (!arena.reserve(room.end)) return undefined;
+    const level = { layout, parentScale };
+    return loadDistinct(this.kernel, { merged, reader, level, room, longestRecordBytes });
   }
 
   /** @returns false, without any work, when the pile does not fit. */
@@ -182,21 +225,18 @@ export class PileOrderer implements PileOrder {
         if (walked === 0) throw foreignRecord(merged);
       },
     });
-    if (walked !== filled || wasm.walkedCount() >>> 0 !== records) {
-      throw new VerificationError(
-        `pile ${merged.pile} holds ${wasm.walkedCount() >>> 0} records and ${filled - walked} stray bytes, expected ${records} records`,
-      );
-    }
-    inPhase('sort', () => wasm.orderWalked());
+    requireRecords(merged, wasm.walkedCount() >>> 0, filled - walked);
     return true;
   }
 
-  async #rescatter(pile: LevelPile, emit: Emit): Promise<void> {
+  async #rescatter(pile: LevelPile, emit: Emit): Promise<PileTally> {
     const { arena, control, reader, hasher, compressor, job, settle, attemptName, longestRecordBytes } = this.#parts;
     const { merged, layout } = pile;
-    const keyScale = BigInt.asUintN(64, pile.parentScale * BigInt(layout.pileCount));
-    // The plan of pass 2 has room for every record. It cannot be that all records of a pile have the same key.
+    const keyScale = pile.parentScale * BigInt(layout.pileCount);
+    // The plan of pass 2 has room for every record.
     if (merged.records === 1) throw new RangeError(`pile ${merged.pile} is one record and does not fit`);
+    // As many piles as keys: all different records of this one have the same key.
+    if (job.unique === true && keyScale >= 2n ** 64n) throw inseparable(merged);
 
     // Flushing buffers is synchronous and takes a gate: this thread must hold no other permit meanwhile.
     await settle();
@@ -208,7 +248,7 @@ export class PileOrderer implements PileOrder {
     const name = `${attemptName}-pile${merged.pile}-rescatter${this.#rescatters}`;
     const parts = { name, layout: subLayout, ramPool: undefined, indexInFile: false };
     const writer = new PileSetWriter({ ...parts, hasher, compressor, control });
-    const orderParts = async () => {
+    const orderParts = async (): Promise<PileTally> => {
       const scatterArena = new ScatterArena(arena, writer, {
         startAddress: this.#storedAddress,
         pileCount: subPiles.count,
@@ -216,6 +256,7 @@ export class PileOrderer implements PileOrder {
         windowBytes,
         maxRecordBytes: windowBytes,
         keyScale,
+        unique: job.unique === true && !subPiles.isTight,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {
@@ -237,19 +278,21 @@ export class PileOrderer implements PileOrder {
         );
       }
       const { pileSet } = scatterArena.commit(null);
+      let { dropped } = scatterArena;
       control.count('rescatteredBytes', pileSet.diskBytes);
       for (const sub of eachMergedPile([pileSet], 0, subPiles.count)) {
-        await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit);
+        dropped = sumOf(dropped, await this.order({ merged: sub, layout: subLayout, parentScale: keyScale }, emit));
       }
+      return dropped;
     };
-    await thenAlwaysAsync(orderParts, () => {
+    return thenAlwaysAsync(orderParts, () => {
       writer.close();
       for (const path of pileSetFiles(subLayout, name)) removeFile(path, 'temp');
     });
   }
 
   /** As many sub-piles as necessary, with buffers as large as the arena allows beside the window. */
-  #planSubPiles(merged: MergedPile, windowBytes: number): { count: number; bufferBytes: number } {
+  #planSubPiles(merged: MergedPile, windowBytes: number): SubPiles {
     const { arena, job } = this.#parts;
     const { bufferBytes, outputBytes } = job;
     const neededBytes = merged.storedBytes + ENTRY_BYTES * merged.records;
@@ -257,25 +300,25 @@ export class PileOrderer implements PileOrder {
     const wanted = Math.max(2, Math.min(Math.ceil(neededBytes / (roomBytes * SUB_PILE_FILL)), MOST_SUB_PILES));
     const forBuffers = arena.allowanceBytes - OUTPUT_BUFFER_COUNT * outputBytes - windowBytes - 2 ** 16;
     const largest = Math.floor(forBuffers / wanted) - SLACK_BYTES - TALLY_BYTES;
-    if (largest >= SMALLEST_SUB_BUFFER_BYTES) return { count: wanted, bufferBytes: Math.min(bufferBytes, largest) };
+    if (largest >= SMALLEST_SUB_BUFFER_BYTES)
+      return { count: wanted, bufferBytes: Math.min(bufferBytes, largest), isTight: false };
     const affordable = Math.floor(forBuffers / (SMALLEST_SUB_BUFFER_BYTES + SLACK_BYTES + TALLY_BYTES));
-    return { count: Math.max(2, affordable), bufferBytes: Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES) };
+    const tightBytes = Math.min(bufferBytes, SMALLEST_SUB_BUFFER_BYTES);
+    return { count: Math.max(2, affordable), bufferBytes: tightBytes, isTight: true };
   }
 }
 
-/** The addresses of the tables of an order, behind the stored records. */
-export function orderTables(storedEnd: number, records: number) {
-  // log2 of the number of ranges in the counting step, for about two records a range.
-  const bits = Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
-  const layout = new ArenaLayout(storedEnd + SLACK_BYTES);
-  const counts = layout.take(4 * 2 ** bits);
-  const arrived = layout.take(8 * records);
-  const sorted = layout.take(8 * records);
-  return { bits, counts, arrived, sorted, end: layout.end };
+function requireRecords({ pile, records }: MergedPile, found: number, strayBytes: number): void {
+  if (found === records && strayBytes === 0) return;
+  throw new VerificationError(
+    `pile ${pile} holds ${found} records and ${strayBytes} stray bytes, expected ${records} records`,
+  );
 }
 
-export function foreignRecord(merged: MergedPile): VerificationError {
-  return new VerificationError(
-    `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
+/** Keys that follow from the content are as different as the hashes of the records. */
+function inseparable({ pile, records, storedBytes }: MergedPile): InputError {
+  return new InputError(
+    'ERR_RECORDS_COLLIDE',
+    `${records} different records, ${storedBytes} bytes in all, have one hash and are too many for the memory of a thread (pile ${pile}); somebody has made them for that`,
   );
 }

@@ -11,7 +11,7 @@ import type { PileSetLayout } from '../../src/pile-sets/pile-layout.js';
 import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { KernelFunctions } from '../kernel/kernel.js';
-import { foreignRecord, orderTables } from './pile-orderer.js';
+import { foreignRecord, orderTables } from './order-tables.js';
 
 /** A part of a pile. */
 export interface Portion {

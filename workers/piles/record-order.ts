@@ -2,15 +2,19 @@
  * Piles that are put in order one after the other. Their records can then be gathered into the output, wherever they lie.
  */
 import type { SinkBuffer } from '../../src/output/output-target.js';
+import type { PileTally } from '../../src/pile-sets/pile-totals.js';
 
-/** Receives the ordered records; called with their number. */
-export type Emit = (recordCount: number) => Promise<void>;
+/** Receives the ordered records; called with their number, and what was dropped of the same records as they were stored. */
+export type Emit = (recordCount: number, dropped: PileTally) => Promise<void>;
 
 /** A pile that can be put in order. */
 export interface OrderablePile {
   readonly pile: number;
-  /** Calls `emit` with the number of ordered records, once for each part of the pile that is ordered alone. */
-  order(emit: Emit): Promise<void>;
+  /**
+   * Calls `emit` with the number of ordered records, once for each part of the pile that is ordered alone.
+   * @returns what it dropped of the pile, because it keeps one of equal records.
+   */
+  order(emit: Emit): Promise<PileTally>;
 }
 
 /** The records that are in order now, by their index. */

@@ -5,16 +5,23 @@
 
 import type { LeftOut } from '../../src/inputs/input-part.js';
 import type { PileSet, PileSetWriter } from '../../src/pile-sets/pile-set-writer.js';
-import { emptyTotals, type PileTotals } from '../../src/pile-sets/pile-totals.js';
-import { BOUNDARY_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
+import {
+  differenceOf,
+  emptyTotals,
+  NOTHING,
+  type PileTally,
+  type PileTotals,
+} from '../../src/pile-sets/pile-totals.js';
+import { BOUNDARY_TABLE_BYTES, RECENT_TABLE_BYTES, SLACK_BYTES, TALLY_BYTES } from '../../src/plan/arena-sizes.js';
 import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
 import type { SplitField } from '../settings.js';
+import { droppedBy } from './dropped.js';
 import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
-import { applySplitField } from './split-field.js';
+import { prepareKeys } from './prepare-keys.js';
 
 export interface ScatterSizes {
   /** The first address to use; absent: the beginning of the arena. */
@@ -29,6 +36,8 @@ export interface ScatterSizes {
   readonly headLimit?: HeadLimit | undefined;
   /** Of a job whose records choose their splits by the value of a field. */
   readonly splitField?: SplitField | undefined;
+  /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
+  readonly unique?: boolean | undefined;
 }
 
 /** Receives full buffers. */
@@ -44,6 +53,8 @@ export class ScatterArena implements RecordTaker {
   readonly #buffers: number;
   readonly #strideBytes: number;
   readonly #headFilter: HeadFilter | undefined;
+  /** What the kernel had dropped before; undefined: it drops nothing. */
+  readonly #droppedBefore: PileTally | undefined;
 
   constructor(arena: Arena, writer: PileSetSink, sizes: ScatterSizes) {
     const { pileCount, bufferBytes } = sizes;
@@ -56,15 +67,18 @@ export class ScatterArena implements RecordTaker {
     this.table = layout.take(BOUNDARY_TABLE_BYTES);
     this.#buffers = layout.take(pileCount * this.#strideBytes, 4096);
     const histogram = sizes.headLimit === undefined ? 0 : layout.take(HISTOGRAM_BYTES);
+    const recent = sizes.unique === true ? layout.take(RECENT_TABLE_BYTES) : 0;
     const window = layout.take(0, 4096);
     this.window = new ReadWindow(arena, window, sizes.windowBytes, sizes.maxRecordBytes);
 
     const { kernel } = arena;
-    kernel.wasm.keepAll();
-    applySplitField(kernel, sizes.splitField);
-    kernel.wasm.weigh(1, 0n);
+    prepareKeys(kernel, sizes);
     if (sizes.headLimit !== undefined) this.#headFilter = new HeadFilter(kernel, sizes.headLimit, histogram);
     kernel.wasm.prepareScatter(pileCount, this.#tallies, this.#buffers, bufferBytes, this.#strideBytes, sizes.keyScale);
+    if (sizes.unique === true) {
+      this.#droppedBefore = droppedBy(kernel);
+      kernel.wasm.dropRecent(recent);
+    }
     kernel.flush = (pile, byteLength) => {
       writer.append(pile, kernel.bytes, this.#buffers + pile * this.#strideBytes, byteLength);
     };
@@ -92,8 +106,17 @@ export class ScatterArena implements RecordTaker {
     return Math.max(this.longestRecordBytes, wasm.longestLeftOut() >>> 0);
   }
 
+  /** What it dropped so far, because an equal record is in its buffers. */
+  get dropped(): PileTally {
+    return this.#droppedBefore === undefined ? NOTHING : differenceOf(droppedBy(this.kernel), this.#droppedBefore);
+  }
+
   /** Undefined: the job leaves no records out. */
   get leftOut(): LeftOut | undefined {
+    if (this.#droppedBefore !== undefined) {
+      const { records, recordBytes } = this.dropped;
+      return { records, bytes: recordBytes };
+    }
     if (this.#headFilter === undefined) return undefined;
     const { wasm } = this.#arena.kernel;
     return { records: Number(wasm.leftOutRecords()), bytes: Number(wasm.leftOutBytes()) };

@@ -34,15 +34,12 @@ export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterRes
   const { memory } = await heldStateOf(job, hold.memory);
   const ramPool = await pileStateOf(job).ramPool;
   let scatter: OpenScatter | undefined;
-  const holder = RecordHolder.open(
-    memory,
-    { ...hold, maxRecordBytes: job.maxRecordBytes, splitField: job.splitField },
-    (directory) => {
-      scatter = openScatter(job, pileSetName, ramPool);
-      scatterHeld(memory, hold, directory, scatter.scatterArena);
-      return scatter.scatterArena;
-    },
-  );
+  const { maxRecordBytes, splitField, unique } = job;
+  const holder = RecordHolder.open(memory, { ...hold, maxRecordBytes, splitField, unique }, (directory) => {
+    scatter = openScatter(job, pileSetName, ramPool);
+    scatterHeld(memory, hold, directory, scatter.scatterArena);
+    return scatter.scatterArena;
+  });
   if (holder === undefined) return scatterSlice({ job, parts, pileSetName });
   const read = async (): Promise<HeldResult | ScatterResult> => {
     const reading = await readSlice(parts, holder, readStateOf(job), job);

@@ -11,7 +11,14 @@ import type { KeyedSample, RangeEnds } from '../../src/job-directory/finished-ra
 import { openSink } from '../../src/output/open-sink.js';
 import type { OutputSink, OutputTarget, SinkEnd, SinkStart, WrittenRegion } from '../../src/output/output-target.js';
 import { inPhase } from '../../src/phase-clock.js';
-import { emptyTotals, type PileTotals, requireSameTally, tallyOf } from '../../src/pile-sets/pile-totals.js';
+import {
+  emptyTotals,
+  type PileTotals,
+  requireSameTally,
+  setTally,
+  sumOf,
+  tallyOf,
+} from '../../src/pile-sets/pile-totals.js';
 import type { PileRange } from '../../src/plan/pile-ranges.js';
 import { NeighbourKeys } from '../piles/neighbour-keys.js';
 import type { PileOrder } from '../piles/record-order.js';
@@ -21,6 +28,8 @@ export interface WriteTask extends PilesTask {
   readonly range: PileRange;
   /** What its piles must hold. */
   readonly expected: PileTotals;
+  /** Whether `expected` has the records, too, that the task drops because it keeps one of equal records. */
+  readonly expectsDropped?: boolean;
   readonly target: OutputTarget;
   readonly start: SinkStart;
   readonly end: SinkEnd | undefined;
@@ -29,6 +38,8 @@ export interface WriteTask extends PilesTask {
 export interface WriteResult {
   /** The totals of the gathered records, for each pile of the range. */
   readonly totals: PileTotals;
+  /** What was dropped of each pile, if that was expected. */
+  readonly dropped?: PileTotals | undefined;
   readonly regions: readonly WrittenRegion[];
   /** Of a framing whose samples have keys: those at both ends of the range; null if it has none. */
   readonly ends?: RangeEnds | null | undefined;
@@ -47,8 +58,9 @@ interface OutputPosition {
  *   passed on, so that the same task may be tried again; WrongStreamError if a stream has received a part.
  */
 export async function writeRange(task: WriteTask): Promise<WriteResult> {
-  const { range, expected, job, target, start, end, cutPile } = task;
+  const { range, expected, expectsDropped = false, job, target, start, end, cutPile } = task;
   const totals = emptyTotals(range.end - range.first);
+  const dropped = expectsDropped ? emptyTotals(range.end - range.first) : undefined;
   let countedBytes = 0;
   const reached: OutputPosition = { rank: range.firstRank, byte: range.firstByte };
   const sampleKeys = job.framing === undefined ? undefined : framingOf(job.framing).sampleKeys;
@@ -61,7 +73,9 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       const i = pile - range.first;
       const before = { ...reached };
       const limit = { pile, byte: before.byte + (expected.recordBytes[i] ?? 0) };
-      await orderPile(async (recordCount) => {
+      const droppedOfPile = await orderPile(async (recordCount, { records, recordBytes }) => {
+        const isWhole = recordCount + records === expected.records[i];
+        if (isWhole && lastEnd === range.first + 1) sink.announce?.((expected.recordBytes[i] ?? 0) - recordBytes);
         const left = (expected.records[i] ?? 0) - (reached.rank - before.rank);
         const count = pile === cutPile ? Math.min(recordCount, left) : recordCount;
         neighbours?.take(order, count);
@@ -74,11 +88,16 @@ export async function writeRange(task: WriteTask): Promise<WriteResult> {
       }
       totals.records[i] = reached.rank - before.rank;
       totals.recordBytes[i] = reached.byte - before.byte;
-      requireSameTally(pile, tallyOf(totals, i), tallyOf(expected, i));
-      control.count('shuffledBytes', reached.byte - before.byte);
-      countedBytes += reached.byte - before.byte;
+      let found = tallyOf(totals, i);
+      if (dropped !== undefined) {
+        setTally(dropped, i, droppedOfPile);
+        found = sumOf(found, droppedOfPile);
+      }
+      requireSameTally(pile, found, tallyOf(expected, i));
+      control.count('shuffledBytes', found.recordBytes);
+      countedBytes += found.recordBytes;
     }
-    return { totals, regions: await sink.close(), ends: neighbours?.ends };
+    return { totals, dropped, regions: await sink.close(), ends: neighbours?.ends };
   };
   const writeOrTakeBack = async (): Promise<WriteResult> => {
     try {

@@ -58,6 +58,7 @@ async function holdSlices(slices: readonly (readonly string[])[]) {
       memory,
       control,
       held: { memory: HANDLE, pileCount, blockBytes: SETTINGS.blockBytes, directories, mostRecords: 200 },
+      unique: false,
       outputBytes: OUTPUT_BYTES,
       tiesByBytes,
     });

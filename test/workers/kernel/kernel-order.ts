@@ -79,13 +79,31 @@ export class KernelOrder {
 
   /** Sorts; returns the records in their order, read from where they lie. */
   order(): { readonly key: bigint; readonly bytes: Uint8Array }[] {
+    this.#kernel.wasm.orderWalked();
+    return this.#ordered();
+  }
+
+  /** The same, with one of equal records. */
+  orderDistinct(): { readonly key: bigint; readonly bytes: Uint8Array }[] {
+    const count = this.#kernel.wasm.orderDistinct() >>> 0;
+    const ordered = this.#ordered();
+    if (ordered.length !== count) throw new RangeError(`${ordered.length} records are in order, and ${count} stay`);
+    return ordered;
+  }
+
+  #ordered(): { readonly key: bigint; readonly bytes: Uint8Array }[] {
     const { wasm, view, bytes } = this.#kernel;
-    wasm.orderWalked();
     return Array.from({ length: wasm.walkedCount() >>> 0 }, (_, index) => {
       const address = wasm.recordAddress(index) >>> 0;
       const byteLength = wasm.recordByteLength(index) >>> 0;
       return { key: view.getBigUint64(address - 12, true), bytes: bytes.slice(address, address + byteLength) };
     });
+  }
+
+  /** Moves the stored records together that stay, and returns them as they lie then. */
+  compact(): Uint8Array {
+    const end = this.#kernel.wasm.compactStored(this.#stored, this.#walked) >>> 0;
+    return this.#kernel.bytes.slice(this.#stored, end);
   }
 
   /** @returns the next index, the bytes gathered, and whether the copies kept within buffer and slack. */

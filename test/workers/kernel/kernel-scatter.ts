@@ -86,10 +86,11 @@ export function scatterWithKernel(
   sizes: PileSizes,
   input: { readonly records: readonly Uint8Array[]; readonly basePosition: bigint; readonly inputKey: bigint },
   perCall: number,
-  weight = { copies: 1, chance: 0n },
+  { weight = { copies: 1, chance: 0n }, recentTable = 0 }: ScatterRules = {},
 ): KernelPiles {
   const bytes = Buffer.concat(input.records);
   const stage = new ScatterStage(kernel, start, sizes, input.records.length, bytes.byteLength);
+  kernel.wasm.dropRecent(recentTable);
   kernel.bytes.set(bytes, stage.data);
   kernel.wasm.weigh(weight.copies, weight.chance);
   let end = stage.data;
@@ -103,6 +104,13 @@ export function scatterWithKernel(
     kernel.wasm.scatterRecords(stage.table, records.length, stage.data, input.basePosition, input.inputKey);
   }
   return stage.finish();
+}
+
+/** What else decides which records come to the piles. */
+export interface ScatterRules {
+  readonly weight?: { readonly copies: number; readonly chance: bigint };
+  /** The address of the table of recent records; 0: equal records are kept. */
+  readonly recentTable?: number;
 }
 
 /** Scatters the stored records once more; `leftBytes` is what the kernel took for an incomplete one. */

@@ -157,6 +157,18 @@ export function order(records: readonly KeyedRecord[], tiesByBytes = false): Key
   return records.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : compareTies(a.bytes, b.bytes)));
 }
 
+/** By key, then by bytes; of equal records one, and the others. */
+export function orderDistinct(records: readonly KeyedRecord[]): { kept: KeyedRecord[]; dropped: KeyedRecord[] } {
+  const kept: KeyedRecord[] = [];
+  const dropped: KeyedRecord[] = [];
+  for (const record of order(records, true)) {
+    const last = kept.at(-1);
+    const isEqual = last?.key === record.key && Buffer.compare(last.bytes, record.bytes) === 0;
+    (isEqual ? dropped : kept).push(record);
+  }
+  return { kept, dropped };
+}
+
 /** The records from `index` on that fit `capacity`, that lie below `endIndex` and start below `startLimit`. */
 export function gather(
   ordered: readonly KeyedRecord[],

@@ -83,7 +83,7 @@ describe('scatterRecords', () => {
     fc.assert(
       fc.property(input, sizes, fc.integer({ min: 1, max: 60 }), weight, ({ records, ...from }, of, perCall, each) => {
         const some = records.slice(0, 9 + 200 / (each.copies + 1));
-        const found = scatterWithKernel(kernel, ARENA_START, of, { records: some, ...from }, perCall, each);
+        const found = scatterWithKernel(kernel, ARENA_START, of, { records: some, ...from }, perCall, { weight: each });
         let position = from.basePosition;
         let [undrawnRecords, undrawnBytes, longest] = [0, 0, 0];
         const copies = some.flatMap((bytes) => {

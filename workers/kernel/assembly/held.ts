@@ -12,6 +12,7 @@
 // is the copy of the records, which lie anywhere in memory.
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
+import { areSame, countDropped } from './duplicates';
 import { ENTRY_BYTES } from './keying';
 import { copyAndHash, hashInCache, recordHash } from './record-hash';
 import { scaleToIndex } from './scatter';
@@ -281,6 +282,57 @@ export function orderHeld(): u32 {
     }
     v128.store(hole, v128.load(end));
   }
+  return sortedCount;
+}
+
+/** Compares two different entries by key, then by bytes: below 0, above 0, or 0 if the records are equal. */
+function compareEntries(a: usize, b: usize): i32 {
+  if (keyAt(a) != keyAt(b)) return keyAt(a) > keyAt(b) ? 1 : -1;
+  const byteLength = load<u32>(a, 12);
+  const isSame = byteLength == load<u32>(b, 12) && areSame(load<u32>(a, 8), load<u32>(b, 8), byteLength);
+  return isSame ? 0 : compareBytes(a, b);
+}
+
+/** Touches those of the next records that have the key of one shortly before: they will be compared. Returns the address behind. */
+function touchAlike(from: usize, end: usize): usize {
+  const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 4), end);
+  let seen: u32 = 0;
+  for (let p = max<usize>(from, sorted + 2 * ENTRY_BYTES); p < to; p += ENTRY_BYTES) {
+    let before = p - ENTRY_BYTES;
+    if (keyAt(p) != keyAt(before)) {
+      before -= ENTRY_BYTES;
+      if (keyAt(p) != keyAt(before)) continue;
+    }
+    seen += touchRecord(load<u32>(p, 8)) + touchRecord(load<u32>(before, 8));
+  }
+  touched += seen;
+  return to;
+}
+
+/** As `orderHeld`, with ties by bytes. Of equal records it keeps one, and counts the others as dropped. */
+export function orderHeldDistinct(): u32 {
+  const arrivedEnd = sorted + ((sortedCount as usize) << 4);
+  let end = sorted;
+  let touchedEnd = sorted;
+  for (let p = sorted; p < arrivedEnd; p += ENTRY_BYTES) {
+    if (p == touchedEnd) touchedEnd = touchAlike(p, arrivedEnd);
+    let hole = end;
+    let difference: i32 = 1;
+    while (hole > sorted) {
+      difference = compareEntries(p, hole - ENTRY_BYTES);
+      if (difference >= 0) break;
+      hole -= ENTRY_BYTES;
+    }
+    if (difference == 0) {
+      countDropped(load<u32>(p, 8), load<u32>(p, 12));
+      continue;
+    }
+    const entry = v128.load(p);
+    for (let moved = end; moved > hole; moved -= ENTRY_BYTES) v128.store(moved, v128.load(moved - ENTRY_BYTES));
+    v128.store(hole, entry);
+    end += ENTRY_BYTES;
+  }
+  sortedCount = ((end - sorted) >> 4) as u32;
   return sortedCount;
 }
 

@@ -2,7 +2,9 @@
 // allocates. Addresses are u32, so one memory holds at most 4 GiB.
 
 export { longestDrawn, undrawnBytes, undrawnRecords, weigh } from './copies';
+export { keyByContent } from './content-keys';
 export { drawRanks, storedDrawBytes, storedDrawChecksum, storeDraws } from './draws';
+export { droppedBytes, droppedChecksum, droppedRecords } from './duplicates';
 export { beginKeeping, endOfKept, keepRange, keptRecords, mixKeys, recordsBefore, recordsSeen } from './epoch-keys';
 export {
   addBlocks,
@@ -20,6 +22,7 @@ export {
   measureHeld,
   nextWalked,
   orderHeld,
+  orderHeldDistinct,
   passWalked,
   placeRanges,
   prepareHeldOrder,
@@ -46,12 +49,15 @@ export {
   hashInPlace,
   measuredByteLength,
   measureUpTo,
+  compactStored,
   orderChecksum,
+  orderDistinct,
   orderWalked,
   prepareOrder,
   recordAddress,
   recordByteLength,
   walkedCount,
+  walkedEnd,
   walkStored,
 } from './order';
 export { findPosition, philoxBlock, philoxKeys4 } from './philox';
@@ -70,6 +76,6 @@ export {
   sequenceAddress,
 } from './scan';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { scratchByteLength, useScratch } from './scratch';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

@@ -6,6 +6,7 @@
 // asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
 // small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
 
+import { contentKeys4, keysFollowContent } from './content-keys';
 import { splitEntries } from './split-keys';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
@@ -76,15 +77,16 @@ export function longestLeftOut(): u32 {
 
 /**
  * Writes an entry for each record of a block of `count` records at `table` that is kept. A record at address a has position
- * `basePosition` + (a - `base`), or its ordinal. Reads up to 3 entries of the table behind the block. Returns the number of entries, which
- * begin at `scratchAt(ENTRIES_PLACE)`.
+ * `basePosition` + (a - `base`), or its ordinal, unless keys follow the content. Reads up to 3 entries of the table behind the
+ * block. Returns the number of entries, which begin at `scratchAt(ENTRIES_PLACE)`.
  */
 export function keyBlock(table: usize, count: u32, base: usize, basePosition: u64, inputKey: u64): u32 {
   const keys = scratchAt(KEYS_PLACE);
   let entry = scratchAt(ENTRIES_PLACE);
   for (let i: u32 = 0; i < count; i += 4) {
     const marks = table + ((i as usize) << 3);
-    if (byOrdinal) philoxKeys4(nextOrdinal, i, i + 1, i + 2, i + 3, 0, 0, inputKey, keys);
+    if (keysFollowContent()) contentKeys4(table, i, count, inputKey, keys);
+    else if (byOrdinal) philoxKeys4(nextOrdinal, i, i + 1, i + 2, i + 3, 0, 0, inputKey, keys);
     else
       philoxKeys4(
         basePosition,

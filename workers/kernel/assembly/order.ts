@@ -6,6 +6,7 @@
 // are loaded in slice order, so this is the order of (input ordinal, position). Where the order must not depend on how
 // the pile was loaded, the bytes of the records decide instead. Cost: two sequential passes over the entries, one random.
 
+import { areSame, countDropped } from './duplicates';
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
 import { HEADER_BYTES } from './stored-record';
@@ -21,6 +22,7 @@ let arrived: usize = 0;
 let sorted: usize = 0;
 let entryCapacity: u32 = 0;
 let entryCount: u32 = 0;
+let walkEnd: usize = 0;
 
 let gatheredBytes: u32 = 0;
 let measuredBytes: u64 = 0;
@@ -71,7 +73,11 @@ export function walkStored(from: usize, to: usize): usize {
     const byteLength = load<u32>(p, 8);
     if (byteLength > ((to - p) as u32) - HEADER_BYTES) break;
     const key = load<u64>(p);
-    if (n == entryCapacity || scaleToIndex(key * parentScale, ownPileCount) != ownPile) return 0;
+    if (n == entryCapacity || scaleToIndex(key * parentScale, ownPileCount) != ownPile) {
+      entryCount = n;
+      walkEnd = p;
+      return 0;
+    }
     const place = key * ownScale;
     store<u64>(arrived + ((n as usize) << 3), (place & 0xffffffff00000000) | (p as u64));
     const slot = counts + (((place >> shift) as usize) << 2);
@@ -81,6 +87,11 @@ export function walkStored(from: usize, to: usize): usize {
   }
   entryCount = n;
   return p;
+}
+
+/** The address of the record at which the last walk ended that returned 0. */
+export function walkedEnd(): usize {
+  return walkEnd;
 }
 
 /** The number of records walked since `prepareOrder`. */
@@ -109,8 +120,8 @@ function compareBytes(a: usize, b: usize): i32 {
   return (lengthA > lengthB ? 1 : 0) - (lengthA < lengthB ? 1 : 0);
 }
 
-/** Sorts the walked records by key. */
-export function orderWalked(): void {
+/** Puts the walked records into their ranges. */
+function placeWalked(): void {
   const shift = 64 - bucketBits;
   const bucketEnd = counts + ((4 as usize) << (bucketBits as usize));
   let sum: u32 = 0;
@@ -127,6 +138,11 @@ export function orderWalked(): void {
     store<u32>(slot, index + 1);
     store<u64>(sorted + ((index as usize) << 3), entry);
   }
+}
+
+/** Sorts the walked records by key. */
+export function orderWalked(): void {
+  placeWalked();
   const sortedEnd = sorted + ((entryCount as usize) << 3);
   for (let p = sorted + 8; p < sortedEnd; p += 8) {
     const entry = load<u64>(p);
@@ -137,6 +153,95 @@ export function orderWalked(): void {
     }
     store<u64>(hole, entry);
   }
+}
+
+/** A mark in the byte length of a stored record that is dropped. No record is as long. */
+const DROPPED: u32 = 0x80000000;
+
+/** Compares two different entries as `comesAfter` does with `tiesByBytes`: below 0, above 0, or 0 if the records are equal. */
+function compareEntries(a: u64, b: u64): i32 {
+  if (a >> 32 != b >> 32) return a > b ? 1 : -1;
+  const storedA = a as u32 as usize;
+  const storedB = b as u32 as usize;
+  const placeA = load<u64>(storedA) * ownScale;
+  const placeB = load<u64>(storedB) * ownScale;
+  if (placeA != placeB) return placeA > placeB ? 1 : -1;
+  const byteLength = load<u32>(storedA, 8);
+  const isSame =
+    byteLength == load<u32>(storedB, 8) && areSame(storedA + HEADER_BYTES, storedB + HEADER_BYTES, byteLength);
+  return isSame ? 0 : compareBytes(storedA, storedB);
+}
+
+/**
+ * Touches, as `touchAhead` does, those of the next entries that are as good as sure to be compared with one shortly before: the
+ * upper bits of their keys are equal. Returns the address behind the last entry.
+ */
+function touchAlike(from: usize, end: usize): usize {
+  const to = min<usize>(from + ((TOUCHED_TOGETHER as usize) << 3), end);
+  let seen: u32 = 0;
+  for (let p = max<usize>(from, sorted + 16); p < to; p += 8) {
+    const entry = load<u64>(p);
+    let before = load<u64>(p - 8);
+    if (entry >> 32 != before >> 32) {
+      before = load<u64>(p - 16);
+      if (entry >> 32 != before >> 32) continue;
+    }
+    const a = entry as u32 as usize;
+    const b = before as u32 as usize;
+    seen += load<u8>(a, 0) + load<u8>(b, 0) + load<u8>(a, 64) + load<u8>(b, 64) + load<u8>(a, 128) + load<u8>(b, 128);
+  }
+  touched += seen;
+  return to;
+}
+
+/**
+ * Sorts the walked records by key, with ties by bytes. Of equal records it keeps one, and counts and marks the others as
+ * dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal ones
+ * take no longer than many different ones.
+ */
+export function orderDistinct(): u32 {
+  placeWalked();
+  const arrivedEnd = sorted + ((entryCount as usize) << 3);
+  let end = sorted;
+  let touchedEnd = sorted;
+  for (let p = sorted; p < arrivedEnd; p += 8) {
+    if (p == touchedEnd) touchedEnd = touchAlike(p, arrivedEnd);
+    const entry = load<u64>(p);
+    let hole = end;
+    let difference: i32 = 1;
+    while (hole > sorted) {
+      difference = compareEntries(entry, load<u64>(hole - 8));
+      if (difference >= 0) break;
+      hole -= 8;
+    }
+    if (difference == 0) {
+      const stored = entry as u32 as usize;
+      const byteLength = load<u32>(stored, 8);
+      countDropped(stored + HEADER_BYTES, byteLength);
+      store<u32>(stored, byteLength | DROPPED, 8);
+      continue;
+    }
+    for (let moved = end; moved > hole; moved -= 8) store<u64>(moved, load<u64>(moved - 8));
+    store<u64>(hole, entry);
+    end += 8;
+  }
+  entryCount = ((end - sorted) >> 3) as u32;
+  return entryCount;
+}
+
+/** Moves the stored records in [from, to) together that are not dropped. Returns the address behind the last one. */
+export function compactStored(from: usize, to: usize): usize {
+  let kept = from;
+  while (from < to) {
+    const byteLength = load<u32>(from, 8);
+    const storedBytes = HEADER_BYTES + (byteLength & ~DROPPED);
+    if ((byteLength & DROPPED) == 0) {
+      if (kept != from) memory.copy(kept, from, storedBytes);
+      kept += storedBytes;
+    }
+    from += storedBytes;
+  }
+  return kept;
 }
 
 // @ts-ignore: decorator

@@ -3,12 +3,19 @@
 //   stored record   key u64 | byteLength u32 | bytes
 //   pile buffers    pile j at buffers + j * stride; a full buffer leaves through the host's flush()
 //   tallies         pile j at tallies + 32 * j:
-//                   0 fill u32 | 4 unused u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
+//                   0 fill u32 | 4 flushes u32 | 8 records u64 | 16 record bytes u64 | 24 checksum u64
 //
 // A buffer is flushed when it is exactly full, so a stored record may straddle two segments. The segments of a pile in
 // one pile set are read back one behind the other, which joins the record again.
+//
+// Where of equal records one is kept, a table notes where records lie that still are in the buffer of their pile:
+//
+//   recent table    slot of a key at recent + 16 * (key mod 2048): key u64 | address of the stored record u32 | flushes u32
+//
+// A record that is equal to one there is dropped at once. So many equal records take no more than one place a buffer.
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
+import { areSame, countDropped } from './duplicates';
 import { ENTRY_BYTES } from './keying';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
@@ -25,6 +32,25 @@ let bufferBytes: u32 = 0;
 let pileCount: u32 = 0;
 let keyScale: u64 = 1;
 let longest: u32 = 0;
+let recent: usize = 0;
+
+const RECENT_SLOTS: u64 = 2048;
+
+/** Drops records that are equal to recent ones; `tableAt` has room for 32 KiB. 0: drops none. Call it after `prepareScatter`. */
+export function dropRecent(tableAt: usize): void {
+  recent = tableAt;
+  if (tableAt != 0) memory.fill(tableAt, 0, (RECENT_SLOTS as usize) << 4);
+}
+
+/** Whether an equal record is still in the buffer of its pile. */
+// @ts-ignore: decorator
+@inline
+function isRecent(slot: usize, tally: usize, key: u64, start: usize, byteLength: u32): bool {
+  const stored = load<u32>(slot, 8) as usize;
+  // No record is stored at address 0: the slot is empty.
+  if (load<u64>(slot) != key || stored == 0 || load<u32>(slot, 12) != load<u32>(tally, 4)) return false;
+  return load<u32>(stored, 8) == byteLength && areSame(stored + HEADER_BYTES, start, byteLength);
+}
 
 /**
  * Prepares for scattering on `count` piles. `scale` is the product, modulo 2^64, of the pile counts of the levels above
@@ -45,6 +71,7 @@ export function prepareScatter(
   stride = bytesPerStride;
   keyScale = scale;
   longest = 0;
+  recent = 0;
   memory.fill(talliesAt, 0, (count as usize) << 5);
 }
 
@@ -75,6 +102,7 @@ function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
     if (fill == bufferBytes) {
       flush(pile, fill);
       fill = 0;
+      store<u32>(tally, load<u32>(tally, 4) + 1, 4);
     }
   }
   store<u32>(tally, fill);
@@ -85,6 +113,11 @@ function appendAcrossBuffers(pile: u32, source: usize, byteLength: u32): void {
 function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   const pile = scaleToIndex(key * keyScale, pileCount);
   const tally = tallies + ((pile as usize) << 5);
+  const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
+  if (recent != 0 && isRecent(slot, tally, key, start, byteLength)) {
+    countDropped(start, byteLength);
+    return;
+  }
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
   store<u64>(tally, load<u64>(tally, 16) + (byteLength as u64), 16);
   longest = max<u32>(longest, byteLength);
@@ -96,6 +129,11 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
     store<u32>(target, byteLength, 8);
     hash = copyAndHash(target + HEADER_BYTES, start, byteLength);
     store<u32>(tally, fill + HEADER_BYTES + byteLength);
+    if (recent != 0) {
+      store<u64>(slot, key);
+      store<u32>(slot, target as u32, 8);
+      store<u32>(slot, load<u32>(tally, 4), 12);
+    }
   } else {
     const header = scratchAt(HEADER_PLACE);
     store<u64>(header, key);

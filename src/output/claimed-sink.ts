@@ -1,0 +1,101 @@
+/**
+ * A sink into one staged file for records whose place follows from those before them, like that of an `AppendedSink`. But a
+ * task that knows how many bytes will follow claims their place when it is its turn, and passes the turn on before it
+ * writes: so tasks write at the same time. A task that does not know it keeps its turn until all is written.
+ */
+import type { JobControl } from '../job-control.js';
+import { FilesSink } from './files-sink.js';
+import type { OutputHasher, OutputSink, PlacedTarget, SinkBuffer, SinkStart, WrittenRegion } from './output-target.js';
+
+export class ClaimedSink implements OutputSink {
+  readonly #target: PlacedTarget;
+  readonly #start: SinkStart;
+  readonly #buffer: SinkBuffer;
+  readonly #control: JobControl;
+  readonly #hasher: OutputHasher | undefined;
+  #sink: FilesSink | undefined;
+  #hasPassedTurn = false;
+
+  constructor(
+    target: PlacedTarget,
+    start: SinkStart,
+    buffer: SinkBuffer,
+    control: JobControl,
+    hasher: OutputHasher | undefined,
+  ) {
+    this.#target = target;
+    this.#start = start;
+    this.#buffer = buffer;
+    this.#control = control;
+    this.#hasher = hasher;
+  }
+
+  get nextCut(): { by: 'rank' | 'byte'; at: number } {
+    return this.#opened.nextCut;
+  }
+
+  get fillAddress(): number {
+    return this.#opened.fillAddress;
+  }
+
+  get roomBytes(): number {
+    return this.#opened.roomBytes;
+  }
+
+  announce(byteLength: number): void {
+    this.#open(byteLength);
+    this.#pass(byteLength);
+  }
+
+  filled(byteLength: number): void {
+    this.#opened.filled(byteLength);
+  }
+
+  flush(): Promise<boolean> {
+    return this.#opened.flush();
+  }
+
+  async settle(): Promise<void> {
+    await this.#sink?.settle();
+  }
+
+  cut(): Promise<void> {
+    return this.#opened.cut();
+  }
+
+  async close(): Promise<readonly WrittenRegion[]> {
+    const regions = await this.#opened.close();
+    if (!this.#hasPassedTurn) this.#pass(regions.reduce((sum, { start, end }) => sum + end - start, 0));
+    return regions;
+  }
+
+  /** The next task may be writing behind the claimed bytes. */
+  async takeBack(): Promise<boolean> {
+    return !this.#hasPassedTurn;
+  }
+
+  async abandon(): Promise<void> {
+    await this.#sink?.abandon();
+  }
+
+  get #opened(): FilesSink {
+    return this.#sink ?? this.#open(undefined);
+  }
+
+  /** @param byteLength undefined: nobody knows. */
+  #open(byteLength: number | undefined): FilesSink {
+    const { turn, shard } = this.#start;
+    this.#control.waitForTurn(turn);
+    const shardByte = this.#control.counted('claimedBytes');
+    const start = { shard, shardByte, turn };
+    const end = byteLength === undefined ? undefined : { shard, shardByte: shardByte + byteLength };
+    this.#sink = new FilesSink(this.#target, start, end, this.#buffer, this.#control, this.#hasher);
+    return this.#sink;
+  }
+
+  #pass(byteLength: number): void {
+    this.#control.count('claimedBytes', byteLength);
+    this.#hasPassedTurn = true;
+    this.#control.passTurn();
+  }
+}

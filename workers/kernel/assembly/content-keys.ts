@@ -1,0 +1,42 @@
+// Keys that follow from the content of a record, so that equal records have equal keys wherever they come from: those of
+// a record whose position is the hash of what must be equal in it. Here that is the whole record.
+
+import { philoxLanes } from './philox';
+import { hashInCache } from './record-hash';
+
+let byContent: bool = false;
+
+/** Whether the records read from now on get keys by their content instead of their position. */
+export function keyByContent(isOn: bool): void {
+  byContent = isOn;
+}
+
+// @ts-ignore: decorator
+@inline
+export function keysFollowContent(): bool {
+  return byContent;
+}
+
+/** What stands for the position of the record at `index` of the boundary table; of one behind the last, nothing. */
+// @ts-ignore: decorator
+@inline
+function contentOf(table: usize, index: u32, count: u32): u64 {
+  if (index >= count) return 0;
+  const mark = load<u64>(table + ((index as usize) << 3));
+  const start = mark as u32;
+  return hashInCache(start, ((mark >> 32) as u32) - start);
+}
+
+/** Stores the keys of the four records from `first` on of the `count` in a boundary table at `out` (32 bytes). */
+export function contentKeys4(table: usize, first: u32, count: u32, contentKey: u64, out: usize): void {
+  philoxLanes(
+    contentOf(table, first, count),
+    contentOf(table, first + 1, count),
+    contentOf(table, first + 2, count),
+    contentOf(table, first + 3, count),
+    0,
+    0,
+    contentKey,
+    out,
+  );
+}

@@ -1,0 +1,59 @@
+// Equal records: comparing them, and counting those that are dropped because an equal one stays. Whoever drops a record
+// counts it here, so that the records that stay and those that are dropped can be compared with what was read.
+
+import { recordHash } from './record-hash';
+
+let droppedCount: u64 = 0;
+let droppedSum: u64 = 0;
+let droppedHashes: u64 = 0;
+
+/** Whether the `byteLength` bytes at `a` and `b` are the same. Reads nothing else. */
+// @ts-ignore: decorator
+@inline
+export function areSame(a: usize, b: usize, byteLength: u32): bool {
+  const end = a + byteLength;
+  for (; a + 16 <= end; a += 16, b += 16) {
+    if (v128.any_true(v128.xor(v128.load(a), v128.load(b)))) return false;
+  }
+  const rest = byteLength & 15;
+  let differs: u64 = 0;
+  if (rest & 8) {
+    differs = load<u64>(a) ^ load<u64>(b);
+    a += 8;
+    b += 8;
+  }
+  if (rest & 4) {
+    differs |= (load<u32>(a) ^ load<u32>(b)) as u64;
+    a += 4;
+    b += 4;
+  }
+  if (rest & 2) {
+    differs |= (load<u16>(a) ^ load<u16>(b)) as u64;
+    a += 2;
+    b += 2;
+  }
+  if (rest & 1) differs |= (load<u8>(a) ^ load<u8>(b)) as u64;
+  return differs == 0;
+}
+
+/** Counts the record at `start` as dropped. Reads up to 15 bytes past its end. */
+export function countDropped(start: usize, byteLength: u32): void {
+  droppedCount += 1;
+  droppedSum += byteLength as u64;
+  droppedHashes += recordHash(start, byteLength);
+}
+
+/** The records dropped so far. The counts of this kernel only rise: the difference of two tells what happened between. */
+export function droppedRecords(): u64 {
+  return droppedCount;
+}
+
+/** The bytes of the records dropped so far. */
+export function droppedBytes(): u64 {
+  return droppedSum;
+}
+
+/** The multiset checksum of the records dropped so far. */
+export function droppedChecksum(): u64 {
+  return droppedHashes;
+}

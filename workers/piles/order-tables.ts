@@ -1,0 +1,22 @@
+/** The tables with which a pile is put in order, and the error for a record that does not belong there. */
+import { VerificationError } from '../../src/errors.js';
+import type { MergedPile } from '../../src/pile-sets/merged-pile.js';
+import { SLACK_BYTES } from '../../src/plan/arena-sizes.js';
+import { ArenaLayout } from '../arena.js';
+
+/** The addresses of the tables of an order, behind the stored records. */
+export function orderTables(storedEnd: number, records: number) {
+  // log2 of the number of ranges in the counting step, for about two records a range.
+  const bits = Math.max(1, Math.min(24, Math.floor(Math.log2(Math.max(2, records)))));
+  const layout = new ArenaLayout(storedEnd + SLACK_BYTES);
+  const counts = layout.take(4 * 2 ** bits);
+  const arrived = layout.take(8 * records);
+  const sorted = layout.take(8 * records);
+  return { bits, counts, arrived, sorted, end: layout.end };
+}
+
+export function foreignRecord(merged: MergedPile): VerificationError {
+  return new VerificationError(
+    `pile ${merged.pile} holds a record that belongs to another pile, or more than its ${merged.records} records`,
+  );
+}
