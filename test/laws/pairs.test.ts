@@ -1,0 +1,145 @@
+/**
+ * Options that decide which records come out, in what order and where, by pairs: each pair is either refused, with a reason
+ * that names both, or gives the same output for any settings, with all that each of the two promises.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type ShuffleOptions, type ShuffleReport, shuffle, type Tuning, UsageError } from '#src/index.js';
+import { sampled } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useMemoryDirectory();
+
+const SPLITS = [
+  { name: 'train', share: 0.7 },
+  { name: 'test', rest: true },
+] as const;
+
+/** What a job asks for, and what is then true of its output. */
+interface Mode {
+  readonly options: Partial<ShuffleOptions>;
+  readonly holds?: (records: readonly string[], report: ShuffleReport, job: ShuffleOptions) => void;
+}
+
+const siteOf = (record: string): string => JSON.parse(record).site;
+
+const MODES: Readonly<Record<string, Mode>> = {
+  headCount: { options: { headCount: 40 }, holds: (records) => expect(records).toHaveLength(40) },
+  repeat: { options: { repeat: true, headCount: 300 } },
+  unique: {
+    options: { unique: true },
+    holds: (records, _, { repeat }) => {
+      // Draws repeat what is kept.
+      if (repeat !== true) expect(new Set(records).size).toBe(records.length);
+    },
+  },
+  splits: {
+    options: { splits: SPLITS },
+    holds: (records, { splits = [] }) => {
+      expect(splits.map(({ name }) => name)).toEqual(['train', 'test']);
+      expect(splits.reduce((sum, split) => sum + split.records, 0)).toBe(records.length);
+    },
+  },
+  splitBy: {
+    options: { splits: SPLITS, splitBy: '.site' },
+    holds: (_, { splits = [] }) => {
+      const sites = splits.map(({ shards }) => new Set(recordsOf(shards).map(siteOf)));
+      expect(new Set(sites.flatMap((each) => [...each])).size).toBe(sites.reduce((sum, { size }) => sum + size, 0));
+    },
+  },
+  weights: {
+    options: { weights: [{ glob: '**/a', factor: '2.5' }] },
+    holds: (_, { groups }) =>
+      expect(groups?.[0]?.weighed.records).toBeGreaterThan(2 * (groups?.[0]?.read.records ?? 0)),
+  },
+  lighter: {
+    options: { weights: [{ glob: '**/a', factor: '0.5' }] },
+    holds: (_, { groups }) => expect(groups?.[0]?.weighed.records).toBeLessThan(groups?.[0]?.read.records ?? 0),
+  },
+  mix: {
+    options: {
+      mix: {
+        unit: 'records',
+        groups: [
+          { name: 'a', inputs: '**/a', share: 1 },
+          { name: 'b', inputs: '**/b', share: 1 },
+        ],
+      },
+    },
+    holds: (_, { groups = [] }) => expect(groups.map(({ name }) => name)).toEqual(['a', 'b']),
+  },
+  ordinals: { options: { keys: 'ordinal' } },
+  ids: { options: { inputIds: 'name' } },
+  bytes: { options: { shards: { by: 'bytes', maxShardBytes: 3000 } } },
+  compressed: { options: { compress: { codec: 'gzip' } } },
+};
+
+/** The pairs that are refused, in the order of the table. Others are right. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'headCount splitBy',
+  'repeat splits',
+  'repeat splitBy',
+  'unique weights',
+  'unique lighter',
+  'unique mix',
+  'unique ordinals',
+  'unique ids',
+  'splits weights',
+  'weights lighter',
+  'weights mix',
+  'weights ordinals',
+  'lighter mix',
+  'lighter ordinals',
+  'mix ordinals',
+]);
+
+const TUNINGS: readonly Tuning[] = [
+  { hold: true, inline: true },
+  { pileCount: 7, bufferBytes: 200, sliceBytes: 900, keepInRam: false, inline: true },
+];
+
+/** The lines of these files, without compression. */
+function recordsOf(paths: readonly string[]): string[] {
+  return paths.flatMap((path) => readFileSync(path, 'latin1').split('\n').slice(0, -1));
+}
+
+const names = Object.keys(MODES);
+const pairs = names.flatMap((first, i) => names.slice(i + 1).map((second) => [first, second] as const));
+
+function jobOf(first: string, second: string): ShuffleOptions {
+  const inputs = ['a', 'b'].map((name) => directory.path(name));
+  for (const [k, path] of inputs.entries()) {
+    // Some records come twice, in one input or in both.
+    const lines = Array.from({ length: 200 }, (_, i) => `{"site":"s${i % 23}","n":${(i * 7) % (150 + 20 * k)}}\n`);
+    writeFileSync(path, lines.join(''));
+  }
+  // Of several numbers of records, that of `headCount`.
+  const options = { ...MODES[second]?.options, ...MODES[first]?.options };
+  // Weights of both, so that they contradict each other.
+  const weights = [first, second].flatMap((name) => MODES[name]?.options.weights ?? []);
+  const both = weights.length > 1 ? { weights: [...weights, { glob: 'none', factor: '1' }] } : {};
+  return { ...options, ...both, inputs, seed: 'pairs', output: '' };
+}
+
+describe('two options', () => {
+  it.each(sampled(pairs, 3))('%s and %s are right together, or refused', async (first, second) => {
+    const job = jobOf(first, second);
+    const contents: string[][] = [];
+    for (const [i, tuning] of TUNINGS.entries()) {
+      const output = directory.path(`out${i}`);
+      if (REFUSED.has(`${first} ${second}`)) {
+        await expect(shuffle({ ...job, output }, tuning)).rejects.toThrow(UsageError);
+        continue;
+      }
+      const report = await shuffle({ ...job, output }, tuning);
+      const isOne = report.shards.length === 0;
+      const paths = isOne ? [output] : report.shards;
+      contents.push(paths.map((path) => readFileSync(path, 'latin1')));
+      if (job.compress !== undefined) continue;
+      const records = recordsOf(paths);
+      expect(records).toHaveLength(report.records);
+      for (const name of [first, second]) MODES[name]?.holds?.(records, report, job);
+    }
+    if (job.compress === undefined) expect(contents[1]).toEqual(contents[0]);
+  });
+});
