@@ -101,12 +101,15 @@ describe('the words of aligned files', () => {
     'job-dir': 'j',
     progress: 'none',
     profile: 'f',
+    'split-by': '.a',
+    missing: 'x',
   };
   const REFUSED = new Set([
     'repeat',
     'split',
     'split-by',
     'missing',
+    'unique',
     'weight',
     'mix',
     'shard-bytes',
