@@ -98,6 +98,23 @@ describe('a scatter by content', () => {
     // The slot has the second one when the third comes.
     expect(found).toMatchObject({ records: 0 });
   });
+
+  it('takes no bytes of another record for one that has left with its buffer', () => {
+    kernel.ensureArena(WORK + 2 ** 16);
+    const sizes = { pileCount: 1, bufferBytes: 40, scale: 1n };
+    scatterWithKernel(kernel, WORK, sizes, { records: [], basePosition: 0n, inputKey: 0n }, 1, ARENA_START);
+    // The end of the long record comes to lie where the first one was, and looks like the third.
+    const long = Buffer.concat([Buffer.alloc(14 + 8), Buffer.of(2, 0, 0, 0), Buffer.from('aa'), Buffer.alloc(2)]);
+    const stored = encodeStored([
+      { key: 5n, bytes: Buffer.from('ab') },
+      { key: 6n, bytes: long },
+      { key: 5n, bytes: Buffer.from('aa') },
+    ]);
+    const from = WORK + 2 ** 15;
+    kernel.bytes.set(stored, from);
+    const found = droppedDuring(() => kernel.wasm.rescatterStored(from, from + stored.byteLength));
+    expect(found).toMatchObject({ records: 0, value: from + stored.byteLength });
+  });
 });
 
 describe('orderDistinct', () => {
