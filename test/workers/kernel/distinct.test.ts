@@ -102,7 +102,9 @@ describe('a scatter by content', () => {
   it('takes no bytes of another record for one that has left with its buffer', () => {
     kernel.ensureArena(WORK + 2 ** 16);
     const sizes = { pileCount: 1, bufferBytes: 40, scale: 1n };
-    scatterWithKernel(kernel, WORK, sizes, { records: [], basePosition: 0n, inputKey: 0n }, 1, ARENA_START);
+    scatterWithKernel(kernel, WORK, sizes, { records: [], basePosition: 0n, inputKey: 0n }, 1, {
+      recentTable: ARENA_START,
+    });
     // The end of the long record comes to lie where the first one was, and looks like the third.
     const long = Buffer.concat([Buffer.alloc(14 + 8), Buffer.of(2, 0, 0, 0), Buffer.from('aa'), Buffer.alloc(2)]);
     const stored = encodeStored([
