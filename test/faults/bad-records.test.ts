@@ -11,7 +11,7 @@ import { PileshufError } from '#src/index.js';
 import { seal, unseal } from '#src/io/sealed-file.js';
 import { mutationOf } from '../fixtures/mutated-values.js';
 import { useFileCalls } from '../fixtures/replaced-file-calls.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { stopWithFinishedRanges } from './stopped-job.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { RESUMABLE_JOBS } from './tiny-job-kinds.js';
@@ -25,7 +25,9 @@ const fileCalls = useFileCalls();
 const VERSION_OF_KIND = { cuts: 1, distinct: 1, ranges: 4, job: 5 } as const;
 type SealedKind = keyof typeof VERSION_OF_KIND;
 
-describe.each(RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined))('$name', (kind) => {
+const KINDS = RESUMABLE_JOBS.filter(({ makeFormer }) => makeFormer === undefined);
+
+describe.each(sampled(KINDS, 4))('$name', (kind) => {
   let job: TinyJob;
   let expected: Content;
   let record: string;

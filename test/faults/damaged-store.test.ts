@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '#src/cli/exit-code.js';
 import { PileshufError } from '#src/index.js';
-import { atScale, isSlow } from '../fixtures/scale.js';
+import { atScale, isSlow, sampled } from '../fixtures/scale.js';
 import { type Content, type TinyJob, useTinyJobs } from './tiny-job.js';
 import { CONTINUING_JOBS } from './tiny-job-kinds.js';
 
@@ -35,7 +35,7 @@ const step = atScale(419, 53, 1);
 /** Likewise of the records on disk. */
 const dataStep = atScale(1019, 131, 1);
 
-describe.each(CONTINUING_JOBS)('$name', (kind) => {
+describe.each(sampled(CONTINUING_JOBS, 3))('$name', (kind) => {
   const jobs = useTinyJobs();
 
   it('writes the right bytes or names the damaged file', async () => {

@@ -284,7 +284,7 @@ const refusedFor = (input: string, problem: string) => ({
   lines: [expect.stringContaining(`pileshuf: ${input}: ${problem}`)],
 });
 
-describe.each(MALFORMED)('%s', (what, words, bytes, problem) => {
+describe.each(sampled(MALFORMED, 2))('%s', (what, words, bytes, problem) => {
   const options = () => ['-q', ...words, '-T', directory.temp, '--workers', '2', '-o', directory.path('out')];
 
   it.each(sampled(WAYS, WAYS.length, what.length))(

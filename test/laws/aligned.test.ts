@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import type { FramingSpec } from '#src/formats/framing-table.js';
 import { PileshufError, type ShuffleTogetherOptions, type ShuffleTogetherReport, shuffleTogether } from '#src/index.js';
 import type { Tuning } from '#src/plan/memory-plan.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, fromCi } from '../fixtures/scale.js';
 import { npyHeaderOf } from '../formats/any-headers.js';
 import { decodeWithTool } from '../formats/decode-with-tool.js';
 import { splitPlainly } from '../formats/plain-framings.js';
@@ -146,7 +146,7 @@ describe('aligned files', () => {
     await fc.assert(fc.asyncProperty(job, expectLaws), { numRuns: atScale(10, 60, 400) });
   });
 
-  it('have them when large files are cut and threads share the work', async () => {
+  it.runIf(fromCi)('have them when large files are cut and threads share the work', async () => {
     const tuning: Tuning = {
       sliceBytes: 20_000,
       readBytes: 3000,

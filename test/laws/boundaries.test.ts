@@ -93,10 +93,10 @@ describe('boundaries', () => {
   const large = { bufferBytes: 4096, readBytes: 4096, outputBytes: 4096, sliceBytes: 2 ** 20 };
   const buffers = ['bufferBytes', 'readBytes', 'outputBytes', 'sliceBytes'] as const;
 
-  describe.each([...buffers, 'all of them'] as const)('an input as long as %s', (buffer) => {
+  describe.each(sampled([...buffers, 'all of them'] as const, 2))('an input as long as %s', (buffer) => {
     const tuning: Tuning = buffer === 'all of them' ? SMALL : { ...SMALL, ...large, [buffer]: UNIT };
 
-    it.each([1, 2, 7, UNIT - 12, UNIT])('keeps records of %i bytes, to the byte', async (recordBytes) => {
+    it.each(sampled([1, 2, 7, UNIT - 12, UNIT], 2))('keeps records of %i bytes, to the byte', async (recordBytes) => {
       for (const units of atScale([1], [1, 2, 5])) {
         for (const more of [-1, 0, 1]) {
           const byteLength = units * UNIT + more;
@@ -111,15 +111,18 @@ describe('boundaries', () => {
     });
   });
 
-  it.each([0, 1, 5])('keeps a record around the length of a buffer, after %i short ones', async (before) => {
-    // 12 bytes of header go with a record into its pile.
-    for (let longBytes = UNIT - 14; longBytes <= UNIT + 2; longBytes++) {
-      const records = recordsOfLengths([...Array(before).fill(3), longBytes, 3, longBytes, longBytes, 5]);
-      const input = Buffer.concat(records);
-      await expectReferenceOrder([input], { ...SMALL, pileCount: 1 });
-      await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, sliceBytes: 2 ** 20 });
-    }
-  });
+  it.each(sampled([0, 1, 5], 3, 1))(
+    'keeps a record around the length of a buffer, after %i short ones',
+    async (before) => {
+      // 12 bytes of header go with a record into its pile.
+      for (let longBytes = UNIT - 14; longBytes <= UNIT + 2; longBytes++) {
+        const records = recordsOfLengths([...Array(before).fill(3), longBytes, 3, longBytes, longBytes, 5]);
+        const input = Buffer.concat(records);
+        await expectReferenceOrder([input], { ...SMALL, pileCount: 1 });
+        await expectReferenceOrder([input.subarray(0, -1)], { ...SMALL, sliceBytes: 2 ** 20 });
+      }
+    },
+  );
 
   it('keeps a record that several slices lie in, wherever they are cut', async () => {
     const input = Buffer.concat(recordsOfLengths([10, 200, 1, 1, 90, 3]));

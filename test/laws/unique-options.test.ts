@@ -94,7 +94,7 @@ function drawsFrom(unique: readonly Buffer[], count: number): Buffer[] {
   });
 }
 
-it.each(sampled(pairs, 12).map(([one, other]) => [one.name, other.name, one, other] as const))(
+it.each(sampled(pairs, 40).map(([one, other]) => [one.name, other.name, one, other] as const))(
   '%s and %s',
   async (_, __, one, other) => {
     const options: Partial<ShuffleOptions> = { ...one.options, ...other.options };

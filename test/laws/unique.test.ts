@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
 import { runShell } from '../fixtures/run-shell.js';
-import { atScale } from '../fixtures/scale.js';
+import { atScale, sampled } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { splitPlainly } from '../formats/plain-framings.js';
 import { recordKey } from '../workers/kernel/kernel-twin.js';
@@ -73,7 +73,7 @@ describe('unique records', () => {
     const inputs = anyInputs.map((each) => [...each, ...each.slice(0, 1)]);
     const headCount = fc.option(fc.nat({ max: 30 }), { nil: undefined, freq: 3 });
     const job = fc.record({ inputs, seed: fc.string(), headCount, settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectUnique), { numRuns: atScale(30, 200, 3000) });
+    await fc.assert(fc.asyncProperty(job, expectUnique), { numRuns: atScale(12, 200, 3000) });
   });
 
   it('are the same where piles are too large, with many equal records, and on worker threads', async () => {
@@ -85,7 +85,7 @@ describe('unique records', () => {
       fc.asyncProperty(skewed, fc.string(), headCount, settings, (lines, seed, count, ofJob) =>
         expectUnique({ inputs: makeSkewed(lines), seed, headCount: count, settings: ofJob }),
       ),
-      { numRuns: atScale(4, 60, 600) },
+      { numRuns: atScale(2, 60, 600) },
     );
   });
 
@@ -111,7 +111,7 @@ describe('unique records', () => {
         const { bytes } = await shuffleToFile(directory, { inputs, seed: 'spread', unique: true, settings });
         expect(bytes.equals(expected)).toBe(true);
       }),
-      { numRuns: atScale(6, 40, 500) },
+      { numRuns: atScale(3, 40, 500) },
     );
   });
 
@@ -157,7 +157,7 @@ describe('unique records', () => {
     expectReport(report, expected);
   });
 
-  it.each(FORMAT_SAMPLES.filter(({ spec }) => spec.kind !== 'webdataset'))(
+  it.each(sampled(FORMAT_SAMPLES, 3).filter(({ spec }) => spec.kind !== 'webdataset'))(
     'of $name have their header, in a file and in a stream',
     async ({ spec, around, bodies }) => {
       const twice = [...bodies, ...bodies];
