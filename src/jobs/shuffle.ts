@@ -12,26 +12,22 @@
  * Every step is verified before anything is deleted or becomes visible. A resumed job takes the same steps:
  * earlier-attempt.ts finds the work of an earlier attempt, and the passes skip it. With `headCount`, the piles are cut down
  * to the first records between the passes (../passes/take-head.ts); with `repeat`, copies of drawn records take their place
- * (draw-output.ts); with `splits`, the cuts of the output follow the splits (../passes/find-splits.ts). `shuffle-store.ts` takes the piles of a store instead of scattering; `append.ts` stops after the scatter
- * pass.
+ * (draw-output.ts); with `unique`, duplicates leave them (unique-records.ts); with `splits`, the cuts of the output follow the
+ * splits (../passes/find-splits.ts). `shuffle-store.ts` takes the piles of a store instead of scattering; `append.ts` stops
+ * after the scatter pass; `shuffle-together.ts` does one such shuffle for each member.
  */
 import { randomBytes } from 'node:crypto';
-import { type InputIds, inputKeyOf } from '../inputs/ids.js';
-import { deriveContentKey } from '../keys.js';
-import type { OutputLayout } from '../output/output-layout.js';
 import { foundHeaders, planOutput, threadsOfPass2 } from '../passes/between-passes.js';
 import { findSplits } from '../passes/find-splits.js';
 import { holdInputs } from '../passes/hold-pass.js';
 import { openJobMemory } from '../passes/job-memory.js';
 import { sampleSourceOf } from '../passes/sample-places.js';
 import { scatterHead } from '../passes/scatter-head.js';
-import { type ScatterOutcome, scatterInputs } from '../passes/scatter-pass.js';
-import { diskBytesOf, type ScatteredPiles } from '../passes/scattered-piles.js';
-import type { PilesWork } from '../passes/shuffle-work.js';
-import { takeDistinct } from '../passes/take-distinct.js';
-import { leftOutOf, takeHead } from '../passes/take-head.js';
-import { JobStop, startThreads, type Threads } from '../passes/threads.js';
-import { checksumTextOf, type TotalsSum } from '../pile-sets/pile-totals.js';
+import { scatterInputs } from '../passes/scatter-pass.js';
+import { diskBytesOf } from '../passes/scattered-piles.js';
+import { takeHead } from '../passes/take-head.js';
+import { JobStop, startThreads } from '../passes/threads.js';
+import { checksumTextOf } from '../pile-sets/pile-totals.js';
 import type { Tuning } from '../plan/memory-plan.js';
 import { tellOfDiscarded } from './discarded-work.js';
 import { drawOutput, type WritablePiles } from './draw-output.js';
@@ -46,10 +42,10 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import type { ShuffleRequest } from './request.js';
 import { keySplitField } from './split-field.js';
 import { reportSplits, summarizeSplits } from './split-report.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
+import { distinctPiles, inTurns, keyRuleOf, leftOutBy } from './unique-records.js';
 
 /**
  * Puts the records of all inputs into one uniformly random order.
@@ -227,53 +223,5 @@ async function shuffleAt(
     shards: commit.value,
     splits: reportSplits(splits, commit.value),
     resumed: resumedWork(prepared.earlier, all.resumedCount),
-  };
-}
-
-/** The generator key of an input: where the order follows from the content of records, the same for all. */
-function keyRuleOf({ seed, unique }: ShuffleRequest, inputIds: InputIds): (inputOrdinal: number) => bigint {
-  if (!unique) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
-  const key = deriveContentKey(seed);
-  return () => key;
-}
-
-/**
- * The piles that the output gets: where of equal records one is kept, with the totals of what stays. The shuffle pass finds
- * these itself if the output needs no plan of them: then records lie one behind the other in one file or stream.
- */
-async function distinctPiles(
-  request: ShuffleRequest,
-  site: OpenSite,
-  work: PilesWork,
-  threads: Threads,
-): Promise<ScatteredPiles> {
-  if (!request.unique) return work.piles;
-  const { headCount, repeat, shards, header } = request;
-  const isPlanned = headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy';
-  if (!isPlanned) return { ...work.piles, hasDuplicates: true };
-  return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
-}
-
-/**
- * How the records of an output get their places where nobody knows them beforehand. A part in a claimed place cannot be
- * taken back and made again, as a job needs that outlives its process.
- */
-function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' | 'isClaimed'> {
-  return outlivesJob ? { isAppended: true } : { isClaimed: true };
-}
-
-/** The records of the inputs that the output lacks, and why. */
-function leftOutBy(
-  { headCount, repeat, unique }: ShuffleRequest,
-  all: ScatterOutcome,
-  kept: ScatteredPiles,
-  written: TotalsSum,
-): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
-  const hasNoHead = headCount === undefined || repeat;
-  if (!unique) return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, all.leftOut), duplicates: undefined };
-  const distinct = kept.hasDuplicates === true ? written : kept;
-  return {
-    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
-    duplicates: leftOutOf(all, distinct, all.leftOut),
   };
 }

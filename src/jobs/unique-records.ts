@@ -1,0 +1,62 @@
+/** What a shuffle does otherwise where of equal records one is kept: the keys, the piles, the places, the report. */
+import { type InputIds, inputKeyOf } from '../inputs/ids.js';
+import { deriveContentKey } from '../keys.js';
+import type { OutputLayout } from '../output/output-layout.js';
+import type { ScatterOutcome } from '../passes/scatter-pass.js';
+import type { ScatteredPiles } from '../passes/scattered-piles.js';
+import type { PilesWork } from '../passes/shuffle-work.js';
+import { takeDistinct } from '../passes/take-distinct.js';
+import { leftOutOf } from '../passes/take-head.js';
+import type { Threads } from '../passes/threads.js';
+import type { TotalsSum } from '../pile-sets/pile-totals.js';
+import type { OpenSite } from './open-site.js';
+import type { ShuffleReport } from './options.js';
+import type { ShuffleRequest } from './request.js';
+
+/** The generator key of an input: where the order follows from the content of records, the same for all. */
+export function keyRuleOf({ seed, unique }: ShuffleRequest, inputIds: InputIds): (inputOrdinal: number) => bigint {
+  if (!unique) return (inputOrdinal) => inputKeyOf(seed, inputIds, inputOrdinal);
+  const key = deriveContentKey(seed);
+  return () => key;
+}
+
+/**
+ * The piles that the output gets: where of equal records one is kept, with the totals of what stays. The shuffle pass finds
+ * these itself if the output needs no plan of them: then records lie one behind the other in one file or stream.
+ */
+export async function distinctPiles(
+  request: ShuffleRequest,
+  site: OpenSite,
+  work: PilesWork,
+  threads: Threads,
+): Promise<ScatteredPiles> {
+  if (!request.unique) return work.piles;
+  const { headCount, repeat, shards, header } = request;
+  const isPlanned = headCount !== undefined || repeat || shards !== undefined || header?.kind === 'npy';
+  if (!isPlanned) return { ...work.piles, hasDuplicates: true };
+  return takeDistinct(work, threads, site.kind === 'files' ? site.keptDistinct : undefined);
+}
+
+/**
+ * How the records of an output get their places where nobody knows them beforehand. A part in a claimed place cannot be
+ * taken back and made again, as a job needs that outlives its process.
+ */
+export function inTurns(outlivesJob: boolean): Pick<OutputLayout, 'isAppended' | 'isClaimed'> {
+  return outlivesJob ? { isAppended: true } : { isClaimed: true };
+}
+
+/** The records of the inputs that the output lacks, and why. */
+export function leftOutBy(
+  { headCount, repeat, unique }: ShuffleRequest,
+  all: ScatterOutcome,
+  kept: ScatteredPiles,
+  written: TotalsSum,
+): Pick<ShuffleReport, 'leftOut' | 'duplicates'> {
+  const hasNoHead = headCount === undefined || repeat;
+  if (!unique) return { leftOut: hasNoHead ? undefined : leftOutOf(all, written, all.leftOut), duplicates: undefined };
+  const distinct = kept.hasDuplicates === true ? written : kept;
+  return {
+    leftOut: hasNoHead ? undefined : leftOutOf(distinct, written),
+    duplicates: leftOutOf(all, distinct, all.leftOut),
+  };
+}
