@@ -59,7 +59,7 @@ const named = (faults: readonly Fault[]) => faults.map((fault, i) => ({ name: na
 const totals = { faults: 0, jobsThatEndedWell: 0 };
 
 /** Of the faults that are much like others, only every so many-th call is tried. */
-const step = atScale(240, 80, 1);
+const step = atScale(240, 120, 1);
 
 describe.each([...sampled(TINY_JOBS, 9, 1), ...sampled(SPECIAL_JOBS, 6)])('$name', (kind) => {
   const jobs = useTinyJobs();

@@ -39,7 +39,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 const TUNING = { inline: true, keepInRam: false, pileCount: 3, bufferBytes: 300, sliceBytes: 400, stripeCount: 2 };
-const step = atScale(170, 9, 1);
+const step = atScale(170, 23, 1);
 
 let root = '';
 let inputs = '';
@@ -161,7 +161,7 @@ describe.each(sampled(KINDS, 2))('$name', (kind) => {
     await run(kind).finally(() => replaceFileCalls(former));
     expect(model.changeCount).toBeGreaterThan(10);
     // The last changes are those with which the outputs appear.
-    const isTried = (count: number) => count % step === 0 || count > model.changeCount - atScale(3, 60);
+    const isTried = (count: number) => count % step === 0 || count > model.changeCount - atScale(3, 30);
     const tried = new Set<string>();
     for (let count = 0; count <= model.changeCount; count++) {
       if (!isTried(count)) continue;

@@ -80,7 +80,7 @@ const jsonInputs = fc.array(
 describe('splits by a field', () => {
   it('keep records of one value together, whatever the settings', async () => {
     const job = fc.record({ inputs: jsonInputs, seed: fc.string(), settings: anySettings });
-    await fc.assert(fc.asyncProperty(job, expectSplits), { numRuns: atScale(12, 120, 3000) });
+    await fc.assert(fc.asyncProperty(job, expectSplits), { numRuns: atScale(12, 60, 3000) });
   });
 
   it.runIf(fromCi)('are the same where piles are scattered again, and on worker threads', async () => {
@@ -97,7 +97,7 @@ describe('splits by a field', () => {
       fc.asyncProperty(inputs, fc.string(), settings, (texts, seed, ofJob) =>
         expectSplits({ inputs: texts, seed, settings: ofJob }),
       ),
-      { numRuns: atScale(2, 20, 300) },
+      { numRuns: atScale(2, 8, 300) },
     );
   });
 

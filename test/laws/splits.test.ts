@@ -105,7 +105,7 @@ describe('splits', () => {
     const job = fc.record({ inputs: anyInputs, seed: fc.string(), splits: shares, settings: anySettings });
     await fc.assert(
       fc.asyncProperty(job, (each) => expectSplits(each, undefined, oneShard)),
-      { numRuns: atScale(12, 120, 3000) },
+      { numRuns: atScale(12, 60, 3000) },
     );
   });
 
@@ -119,7 +119,7 @@ describe('splits', () => {
         rules.splice(restAt % (rules.length + 1), 0, { name: 'rest', rest: true });
         await expectSplits({ ...each, splits: rules }, undefined, oneShard);
       }),
-      { numRuns: atScale(8, 80, 2000) },
+      { numRuns: atScale(8, 40, 2000) },
     );
   });
 
@@ -131,7 +131,7 @@ describe('splits', () => {
       fc.asyncProperty(largeInputs, shares, fc.string(), settings, (large, splits, seed, ofJob) =>
         expectSplits({ inputs: makeLargeInputs(large), splits, seed, settings: ofJob }, undefined, oneShard),
       ),
-      { numRuns: atScale(2, 20, 300) },
+      { numRuns: atScale(2, 8, 300) },
     );
   });
 });
