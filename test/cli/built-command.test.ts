@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
 import { sortLines } from '../fixtures/command-outcome.js';
+import { fromCi } from '../fixtures/scale.js';
 import { useTestDirectory } from '../fixtures/temp-directory.js';
 
 const directory = useTestDirectory();
@@ -78,7 +79,7 @@ describe('the bundled command', () => {
     expect(loaded).toContainEqual(bundled);
   });
 
-  it('loads no more for worker threads', () => {
+  it.runIf(fromCi)('loads no more for worker threads', () => {
     const loaded = loadedBy(['-'], text);
     expect(loaded.filter((name) => !name.startsWith('dist/bundle/'))).toEqual(['piscina', 'seedrandom']);
   });
