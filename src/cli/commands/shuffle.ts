@@ -6,7 +6,7 @@
 import { UsageError } from '../../errors.js';
 import type { ShuffleOptions } from '../../jobs/options.js';
 import { shuffle } from '../../jobs/shuffle.js';
-import type { CommandDefinition, ParsedWords } from '../command.js';
+import type { CommandCall, CommandDefinition, ParsedWords } from '../command.js';
 import { commandSummaries, shufSummary } from '../command-table.js';
 import {
   chooseInputs,
@@ -16,17 +16,14 @@ import {
   resolveInputIds,
   resolveInputs,
 } from '../input-list.js';
-import { readMix } from '../mix-file.js';
 import type { OptionValues } from '../option-table.js';
 import { countOfRecords } from '../option-values.js';
 import { refuseMistypedWords } from '../other-words.js';
 import { requireProfilePlace, writeProfile } from '../profile-file.js';
 import { readSeedFrom } from '../random-seed.js';
-import { rangeCallOf, runRangeCall } from '../range-call.js';
 import { describeShuffle } from '../report-text.js';
 import { refuseShardsInStream } from '../shard-words.js';
 import { isStandardOutput } from '../standard-streams.js';
-import { runTogetherCall, togetherCallOf } from '../together-call.js';
 
 const otherCommands = Object.entries({ ...commandSummaries, shuf: shufSummary })
   .filter(([name]) => name !== 'shuffle')
@@ -80,10 +77,8 @@ export const command: CommandDefinition<'shuffle'> = {
   notes,
   async run(call) {
     const { reporter, signal, tuning, ...words } = call;
-    const range = rangeCallOf(words);
-    if (range !== undefined) return runRangeCall(range, call);
-    const together = togetherCallOf(words);
-    if (together !== undefined) return runTogetherCall(together, call);
+    const runOther = await otherCallOf(words);
+    if (runOther !== undefined) return runOther(call);
     const {
       inputs: typed,
       records,
@@ -100,7 +95,7 @@ export const command: CommandDefinition<'shuffle'> = {
     const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
     const inputIds = await resolveInputIds(choice, signal);
     const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
-    const mix = mixFile === undefined ? undefined : await readMix(mixFile, signal);
+    const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
     const job = { ...options, inputs, inputIds, seed, mix };
     if (profile !== undefined) requireProfilePlace(profile, job);
     const report = await shuffle(
@@ -117,6 +112,21 @@ export const command: CommandDefinition<'shuffle'> = {
     reporter.done(describeShuffle(report), report);
   },
 };
+
+/** What a call does that shuffles no plain inputs. It is loaded only then: most calls start sooner without it. */
+async function otherCallOf(
+  words: ParsedWords<'shuffle'>,
+): Promise<((call: CommandCall<'shuffle'>) => Promise<void>) | undefined> {
+  if (words.values.range !== undefined) {
+    const { rangeCallOf, runRangeCall } = await import('../range-call.js');
+    const range = rangeCallOf(words);
+    return range && ((call) => runRangeCall(range, call));
+  }
+  if (words.values.together === undefined) return undefined;
+  const { togetherCallOf, runTogetherCall } = await import('../together-call.js');
+  const together = togetherCallOf(words);
+  return together && ((call) => runTogetherCall(together, call));
+}
 
 /** The library makes sure that standard output is no input. Of lists it knows nothing. */
 function refuseToWriteToLists(lists: readonly InputList[], ids: InputIdsChoice | undefined): void {
