@@ -83,7 +83,7 @@ function boundsByCounts(rules: readonly SplitRule[], records: number): number[] 
   if (asked > records) {
     throw new InputError(
       'ERR_TOO_FEW_RECORDS',
-      `\`splits\` asks for ${asked} records, and there are ${records}; expected at most as many`,
+      `the number of records is ${records}, and \`splits\` asks for ${asked}; expected at most as many`,
     );
   }
   let before = 0;
