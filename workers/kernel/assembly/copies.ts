@@ -2,7 +2,8 @@
 // whose draw is below a chance. A copy has a key of its own, from the same counter with the number of the copy; the draw has
 // the counter of the copy that it decides about, with another purpose. Entries come in the order of (position, copy).
 
-import { BLOCK_RECORDS, ENTRY_BYTES, keepEntries, keyBlock } from './keying';
+import { ENTRY_BYTES } from './entry';
+import { BLOCK_RECORDS, keepEntries, keyBlock } from './keying';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
 

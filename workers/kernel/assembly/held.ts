@@ -13,7 +13,7 @@
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
 import { areSame, countDropped } from './duplicates';
-import { ENTRY_BYTES } from './keying';
+import { ENTRY_BYTES } from './entry';
 import { copyAndHash, hashInCache, recordHash } from './record-hash';
 import { scaleToIndex } from './scatter';
 import { ENTRIES_PLACE, scratchAt } from './scratch';

@@ -1,17 +1,15 @@
 // Gives the records of the boundary table their keys, a block at a time, so that keys stay in the core's cache.
 //
-//   entry    key u64 | address u32 | byteLength u32
-//
 // With a limit, records with larger keys are left out: they cannot be among the first records of the order that the job
 // asks for. A histogram of the keys that stay tells how far the limit may fall. Its slots are as fine as the keys are
 // small: a slot for each power of two and the 7 bits behind the leading one, so a slot is less than 1/128 of its keys.
 
 import { contentKeys4, keysFollowContent } from './content-keys';
-import { splitEntries } from './split-keys';
+import { ENTRY_BYTES } from './entry';
 import { philoxKeys4 } from './philox';
 import { ENTRIES_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+import { splitEntries } from './split-keys';
 
-export const ENTRY_BYTES: usize = 16;
 /** Records that get their keys together: a multiple of 4. */
 export const BLOCK_RECORDS: u32 = 128;
 
@@ -112,7 +110,10 @@ export function keyBlock(table: usize, count: u32, base: usize, basePosition: u6
   return keepEntries(count);
 }
 
-/** Maps keys into the ranges of splits where a field chooses them, and leaves out keys above the limit. Returns how many of `count` stay. */
+/**
+ * Maps keys into the ranges of splits where a field chooses them, and leaves out keys above the limit. Returns how many of
+ * `count` stay.
+ */
 export function keepEntries(count: u32): u32 {
   splitEntries(scratchAt(ENTRIES_PLACE), count);
   return histogram == 0 ? count : keepSmall(count);

@@ -16,7 +16,7 @@
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
 import { areSame, countDropped } from './duplicates';
-import { ENTRY_BYTES } from './keying';
+import { ENTRY_BYTES } from './entry';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';

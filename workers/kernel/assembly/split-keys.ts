@@ -5,9 +5,9 @@
 //   place of the field   bounds: where all splits but the first begin, u64, ascending | path, as json-field.ts has it
 
 import { fieldHash, hasField, seekField } from './json-field';
-import { ENTRY_BYTES } from './keying';
+import { ENTRY_BYTES } from './entry';
 import { philoxBlock } from './philox';
-import { SPLIT_FIELD_PLACE, KEYS_PLACE, scratchAt } from './scratch';
+import { KEYS_PLACE, SPLIT_FIELD_PLACE, scratchAt } from './scratch';
 
 let bounds: usize = 0;
 let boundCount: u32 = 0;
@@ -28,9 +28,9 @@ export function splitFieldPlace(): usize {
 }
 
 /**
- * Maps the keys of records from now on by the field at the path in the place of the field, behind `count` bounds. `key` is the key of the
- * draws. A record without the field counts as one of the value with the hash `hashOfMissing`, if `allowsMissing`; else
- * `missingRecord` tells where it is.
+ * From now on the value of the field at the path in the place of the field, behind `count` bounds, chooses the split of a
+ * record. `key` is the key of the draws. A record without the field counts as one of the value with the hash `hashOfMissing`,
+ * if `allowsMissing`; else `missingRecord` tells where it is.
  */
 export function splitByField(count: u32, key: u64, allowsMissing: bool, hashOfMissing: u64): void {
   bounds = splitFieldPlace();
