@@ -113,6 +113,23 @@ describe('StagedOutput', () => {
     expect(() => output.verify(layoutOf(2, 14), regions)).toThrow(VerificationError);
   });
 
+  it('refuses a split that has more or less than its records, though all are there', () => {
+    const output = shardsOutput(false);
+    stage('012', '3456789', 'abc');
+    const regions = [region(0, 3), region(0, 7, 1), region(0, 3, 2)];
+    const verify = (first: number, second: number) => () => {
+      const cuts = { by: 'byte', shardCount: 1, totalBytes: 0 } as const;
+      const splits = [
+        { firstShard: 0, start: 0, bytes: first, cuts: { ...cuts, shardCount: 2 } },
+        { firstShard: 2, start: first, bytes: second, cuts },
+      ];
+      output.verify({ ...layoutOf(3, 13), cuts: { by: 'byte', shardCount: 3, splits } }, regions);
+    };
+    expect(verify(10, 3)).not.toThrow();
+    expect(verify(9, 4)).toThrow('split 0 has 10 bytes in the shards from 0 on, expected 9');
+    expect(verify(10, 4)).toThrow(VerificationError);
+  });
+
   it('makes the files that no task had anything for, and takes those that are there', async () => {
     const output = shardsOutput(false);
     stage('a');
