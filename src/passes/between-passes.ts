@@ -104,8 +104,8 @@ interface FittedMemory extends Pick<Pass2Memory, 'workers' | 'arenaBytes'> {
 }
 
 /**
- * Fits the memory of pass 2 to the longest record. If pass 2 needs larger arenas than planned, or arenas have grown in
- * pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the spare
+ * Fits the memory of pass 2 to the longest record. If pass 2 has room for fewer threads than planned, or arenas have grown
+ * in pass 1, the threads must end to free their memory, and as many new ones start as the budget allows. Sets the spare
  * memory of the job.
  * @throws InputError ERR_RECORD_TOO_LONG if the budget is too small even for one thread.
  */
@@ -124,7 +124,8 @@ export function fitPass2(
   const { workers, arenaBytes, spareBytes } = fitted;
   const grownBytes = memory.pass1SpareBytes - poolBytes - control.spareBytes;
   control.setSpare(spareBytes);
-  return { workers, arenaBytes, needsNewThreads: grownBytes > 0 || arenaBytes !== memory.pass2ArenaBytes };
+  const canStay = grownBytes <= 0 && workers === memory.workers && arenaBytes >= memory.pass2ArenaBytes;
+  return { workers, arenaBytes, needsNewThreads: !canStay };
 }
 
 /**

@@ -24,6 +24,16 @@ describe('fitPass2', () => {
     expect(control.spareBytes).toBe(usualNeed.budgetBytes - memory.workers * memory.pass2ArenaBytes);
   });
 
+  it('keeps the threads if the budget has room for larger arenas on all of them', () => {
+    const small = { ...memory, pass2ArenaBytes: memory.pass1ArenaBytes };
+    const control = JobControl.create([], small.pass1SpareBytes);
+    const piles = scatteredPiles([], emptyTotals(memory.pileCount), small.pass2ArenaBytes);
+    const fit = fitPass2({ memory: small, memoryNeed: usualNeed, ramPool: undefined, control }, piles);
+    expect(fit).toMatchObject({ workers: memory.workers, needsNewThreads: false });
+    expect(fit.arenaBytes).toBeGreaterThan(small.pass2ArenaBytes);
+    expect(control.spareBytes).toBe(usualNeed.budgetBytes - memory.workers * fit.arenaBytes);
+  });
+
   it('needs new threads if arenas have grown in pass 1, because only the end of a thread frees its arena', () => {
     expect(memory.pass1SpareBytes).toBeGreaterThan(MIB);
     expect(fitted(4000, MIB)).toMatchObject({ workers: memory.workers, needsNewThreads: true });
