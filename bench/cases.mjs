@@ -180,12 +180,21 @@ export const cases = [
     contestants: ['shards', 'splits'],
     bars: { 'splits / shards': { atMost: 1.03 } },
   },
+  // From a disk, only the reading can be measured: it takes longer than a fifth of shuf.
   {
     name: 'sentences-sample',
     kind: 'sentences',
     sizeBytes: 2e9,
     contestants: ['sample', 'shuf-sample', 'read'],
-    bars: { 'shuf-sample / sample': { atLeast: 5 }, 'sample / read': { atMost: 1.3 } },
+    bars: { 'sample / read': { atMost: 1.3 } },
+  },
+  {
+    ...inMemoryCase,
+    name: 'sentences-sample-in-memory',
+    kind: 'sentences',
+    sizeBytes: 2e9,
+    contestants: ['sample', 'shuf-sample'],
+    bars: { 'shuf-sample / sample': { atLeast: 5 } },
   },
   { name: 'sentences-draws', kind: 'sentences', sizeShare: 0.5, contestants: ['draws', 'shuf-draws'], bars: {} },
   { name: 'numbers', kind: 'sentences', lineCount: 1000, contestants: ['numbers', 'shuf-numbers'], bars: {} },
