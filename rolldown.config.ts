@@ -7,6 +7,8 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { type ChunkingContext, defineConfig } from 'rolldown';
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
 /** Taken as they are. */
 const copied = {
   'task-thread.cjs': 'dist/workers/task-thread.cjs',
@@ -74,6 +76,13 @@ const library = defineConfig({
         for (const [fileName, path] of Object.entries(copied)) {
           this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
         }
+      },
+    },
+    {
+      name: 'manual',
+      async generateBundle() {
+        const { manualPage } = await import('./dist/src/cli/manual-page.js');
+        this.emitFile({ type: 'asset', fileName: 'pileshuf.1', source: await manualPage(version) });
       },
     },
   ],

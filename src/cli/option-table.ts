@@ -19,7 +19,6 @@ import {
   parseInputIds,
   parseInputList,
   parseIoLimit,
-  parseLengthPrefix,
   parseMemory,
   parsePath,
   parsePrefix,
@@ -46,6 +45,8 @@ export interface OptionEntry {
   readonly sets: string;
   /** Throws UsageError. Absent: the text itself is the value. `previous` is what earlier flags of this kind gave. */
   parse?(text: string, flag: string, previous: unknown): unknown;
+  /** All values that there are. */
+  readonly words?: readonly string[];
   /** What a flag without a value stands for. Absent: true. */
   readonly constant?: unknown;
   /** At most one of the options with the same word here may be given. */
@@ -87,6 +88,7 @@ const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
 
+const lengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
 const kind = (recordKind: RecordKind): RecordKind => recordKind;
 
 // biome-ignore format: a table, of few lines an entry
@@ -204,7 +206,7 @@ export const optionTable = [
     group: 'Order', commands: SHUFFLE,
   },
   {
-    name: 'key', value: 'KIND', sets: 'keys', parse: oneOf('position', 'ordinal'),
+    name: 'key', value: 'KIND', sets: 'keys', ...oneOf('position', 'ordinal'),
     help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
     group: 'Order', commands: SHUFFLE,
   },
@@ -299,18 +301,18 @@ export const optionTable = [
     group: 'Epochs', commands: STREAM,
   },
   {
-    name: 'share', value: 'HOW', sets: 'share', parse: oneOf('strided', 'contiguous'),
+    name: 'share', value: 'HOW', sets: 'share', ...oneOf('strided', 'contiguous'),
     help: 'strided: record i goes to rank i mod world size; contiguous: each rank reads its own piles only',
     default: 'strided',
     group: 'Epochs', commands: STREAM,
   },
   {
-    name: 'equalize', value: 'HOW', sets: 'equalize', parse: oneOf('drop', 'pad'),
+    name: 'equalize', value: 'HOW', sets: 'equalize', ...oneOf('drop', 'pad'),
     help: 'drop or pad records so that all ranks get the same count', default: 'counts differ by at most 1',
     group: 'Epochs', commands: STREAM,
   },
   {
-    name: 'reshuffle', value: 'WHAT', sets: 'reshuffle', parse: oneOf('full', 'piles', 'none'),
+    name: 'reshuffle', value: 'WHAT', sets: 'reshuffle', ...oneOf('full', 'piles', 'none'),
     help: 'what changes from epoch to epoch: full (everything), piles (the order of the piles) or none',
     default: 'full',
     group: 'Epochs', commands: STREAM,
@@ -365,7 +367,8 @@ export const optionTable = [
   },
   {
     name: 'length-prefixed', value: 'KIND', sets: 'records.prefix', choice: 'records',
-    parse: (text: string, flag: string) => kind({ by: 'length-prefix', prefix: parseLengthPrefix(text, flag) }),
+    words: lengthPrefix.words,
+    parse: (text: string, flag: string) => kind({ by: 'length-prefix', prefix: lengthPrefix.parse(text, flag) }),
     help: 'a record is a length (u32le, u32be, u64le or varint) and that many bytes',
     group: 'Records', commands: FRAMERS,
   },
@@ -490,7 +493,7 @@ export const optionTable = [
   },
 
   {
-    name: 'progress', value: 'STYLE', sets: 'progress', parse: oneOf('auto', 'bar', 'plain', 'json', 'none'),
+    name: 'progress', value: 'STYLE', sets: 'progress', ...oneOf('auto', 'bar', 'plain', 'json', 'none'),
     help: 'auto, bar, plain, json or none; auto draws no bar while records go to a pipe or terminal',
     default: 'auto',
     group: 'Progress', commands: TALKERS,

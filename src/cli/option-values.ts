@@ -90,17 +90,17 @@ function requireSafe(value: number, text: string, flag: string): number {
   throw new UsageError(`${flag} ${text}: expected at most ${Number.MAX_SAFE_INTEGER}`);
 }
 
+/** The words of a value, and what parses one of them. */
 export function oneOf<const Known extends readonly string[]>(
-  ...known: Known
-): (text: string, flag: string) => Known[number] {
-  return (text, flag) => {
-    const found = known.find((word) => word === text);
+  ...words: Known
+): { readonly words: Known; readonly parse: (text: string, flag: string) => Known[number] } {
+  const parse = (text: string, flag: string) => {
+    const found = words.find((word) => word === text);
     if (found !== undefined) return found;
-    throw new UsageError(`${flag} ${text}: expected one of ${known.join(', ')}`);
+    throw new UsageError(`${flag} ${text}: expected one of ${words.join(', ')}`);
   };
+  return { words, parse };
 }
-
-export const parseLengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
 
 /** Any path but the empty one, which is what an unset shell variable leaves. */
 export function parsePath(text: string, flag: string): string {

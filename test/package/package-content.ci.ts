@@ -31,6 +31,7 @@ describe('the package', () => {
         'README.md',
         'LICENSE',
         'dist/bundle/kernel.wasm',
+        'dist/bundle/pileshuf.1',
       ]),
     );
     expect(files).toEqual(expect.arrayContaining(['dist/bundle/task-thread.cjs', 'dist/bundle/memory-keeper.cjs']));

@@ -28,7 +28,7 @@ export interface ShufJob {
 
 export type ShufCall = ShufJob | { readonly kind: 'help' } | { readonly kind: 'version' };
 
-const RULES = [
+export const shufOptions = [
   { name: 'echo', short: 'e' },
   { name: 'input-range', short: 'i', takesValue: true },
   { name: 'head-count', short: 'n', takesValue: true },
@@ -40,14 +40,14 @@ const RULES = [
   { name: 'version' },
 ] as const satisfies readonly OptionRule<string>[];
 
-type OptionName = (typeof RULES)[number]['name'];
+type OptionName = (typeof shufOptions)[number]['name'];
 
 /**
  * @param operandsEndOptions whether no option may follow an operand: POSIXLY_CORRECT in the environment.
  * @throws ShufError for the first mistake.
  */
 export function parseShufWords(words: readonly string[], operandsEndOptions: boolean): ShufCall {
-  const found = findOptions<OptionName>(words, RULES, operandsEndOptions);
+  const found = findOptions<OptionName>(words, shufOptions, operandsEndOptions);
   let [isEcho, repeat, zeroTerminated] = [false, false, false];
   let range: NumberRange | undefined;
   let headCount: bigint | undefined;
