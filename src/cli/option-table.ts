@@ -9,6 +9,7 @@ import type { HeaderKind, RecordKind } from '../jobs/options.js';
 import type { CommandName } from './command-table.js';
 import {
   oneOf,
+  parseAgainst,
   parseBytes,
   parseCompression,
   parseCount,
@@ -81,9 +82,10 @@ const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
 const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
 const LIST_READERS = ['shuffle', 'append'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
-const FRAMERS = ['shuffle', 'append', 'index', 'pile'] as const;
-const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'pile', 'verify'] as const;
+const FRAMERS = ['shuffle', 'append', 'index', 'pile', 'verify'] as const;
+const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store', 'verify'] as const;
+const REPORTERS = ['inspect', 'verify'] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
 
@@ -178,7 +180,12 @@ export const optionTable = [
   },
   {
     name: 'json', sets: 'json', help: 'print one JSON object',
-    group: 'Output', commands: INSPECT,
+    group: 'Output', commands: REPORTERS,
+  },
+  {
+    name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parseAgainst,
+    help: 'what the outputs were made from: all words up to the next option',
+    group: 'Input', commands: ['verify'],
   },
 
   {
