@@ -182,11 +182,6 @@ export const optionTable = [
     name: 'json', sets: 'json', help: 'print one JSON object',
     group: 'Output', commands: REPORTERS,
   },
-  {
-    name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parseAgainst,
-    help: 'what the outputs were made from: all words up to the next option',
-    group: 'Input', commands: ['verify'],
-  },
 
   {
     name: 'seed', value: 'STRING', sets: 'seed',
@@ -409,6 +404,11 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
 
+  {
+    name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parseAgainst,
+    help: 'what the outputs were made from: all words up to the next option',
+    group: 'Input', commands: ['verify'],
+  },
   {
     name: 'echo', short: 'e', sets: 'echo', help: 'the operands are records, not names of inputs',
     group: 'Input', commands: SHUFFLE,

@@ -131,10 +131,7 @@ const MOST_COMPARED = 200_000;
  * @param tuning sizes for tests; they do not change the result.
  * @throws PileshufError: one of its subclasses. A difference is no error: the report tells it.
  */
-export async function verifyPermutation(
-  options: VerifyOptions,
-  tuning: Partial<Tuning> = {},
-): Promise<VerifyReport> {
+export async function verifyPermutation(options: VerifyOptions, tuning: Partial<Tuning> = {}): Promise<VerifyReport> {
   requireKnownOptions('verifyPermutation()', options, VERIFY_OPTIONS);
   const { value, seconds } = await runJob(options, (scope) => compareSides(options, tuning, scope));
   return { ...value, seconds };

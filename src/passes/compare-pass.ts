@@ -2,8 +2,9 @@
  * The two passes of a comparison of sets of records. The first reads every record and tallies it. If the tallies differ, the
  * second reads again and compares the records of the slots that differ, one by one. Neither writes anything.
  */
-import type { ComparisonSettings, TalliedRecords } from '../../workers/tasks/tally-records.js';
+
 import type { FoundPlace, FoundRecords } from '../../workers/tasks/find-records.js';
+import type { ComparisonSettings, TalliedRecords } from '../../workers/tasks/tally-records.js';
 import type { FoundHeader } from '../formats/header.js';
 import { type InputPart, inputPart } from '../inputs/input-part.js';
 import type { Slice } from '../plan/slices.js';
@@ -62,8 +63,7 @@ export async function findDifferences(
   threads: Threads,
 ): Promise<readonly ComparedRecord[]> {
   const compared = new Map<string, ComparedRecord & { readonly inSets: { count: number; places: FoundPlace[] }[] }>();
-  const find = ({ settings, parts }: PartsOfSet) =>
-    threads.pool.run('find-records', { job: settings, parts, wanted });
+  const find = ({ settings, parts }: PartsOfSet) => threads.pool.run('find-records', { job: settings, parts, wanted });
   const take = (found: readonly FoundRecords[], { set }: PartsOfSet) => {
     for (const { digest, count, byteLength, excerpt, places } of found) {
       let record = compared.get(digest);

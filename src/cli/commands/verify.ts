@@ -124,7 +124,10 @@ function describePermutation(report: VerifyReport): string[] {
 function describeDifferences(kind: string, { records, first }: RecordDifferences, isComplete: boolean): string[] {
   if (records === 0 && first.length === 0) return [];
   const more = isComplete ? '' : 'about ';
-  return [`${kind}  ${more}${formatPlural(records, 'record')}:`, ...first.map((each) => `  ${describeDifference(each)}`)];
+  return [
+    `${kind}  ${more}${formatPlural(records, 'record')}:`,
+    ...first.map((each) => `  ${describeDifference(each)}`),
+  ];
 }
 
 /** `in.jsonl, byte 120 (57 bytes): {"id": 3, …` */
@@ -136,7 +139,13 @@ function describeDifference({ inInputs, inOutputs, places, byteLength, excerpt }
   return `${place?.path}, byte ${place?.position} (${formatPlural(byteLength, 'byte')}${counts}): ${shown}`;
 }
 
-function problemOf({ isPermutation, differences, headerDifference, inputs, outputs }: VerifyReport): string | undefined {
+function problemOf({
+  isPermutation,
+  differences,
+  headerDifference,
+  inputs,
+  outputs,
+}: VerifyReport): string | undefined {
   if (isPermutation) return undefined;
   if (differences !== undefined) {
     const { missing, extra, isComplete } = differences;
@@ -168,6 +177,7 @@ function problemOfSet({ expected, found, missingShards, otherShards }: MarkedSha
   if (missing !== undefined)
     return `shard ${missing} of ${expected.shards} is missing, or there twice; expected one file of each number`;
   const [other] = otherShards;
-  if (other !== undefined) return `${other} is named like a shard and is none of the ${expected.shards} that the marker counts`;
+  if (other !== undefined)
+    return `${other} is named like a shard and is none of the ${expected.shards} that the marker counts`;
   return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected.records)}, ${formatCount(expected.bytes)} bytes, checksum ${expected.checksum}; if the records are no lines, give the options that the shuffle had`;
 }
