@@ -171,7 +171,9 @@ async function compareSides(
     findDifferences(sets, wanted, threads),
   );
   const part = examined.length / differing.length;
-  return { ...report, differences: { ...describeDifferences(found, opened, part), isComplete: part === 1 } };
+  const recordCounts = [before.tally.records, after.tally.records];
+  const described = describeDifferences(found, opened, part, recordCounts);
+  return { ...report, differences: { ...described, isComplete: part === 1 } };
 }
 
 function sideOf({ records, bytes, checksum }: Tally, files = 0): VerifiedSide {
@@ -190,7 +192,12 @@ function differenceOfHeaders(
 }
 
 /** @param part of the differing slots that were looked at. */
-function describeDifferences(found: readonly ComparedRecord[], { sets }: OpenedSets, part: number) {
+function describeDifferences(
+  found: readonly ComparedRecord[],
+  { sets }: OpenedSets,
+  part: number,
+  recordCounts: readonly number[],
+) {
   const describe = (more: number, less: number): RecordDifferences => {
     const countOf = (record: ComparedRecord, set: number) => record.inSets[set]?.count ?? 0;
     const placesOf = (record: ComparedRecord) => record.inSets[more]?.places ?? [];
@@ -207,7 +214,7 @@ function describeDifferences(found: readonly ComparedRecord[], { sets }: OpenedS
         byteLength: record.byteLength,
         excerpt: Buffer.from(record.excerpt, 'latin1').toString(),
       }));
-    return { records: Math.round(records / part), first };
+    return { records: Math.min(Math.round(records / part), recordCounts[more] ?? 0), first };
   };
   return { missing: describe(0, 1), extra: describe(1, 0) };
 }

@@ -123,8 +123,10 @@ describe('a difference', () => {
   });
   const fileOf = (record: string) => (INPUTS['a.jsonl'].includes(record) ? 'a.jsonl' : 'b.jsonl');
 
-  it('is a record that is lost', async () => {
-    const { isPermutation, differences } = await compare(INPUTS, outputsOf([changed, ...rest]));
+  const SLICED = { inline: false, sliceBytes: 4000, readBytes: 300 };
+
+  it.each([tuningUnderTest, SLICED])('is a record that is lost, with %j', async (tuning) => {
+    const { isPermutation, differences } = await compare(INPUTS, outputsOf([changed, ...rest]), {}, tuning);
     const place = placeIn(fileOf(lost), INPUTS[fileOf(lost)], lost);
     const missing = { inInputs: 1, inOutputs: 0, places: [place], byteLength: lost.length, excerpt: lost };
     expect(isPermutation).toBe(false);
@@ -136,7 +138,7 @@ describe('a difference', () => {
   });
 
   it('is a record that comes twice, with its places', async () => {
-    const { differences } = await compare(INPUTS, { one: [...MIXED, lost].join('') });
+    const { differences } = await compare(INPUTS, { one: [...MIXED, lost].join('') }, {}, SLICED);
     const position = [...MIXED].join('').length;
     const extra = {
       inInputs: 1,
@@ -201,8 +203,16 @@ describe('a difference', () => {
     expect(headerDifference).toMatch(/out\/b differs from that of .*in\/a: expected "id\\n", got "ID\\n"$/);
   });
 
+  it('depends on how inputs are decoded', async () => {
+    const files = [{ a: gzipSync('1\n2\n') }, { b: gzipSync('2\n1\n') }] as const;
+    expect(await compare(...files)).toMatchObject({ isPermutation: true });
+    expect(await compare(...files, { records: { by: 'lines' }, decompressProgram: 'none' })).toMatchObject({
+      isPermutation: false,
+    });
+  });
+
   it('has its first ten records, in the order of the files', async () => {
-    const { differences } = await compare(INPUTS, { one: MIXED.slice(50).join('') });
+    const { differences } = await compare(INPUTS, { one: MIXED.slice(50).join('') }, {}, SLICED);
     expect(differences?.missing.records).toBe(50);
     const excerpts = differences?.missing.first.map(({ excerpt }) => excerpt);
     expect(excerpts).toEqual(LINES.filter((line) => MIXED.slice(0, 50).includes(line)).slice(0, 10));
