@@ -35,6 +35,9 @@ function neededBy(root: string): (id: string, graph: ChunkingContext) => boolean
 }
 
 const byTasks = neededBy('/dist/workers/tasks.js');
+/** Tasks of other commands, which threads load when they are called. */
+const laterTasks = ['find-records', 'sample-records', 'tally-records'];
+const byLaterTasks = laterTasks.map((name) => neededBy(`/dist/workers/tasks/${name}.js`));
 const byShuffle = neededBy('/dist/src/cli/commands/shuffle.js');
 const isEntry = (id: string) => /\/(tasks|run-command|shuf-job|commands\/[a-z-]+)\.js$/.test(id);
 
@@ -62,7 +65,10 @@ const library = defineConfig({
       groups: [
         {
           name: (id, graph) => {
-            if (isEntry(id) || !byShuffle(id, graph)) return null;
+            if (isEntry(id)) return null;
+            // Else what both load would be one more file for every shuffle.
+            if (byTasks(id, graph) && byLaterTasks.some((isNeeded) => isNeeded(id, graph))) return 'shared';
+            if (!byShuffle(id, graph)) return null;
             return byTasks(id, graph) ? 'shared' : 'shuffle';
           },
         },

@@ -57,6 +57,17 @@ export {
   expireStore,
   type GarbageOptions,
 } from './jobs/store-upkeep.js';
+export {
+  type ReadOptions,
+  type RecordDifference,
+  type RecordDifferences,
+  type RecordPlace,
+  type VerifiedSide,
+  type VerifyOptions,
+  type VerifyReport,
+  verifyPermutation,
+} from './jobs/verify-permutation.js';
+export { type MarkedShards, type ShardsReport, verifyShards } from './jobs/verify-shards.js';
 export type { BatchOptions, Loader } from './loader/loader.js';
 export type { LoaderOptions, OpenStoreOptions } from './loader/loader-options.js';
 export type { LoaderState } from './loader/loader-state.js';

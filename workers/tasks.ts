@@ -9,6 +9,7 @@ import { measured, type PhaseSeconds } from '../src/phase-clock.js';
 import { countByte } from './tasks/count-byte.js';
 import { countRecords } from './tasks/count-records.js';
 import { drawRecords } from './tasks/draw-records.js';
+import type { FindTask } from './tasks/find-records.js';
 import { holdSlice } from './tasks/hold-slice.js';
 import { loadPortion } from './tasks/load-portion.js';
 import { measureCrossings } from './tasks/measure-crossings.js';
@@ -18,6 +19,7 @@ import { noteRecords } from './tasks/note-records.js';
 import { readBack } from './tasks/read-back.js';
 import { scatterHeldSlice } from './tasks/scatter-held-slice.js';
 import { scatterSlice } from './tasks/scatter-slice.js';
+import type { TallyTask } from './tasks/tally-records.js';
 import { verifyPiles } from './tasks/verify-piles.js';
 import { writeNumbers } from './tasks/write-numbers.js';
 import { writeRange } from './tasks/write-range.js';
@@ -28,6 +30,8 @@ const TASKS = {
   count: countByte,
   'count-records': countRecords,
   draw: drawRecords,
+  // Loaded when it is called: a shuffle does not need it.
+  'find-records': async (task: FindTask) => (await import('./tasks/find-records.js')).findRecords(task),
   hold: holdSlice,
   load: loadPortion,
   measure: measureCrossings,
@@ -37,6 +41,7 @@ const TASKS = {
   'read-back': readBack,
   scatter: scatterSlice,
   'scatter-held': scatterHeldSlice,
+  'tally-records': async (task: TallyTask) => (await import('./tasks/tally-records.js')).tallyRecords(task),
   verify: verifyPiles,
   write: writeRange,
   'write-numbers': writeNumbers,

@@ -13,6 +13,7 @@ export const commandSummaries = {
   pile: 'Adds inputs to a pile store, each under a given id.',
   'shuffle-store': 'Writes the records of a pile store in uniformly random order.',
   stream: 'Writes a pile store in random order, epoch after epoch.',
+  verify: 'Checks that outputs have exactly the records of inputs.',
 } as const;
 
 /** It has a parser of its own, and is no command of the table: `shuf/run-shuf.ts`. */

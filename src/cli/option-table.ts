@@ -9,6 +9,7 @@ import type { HeaderKind, RecordKind } from '../jobs/options.js';
 import type { CommandName } from './command-table.js';
 import {
   oneOf,
+  parseAgainst,
   parseBytes,
   parseCompression,
   parseCount,
@@ -82,9 +83,10 @@ const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
 const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
 const LIST_READERS = ['shuffle', 'append'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
-const FRAMERS = ['shuffle', 'append', 'index', 'pile'] as const;
-const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'pile', 'verify'] as const;
+const FRAMERS = ['shuffle', 'append', 'index', 'pile', 'verify'] as const;
+const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store', 'verify'] as const;
+const REPORTERS = ['inspect', 'verify'] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
 
@@ -180,7 +182,7 @@ export const optionTable = [
   },
   {
     name: 'json', sets: 'json', help: 'print one JSON object',
-    group: 'Output', commands: INSPECT,
+    group: 'Output', commands: REPORTERS,
   },
 
   {
@@ -405,6 +407,11 @@ export const optionTable = [
     group: 'Records', commands: FRAMERS,
   },
 
+  {
+    name: 'against', value: 'INPUT...', sets: 'against', isRepeatable: true, parse: parseAgainst,
+    help: 'what the outputs were made from: all words up to the next option',
+    group: 'Input', commands: ['verify'],
+  },
   {
     name: 'echo', short: 'e', sets: 'echo', help: 'the operands are records, not names of inputs',
     group: 'Input', commands: SHUFFLE,

@@ -108,6 +108,11 @@ export function parsePath(text: string, flag: string): string {
   throw new UsageError(`${flag}: expected a path, got an empty string`);
 }
 
+/** One of several inputs. */
+export function parseAgainst(text: string, flag: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, parsePath(text, flag)];
+}
+
 /** Standard input is for records. */
 export function parseSourcePath(text: string, flag: string): string {
   if (text !== '-') return parsePath(text, flag);

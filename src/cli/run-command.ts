@@ -30,6 +30,7 @@ const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name
   pile: () => import('./commands/pile.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
   stream: () => import('./commands/stream.js'),
+  verify: () => import('./commands/verify.js'),
 };
 
 export interface RunCommandOptions {

@@ -24,7 +24,6 @@ import { statPath } from '../io/paths.js';
 import { JobControl, UNGATED } from '../job-control.js';
 import { requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
-import { readOpenFileLimit } from '../machine/limits.js';
 import { countBeforeRanges } from '../passes/count-before-ranges.js';
 import { CoverageCheck } from '../passes/coverage-check.js';
 import { runTasks, tasksAtOnce } from '../passes/run-tasks.js';
@@ -44,6 +43,7 @@ import { type JobScope, runJob } from './job.js';
 import { JobProgress } from './job-progress.js';
 import { INDEX_OPTIONS } from './option-names.js';
 import type { IndexOptions, IndexReport } from './options.js';
+import { memoryNeedOfReading } from './reading-memory.js';
 import {
   completeInputs,
   completeMachine,
@@ -52,8 +52,6 @@ import {
   type MachineRequest,
   type TalkRequest,
 } from './request.js';
-
-const USUAL_RECORD_BYTES = 200;
 
 /**
  * Makes the record index of a file. With the index, `openIndexed` reads the records in any order. A complete new index
@@ -157,7 +155,7 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
   refuseForeignFiles(inputs, request);
   warnOfNamesOfRecords(inputs, request, true, request.onWarning);
   const [listed] = inputs;
-  const memoryNeed = memoryNeedOf(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
+  const memoryNeed = memoryNeedOfReading(request, listed?.kind === 'file' ? listed.version.byteLength : 1);
   const headers = await readInputHeaders(inputs, request, (byteLength) => memoryForDecoder(memoryNeed, byteLength));
   const framing = request.framing ?? headers.first?.header.framing;
   requireWholeRecords(headers.inputs, framing);
@@ -169,26 +167,6 @@ async function openSource(file: string, options: IndexOptions): Promise<IndexedS
     );
   }
   return { request, input, framing, memoryNeed };
-}
-
-function memoryNeedOf({ memoryBytes, workers }: MachineRequest, byteLength: number): MemoryNeed {
-  return {
-    budgetBytes: memoryBytes,
-    workers,
-    mostSlices: Number.POSITIVE_INFINITY,
-    recordBytes: Math.max(1, byteLength),
-    mostRecordBytes: Math.max(1, byteLength),
-    meanRecordBytes: USUAL_RECORD_BYTES,
-    exact: false,
-    hasStreams: false,
-    mayHold: false,
-    tempDiskCount: 1,
-    tempDisksRotate: false,
-    openFileLimit: readOpenFileLimit(),
-    isResumable: false,
-    outputWaits: false,
-    layout: undefined,
-  };
 }
 
 /** Opening a file compares it with the version that was planned. @throws InputError ERR_INPUT_CHANGED */

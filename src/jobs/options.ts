@@ -368,6 +368,7 @@ export interface JobProfile {
       | 'count'
       | 'count-records'
       | 'draw'
+      | 'find-records'
       | 'hold'
       | 'load'
       | 'measure'
@@ -377,6 +378,7 @@ export interface JobProfile {
       | 'read-back'
       | 'scatter'
       | 'scatter-held'
+      | 'tally-records'
       | 'verify'
       | 'write'
       | 'write-numbers';

@@ -15,7 +15,7 @@ export const REFERENCE_PAGES: Readonly<
     introduction: `# The main command and its options
 
 Every option of \`pileshuf\`. ${GENERATED}
-[OTHER-COMMANDS.md](OTHER-COMMANDS.md) has the commands for pile stores and indexes, [SHUF.md](SHUF.md) has
+[OTHER-COMMANDS.md](OTHER-COMMANDS.md) has the commands for checks, pile stores and indexes, [SHUF.md](SHUF.md) has
 \`pileshuf shuf\`. An input with the name of a command is written as \`./NAME\`.
 `,
   },
@@ -23,7 +23,8 @@ Every option of \`pileshuf\`. ${GENERATED}
     commands: (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle'),
     introduction: `# The other commands and their options
 
-Every command for pile stores and indexes, and every option with the commands that take it.
+Every command for checks, pile stores and indexes, and every option with the commands that take it.
+[VERIFY.md](VERIFY.md) describes the checks.
 ${GENERATED}
 [COMMANDS.md](COMMANDS.md) has the main command.
 `,

@@ -175,6 +175,12 @@ export interface KernelFunctions extends FramingFunctions {
   keptRecords(): number;
   recordsBefore(): number;
   recordsSeen(): number;
+  keyTally(key0: bigint, key1: bigint, step0: bigint, step1: bigint): void;
+  tallyRecords(table: number, count: number, slots: number): void;
+  talliedBytes(): bigint;
+  talliedChecksum(): bigint;
+  longestTallied(): number;
+  selectRecords(table: number, count: number, wanted: number, out: number): number;
 }
 
 /** The same loops twice: WebAssembly has other modules for memory that threads share. */

@@ -54,8 +54,17 @@ const PRIME_1 = 0x9e3779b185ebca87n;
 const PRIME_2 = 0xc2b2ae3d27d4eb4fn;
 const PRIME_3 = 0x165667b19e3779f9n;
 
-/** The hash of one record, from docs/ORDER.md: 16 bytes a step, the last ones filled up with zeros. */
+type HashKeys = readonly [key0: bigint, key1: bigint, step0: bigint, step1: bigint];
+
+const PUBLISHED_KEYS: HashKeys = [0xbe4ba423396cfeb8n, 0x1cad21f72c81017cn, 0x9e3779b97f4a7c15n, 0xd1b54a32d192ed03n];
+
+/** The hash of one record, from docs/ORDER.md. */
 export function recordHash(bytes: Uint8Array): bigint {
+  return keyedHash(bytes, PUBLISHED_KEYS);
+}
+
+/** The same with other keys: 16 bytes a step, the last ones filled up with zeros. */
+export function keyedHash(bytes: Uint8Array, [key0, key1, step0, step1]: HashKeys): bigint {
   const blocks = Buffer.alloc(Math.ceil(bytes.byteLength / 16) * 16);
   blocks.set(bytes);
   let sum0 = 0n;
@@ -64,8 +73,8 @@ export function recordHash(bytes: Uint8Array): bigint {
     const i = BigInt(at / 16);
     const low = blocks.readBigUInt64LE(at);
     const high = blocks.readBigUInt64LE(at + 8);
-    const x01 = low ^ ((0xbe4ba423396cfeb8n + i * 0x9e3779b97f4a7c15n) & MASK_64);
-    const x23 = high ^ ((0x1cad21f72c81017cn + i * 0xd1b54a32d192ed03n) & MASK_64);
+    const x01 = low ^ ((key0 + i * step0) & MASK_64);
+    const x23 = high ^ ((key1 + i * step1) & MASK_64);
     sum0 += (x01 & MASK_32) * (x23 & MASK_32) + high;
     sum1 += (x01 >> 32n) * (x23 >> 32n) + low;
   }

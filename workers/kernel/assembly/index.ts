@@ -78,4 +78,5 @@ export {
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
 export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { scratchByteLength, useScratch } from './scratch';
+export { keyTally, longestTallied, selectRecords, talliedBytes, talliedChecksum, tallyRecords } from './tally';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';

@@ -15,10 +15,10 @@
 
 import { HASH_LANES_PLACE, scratchAt } from './scratch';
 
-const KEY_0: u64 = 0xbe4ba423396cfeb8;
-const KEY_1: u64 = 0x1cad21f72c81017c;
-const STEP_0: u64 = 0x9e3779b97f4a7c15;
-const STEP_1: u64 = 0xd1b54a32d192ed03;
+export const KEY_0: u64 = 0xbe4ba423396cfeb8;
+export const KEY_1: u64 = 0x1cad21f72c81017c;
+export const STEP_0: u64 = 0x9e3779b97f4a7c15;
+export const STEP_1: u64 = 0xd1b54a32d192ed03;
 const PRIME_1: u64 = 0x9e3779b185ebca87;
 const PRIME_2: u64 = 0xc2b2ae3d27d4eb4f;
 const PRIME_3: u64 = 0x165667b19e3779f9;
@@ -28,7 +28,7 @@ const KEEP: usize = memory.data<u64>([-1, -1, 0, 0], 16);
 
 // @ts-ignore: decorator
 @inline
-function addBlock(sum: v128, block: v128, key: v128): v128 {
+export function addBlock(sum: v128, block: v128, key: v128): v128 {
   const x = v128.xor(block, key);
   const product = i64x2.extmul_low_i32x4_u(x, v128.shuffle<u32>(x, x, 2, 3, 0, 1));
   return i64x2.add(sum, i64x2.add(product, v128.shuffle<u64>(block, block, 1, 0)));
@@ -44,13 +44,13 @@ function keyOf(blockIndex: u64): v128 {
 /** Adds the first `byteLength` bytes of the last block. */
 // @ts-ignore: decorator
 @inline
-function addLast(sum: v128, block: v128, byteLength: usize, key: v128): v128 {
+export function addLast(sum: v128, block: v128, byteLength: usize, key: v128): v128 {
   return addBlock(sum, v128.and(block, v128.load(KEEP + 16 - byteLength)), key);
 }
 
 // @ts-ignore: decorator
 @inline
-function finish(sum: v128, byteLength: u64): u64 {
+export function finish(sum: v128, byteLength: u64): u64 {
   // The lanes arrive as signed numbers, whose shifts would be arithmetic.
   const sum0 = i64x2.extract_lane(sum, 0) as u64;
   const sum1 = i64x2.extract_lane(sum, 1) as u64;

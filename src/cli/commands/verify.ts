@@ -1,0 +1,183 @@
+/** `pileshuf verify`: whether outputs have the records of inputs, shards are as their marker says, or a store is whole. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { UsageError, VerificationError } from '../../errors.js';
+import { inspectStore } from '../../jobs/inspect-store.js';
+import {
+  type RecordDifference,
+  type RecordDifferences,
+  type VerifyReport,
+  verifyPermutation,
+} from '../../jobs/verify-permutation.js';
+import { type MarkedShards, type ShardsReport, verifyShards } from '../../jobs/verify-shards.js';
+import type { CommandCall, CommandDefinition } from '../command.js';
+import { chooseInputs, hintAtTerminal } from '../input-list.js';
+import { refuseMistypedWords } from '../other-words.js';
+import { formatBytes, formatCount, formatPlural, formatSeconds } from '../quantity.js';
+import { printToStandardOutput } from '../standard-streams.js';
+import { jsonLine, oneLine } from '../visible-text.js';
+
+const notes = `
+With --against: whether OUTPUTS have exactly the records of the inputs behind
+--against, in any order and cut into any files. Any tool may have written them.
+Each side may be compressed. If they differ, both sides are read once more to
+show what is missing and what is extra; streams cannot be read again.
+
+Without --against, one directory: shards are compared with their completion
+marker, and a pile store with its own checksums (docs/VERIFY.md).
+
+Examples:
+  pileshuf verify out/ --against corpus/*.jsonl.gz
+  pileshuf verify shuffled.csv --against a.csv b.csv --csv --header 1
+  pileshuf verify out/
+`;
+
+export const command: CommandDefinition<'verify'> = {
+  name: 'verify',
+  operands: [['<outputs...>', 'files, directories, quoted globs, or - for standard input']],
+  notes,
+  async run(call) {
+    const { operands, values, reporter } = call;
+    const { against } = values;
+    refuseMistypedWords(operands, 'verify');
+    const outcome = against === undefined ? await verifyAlone(call) : await verifyAgainst(call, against);
+    reporter.close();
+    const { report, lines, problem } = outcome;
+    const shown = values.json === true ? [jsonLine(report)] : lines.map(oneLine);
+    if (values.quiet !== true || values.json === true)
+      await printToStandardOutput(shown.map((line) => `${line}\n`).join(''));
+    if (problem !== undefined) throw new VerificationError(problem);
+  },
+};
+
+interface Outcome {
+  readonly report: object;
+  readonly lines: readonly string[];
+  /** Undefined: all is right. */
+  readonly problem: string | undefined;
+}
+
+async function verifyAgainst(
+  { operands, values, reporter, signal, tuning }: CommandCall<'verify'>,
+  against: readonly string[],
+): Promise<Outcome> {
+  const { json: _, progress: __, quiet: ___, against: ____, ...options } = values;
+  const named = chooseInputs([...operands, ...against], []);
+  hintAtTerminal(named, [], reporter.hint);
+  const report = await verifyPermutation(
+    {
+      ...options,
+      outputs: operands,
+      inputs: against,
+      signal,
+      onProgress: reporter.progress,
+      onWarning: reporter.warning,
+    },
+    tuning,
+  );
+  return { report, lines: describePermutation(report), problem: problemOf(report) };
+}
+
+async function verifyAlone(call: CommandCall<'verify'>): Promise<Outcome> {
+  const { operands, values, given, reporter, signal, tuning } = call;
+  const { json: _, progress: __, quiet: ___, against: ____, ...options } = values;
+  const [directory = '', another] = operands;
+  if (another !== undefined) {
+    throw new UsageError(
+      'nothing says what the outputs were made from; give --against and the inputs behind the outputs, or one directory alone',
+    );
+  }
+  const talk = { signal, onProgress: reporter.progress, onWarning: reporter.warning };
+  if (existsSync(join(directory, 'store'))) {
+    const [option] = given.filter(({ group }) => group !== 'Output' && group !== 'Progress');
+    if (option !== undefined)
+      throw new UsageError(`--${option.name} has no effect on a pile store, which knows its records; leave it out`);
+    const report = await inspectStore(directory, { verify: true, ...talk }, tuning);
+    const { records, bytes, checksum, state } = report;
+    const line = `the pile store ${directory} is whole: ${formatPlural(records, 'record')}, ${formatBytes(bytes)}, checksum ${checksum}, state ${state}`;
+    return { report, lines: [line], problem: undefined };
+  }
+  const report = await verifyShards(directory, { ...options, ...talk }, tuning);
+  return { report, lines: describeShards(report), problem: problemOfShards(report) };
+}
+
+function describePermutation(report: VerifyReport): string[] {
+  const { inputs, outputs, differences, headerDifference, isPermutation, seconds } = report;
+  const side = (name: string, { files, records, bytes, checksum }: VerifyReport['inputs']) =>
+    `${name}  ${formatPlural(files, 'file')}, ${formatPlural(records, 'record')}, ${formatBytes(bytes)} (${formatCount(bytes)} bytes), checksum ${checksum}`;
+  const verdict = isPermutation
+    ? [`the outputs have exactly the records of the inputs (${formatSeconds(seconds)})`]
+    : headerDifference === undefined
+      ? []
+      : [`header   ${headerDifference}`];
+  if (differences === undefined) return [side('inputs ', inputs), side('outputs', outputs), ...verdict];
+  const { missing, extra, isComplete } = differences;
+  return [
+    side('inputs ', inputs),
+    side('outputs', outputs),
+    ...verdict,
+    ...describeDifferences('missing', missing, isComplete),
+    ...describeDifferences('extra  ', extra, isComplete),
+  ];
+}
+
+function describeDifferences(kind: string, { records, first }: RecordDifferences, isComplete: boolean): string[] {
+  if (records === 0 && first.length === 0) return [];
+  const more = isComplete ? '' : 'about ';
+  return [
+    `${kind}  ${more}${formatPlural(records, 'record')}:`,
+    ...first.map((each) => `  ${describeDifference(each)}`),
+  ];
+}
+
+/** `in.jsonl, byte 120 (57 bytes): {"id": 3, …` */
+function describeDifference({ inInputs, inOutputs, places, byteLength, excerpt }: RecordDifference): string {
+  const [place] = places;
+  const once = Math.abs(inInputs - inOutputs) === 1 && Math.min(inInputs, inOutputs) === 0;
+  const counts = once ? '' : `; ${formatCount(inInputs)} in the inputs, ${formatCount(inOutputs)} in the outputs`;
+  const shown = Buffer.byteLength(excerpt) < byteLength ? `${excerpt}…` : excerpt;
+  return `${place?.path}, byte ${place?.position} (${formatPlural(byteLength, 'byte')}${counts}): ${shown}`;
+}
+
+function problemOf({
+  isPermutation,
+  differences,
+  headerDifference,
+  inputs,
+  outputs,
+}: VerifyReport): string | undefined {
+  if (isPermutation) return undefined;
+  if (differences !== undefined) {
+    const { missing, extra, isComplete } = differences;
+    const about = isComplete ? '' : 'about ';
+    return `the outputs lack ${about}${formatPlural(missing.records, 'record')} of the inputs and have ${about}${formatPlural(extra.records, 'record')} that the inputs lack`;
+  }
+  if (headerDifference !== undefined) return headerDifference;
+  return `the outputs do not have the records of the inputs: ${formatPlural(outputs.records, 'record')} of ${formatCount(outputs.bytes)} bytes, expected ${formatCount(inputs.records)} of ${formatCount(inputs.bytes)}; a stream cannot be read again to find what differs: name files`;
+}
+
+function describeShards({ sets, seconds }: ShardsReport): string[] {
+  const lines = sets.map(
+    ({ prefix, found, isAsMarked }) =>
+      `${prefix}  ${formatPlural(found.shards, 'shard')}, ${formatPlural(found.records, 'record')}, ${formatBytes(found.bytes)}, checksum ${found.checksum}: ${isAsMarked ? 'as the marker says' : 'NOT as the marker says'}`,
+  );
+  const limits =
+    'the marker does not tell whether these are the records of the inputs, nor in which shard or order they are; --against INPUTS compares the records';
+  return [...lines, `${limits} (${formatSeconds(seconds)})`];
+}
+
+function problemOfShards({ sets }: ShardsReport): string | undefined {
+  const wrong = sets.find(({ isAsMarked }) => !isAsMarked);
+  if (wrong === undefined) return undefined;
+  return `${wrong.marker}: ${problemOfSet(wrong)}`;
+}
+
+function problemOfSet({ expected, found, missingShards, otherShards }: MarkedShards): string {
+  const [missing] = missingShards;
+  if (missing !== undefined)
+    return `shard ${missing} of ${expected.shards} is missing, or there twice; expected one file of each number`;
+  const [other] = otherShards;
+  if (other !== undefined)
+    return `${other} is named like a shard and is none of the ${expected.shards} that the marker counts`;
+  return `the shards have ${formatPlural(found.records, 'record')}, ${formatCount(found.bytes)} bytes, checksum ${found.checksum}; expected ${formatCount(expected.records)}, ${formatCount(expected.bytes)} bytes, checksum ${expected.checksum}; if the records are no lines, give the options that the shuffle had`;
+}

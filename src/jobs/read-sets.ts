@@ -1,0 +1,144 @@
+/**
+ * Opens one or more sets of inputs that are read and not written anywhere: lists them, reads their headers and cuts them into
+ * slices; and runs a pass over them. Several sets share the memory and the threads.
+ */
+import { randomBytes } from 'node:crypto';
+import type { ComparisonSettings } from '../../workers/tasks/tally-records.js';
+import { UsageError } from '../errors.js';
+import { type FramingSpec, framingOf } from '../formats/framing-table.js';
+import type { FoundHeader } from '../formats/header.js';
+import { describeForSlices } from '../inputs/cuts.js';
+import { refuseForeignFiles, warnOfNamesOfRecords } from '../inputs/doubtful-records.js';
+import { estimateInputs } from '../inputs/estimate.js';
+import { readInputHeaders, requireWholeRecords } from '../inputs/headers.js';
+import { type AskedInput, gatesOf, type Input, identityOf, listInputs } from '../inputs/list-inputs.js';
+import { type GateNumber, UNGATED } from '../job-control.js';
+import { DeviceGates } from '../machine/device-gates.js';
+import type { RecordSet } from '../passes/compare-pass.js';
+import { JobStop, startThreads, type Threads } from '../passes/threads.js';
+import { type IndexPlan, planIndex } from '../plan/index-plan.js';
+import type { MemoryNeed, Tuning } from '../plan/memory-plan.js';
+import { memoryForDecoder } from '../plan/pass2-memory.js';
+import { costsOfVerify } from '../plan/phase-costs.js';
+import { planSlices, type Slice } from '../plan/slices.js';
+import { SLOTS_BYTES } from '../plan/tally.js';
+import type { JobScope } from './job.js';
+import { JobProgress } from './job-progress.js';
+import { memoryNeedOfReading } from './reading-memory.js';
+import type { InputRequest, MachineRequest, TalkRequest } from './request.js';
+import { createReadControl } from './work-plan.js';
+
+export type ReadRequest = Omit<InputRequest, 'inputs'> & MachineRequest & TalkRequest;
+
+/** A set of inputs, and how they are cut. */
+export interface OpenedSet {
+  readonly inputs: readonly Input[];
+  readonly gates: readonly GateNumber[];
+  readonly firstHeader: FoundHeader | undefined;
+  /** Undefined: the headers of streams declare it. */
+  readonly framing: FramingSpec | undefined;
+  readonly slices: readonly Slice[];
+}
+
+export interface OpenedSets {
+  readonly sets: readonly OpenedSet[];
+  readonly plan: IndexPlan;
+  readonly memoryNeed: MemoryNeed;
+  readonly deviceGates: DeviceGates;
+  /** Undefined: an input is a stream. */
+  readonly storedBytes: number | undefined;
+}
+
+/** @throws InputError, UsageError, AbortError as a shuffle does for these inputs. */
+export async function openSets(
+  named: readonly (readonly AskedInput[])[],
+  request: ReadRequest,
+  tuning: Partial<Tuning>,
+): Promise<OpenedSets> {
+  const { signal, onWarning, decompressProgram, framing } = request;
+  const listed: (readonly Input[])[] = [];
+  for (const inputs of named) listed.push((await listInputs(inputs, onWarning, decompressProgram, signal)).inputs);
+  refuseSharedStreams(listed);
+  const all = listed.flat();
+  refuseForeignFiles(all, request);
+  warnOfNamesOfRecords(all, request, true, onWarning);
+  const storedSizes = all.map((input) => (input.kind === 'file' ? input.version.byteLength : undefined));
+  const knownBytes = storedSizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
+  const memoryNeed = memoryNeedOfReading(request, knownBytes);
+  const opened: (Omit<OpenedSet, 'slices'> & { readonly decodedBytes: readonly (number | undefined)[] })[] = [];
+  const deviceGates = new DeviceGates(request.ioLimits);
+  let totalBytes = 0;
+  for (const inputs of listed) {
+    // Samples of one key are no concern of a job that puts no two of them side by side.
+    const { inputs: withHeaders, first } = await readInputHeaders(inputs, { ...request, framing: undefined }, (bytes) =>
+      memoryForDecoder(memoryNeed, bytes),
+    );
+    const ofRecords = framing ?? first?.header.framing;
+    requireWholeRecords(withHeaders, ofRecords);
+    const { recordBytes, decodedBytes } = estimateInputs(withHeaders, ofRecords, 'samples');
+    totalBytes += recordBytes;
+    const gates = await gatesOf(withHeaders, deviceGates, signal);
+    opened.push({ inputs: withHeaders, gates, firstHeader: first, framing: ofRecords, decodedBytes });
+  }
+  const plan = planIndex({ budgetBytes: request.memoryBytes, workers: request.workers }, totalBytes, tuning);
+  const sets: OpenedSet[] = [];
+  for (const { decodedBytes, ...set } of opened) {
+    const ofRecords = set.framing && framingOf(set.framing);
+    const described = await describeForSlices(set.inputs, decodedBytes, ofRecords, plan.sliceBytes, signal);
+    sets.push({ ...set, slices: [...planSlices(described, plan.sliceBytes)] });
+  }
+  const storedBytes = all.some(({ kind }) => kind === 'stream') ? undefined : knownBytes;
+  return { sets, plan, memoryNeed, deviceGates, storedBytes };
+}
+
+/** @throws UsageError if two sets would read one stream. */
+function refuseSharedStreams(sets: readonly (readonly Input[])[]): void {
+  const seen = new Map<string, Input>();
+  for (const inputs of sets) {
+    const streams = inputs.filter(({ kind }) => kind === 'stream');
+    const shared = streams.find((input) => seen.has(identityOf(input)));
+    if (shared !== undefined) {
+      throw new UsageError(`${shared.path} is a stream and is given on both sides; it can be read only once`);
+    }
+    for (const input of streams) seen.set(identityOf(input), input);
+  }
+}
+
+/** Runs a pass over the sets, with threads that end with it, and reports its progress. */
+export async function passOver<T>(
+  { sets, plan, memoryNeed, deviceGates, storedBytes }: OpenedSets,
+  request: ReadRequest,
+  drawnKeys: ComparisonSettings['drawnKeys'],
+  { releases }: JobScope,
+  pass: (sets: readonly RecordSet[], threads: Threads) => Promise<T>,
+): Promise<T> {
+  const { header, linesAssumed, decompressProgram, igzip, maxRecordBytes, signal } = request;
+  const { inline, readBytes } = plan;
+  const control = createReadControl(inline, plan.spareBytes, deviceGates);
+  const stop = new JobStop(control, signal);
+  releases.push(() => stop.release());
+  const sliceCount = sets.reduce((sum, { slices }) => sum + slices.length, 0);
+  const threadCount = inline ? 0 : Math.min(plan.workers, sliceCount);
+  const threads = await startThreads({ threadCount, startCount: threadCount }, { control, stop }, () => {}, releases);
+  // The slots are where the job that indexes has its blocks.
+  const arenaBytes = plan.arenaBytes + SLOTS_BYTES;
+  const settings = {
+    ...{ jobName: threads.jobName, control: control.buffer, arenaBytes, readBytes, memoryNeed },
+    ...{ header, linesAssumed, decompressProgram, igzip, maxRecordBytes, drawnKeys },
+  };
+  const readable = sets.map(
+    (set): RecordSet => ({
+      ...set,
+      gates: inline ? set.inputs.map(() => UNGATED) : set.gates,
+      settings: { ...settings, framing: set.framing },
+    }),
+  );
+  const progress = new JobProgress(control, stop, request.onProgress, costsOfVerify(storedBytes ?? 0));
+  return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
+}
+
+/** Keys of the keyed hash: nobody can know them before. */
+export function drawHashKeys(): ComparisonSettings['drawnKeys'] {
+  const [a = 0n, b = 0n, c = 0n, d = 0n] = new BigUint64Array(new Uint8Array(randomBytes(32)).buffer);
+  return [a, b, c | 1n, d | 1n];
+}

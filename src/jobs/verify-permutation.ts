@@ -1,0 +1,224 @@
+/**
+ * Verifies that a set of files has exactly the records of another one, in any order and however they are cut into files. Any
+ * tool may have written them.
+ *
+ *     list, plan    both sides, as a shuffle reads them                              read-sets.ts
+ *     tally         every record of both sides is read and tallied                   ../passes/compare-pass.ts
+ *     find          only if the tallies differ: reads again, compares the records of differing slots
+ */
+import type { FoundPlace } from '../../workers/tasks/find-records.js';
+import { headerRuleOf } from '../formats/record-format.js';
+import type { NamedInput } from '../inputs/list-inputs.js';
+import { inputName } from '../io/input-source.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
+import { byPlace, type ComparedRecord, findDifferences, type TalliedSet, tallySets } from '../passes/compare-pass.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { bitsOfSlots, slotsToExamine, type Tally } from '../plan/tally.js';
+import { type JobScope, runJob } from './job.js';
+import type { ShuffleOptions } from './options.js';
+import { drawHashKeys, type OpenedSets, openSets, passOver, type ReadRequest } from './read-sets.js';
+import { completeInputs, completeMachine, completeTalk } from './request.js';
+
+/** How records are read, and what the call may use. */
+export type ReadOptions = Pick<
+  ShuffleOptions,
+  | 'records'
+  | 'zeroTerminated'
+  | 'header'
+  | 'decompressProgram'
+  | 'igzip'
+  | 'maxRecordBytes'
+  | 'memoryBytes'
+  | 'workers'
+  | 'ioLimits'
+  | 'signal'
+  | 'onProgress'
+  | 'onWarning'
+>;
+
+export interface VerifyOptions extends ReadOptions {
+  /** The files to verify, as in `ShuffleOptions.inputs`. */
+  readonly outputs: readonly NamedInput[];
+  /** The files that they were made from, read in the same way. */
+  readonly inputs: readonly NamedInput[];
+}
+
+/** What one side has. */
+export interface VerifiedSide {
+  readonly files: number;
+  readonly records: number;
+  /** Of all records with their delimiters, before compression. */
+  readonly bytes: number;
+  /** Multiset checksum, as in `ShuffleReport`. */
+  readonly checksum: string;
+}
+
+/** Where a record begins. */
+export interface RecordPlace {
+  readonly path: string;
+  /** Offset in the decoded file. */
+  readonly position: number;
+}
+
+/** A record that does not come equally often on both sides. */
+export interface RecordDifference {
+  readonly inInputs: number;
+  readonly inOutputs: number;
+  /** The first 10 of the side that has more. */
+  readonly places: readonly RecordPlace[];
+  readonly byteLength: number;
+  /** The first 120 bytes, as UTF-8. */
+  readonly excerpt: string;
+}
+
+export interface RecordDifferences {
+  /** How many records, counting copies. */
+  readonly records: number;
+  /** The first 10, by their places. */
+  readonly first: readonly RecordDifference[];
+}
+
+export interface VerifyReport {
+  /** Whether the outputs have exactly the records of the inputs, and the same header if there is one. */
+  readonly isPermutation: boolean;
+  readonly inputs: VerifiedSide;
+  readonly outputs: VerifiedSide;
+  /** How the headers of both sides differ; undefined: not at all. */
+  readonly headerDifference: string | undefined;
+  /**
+   * Undefined if the records are the same, and if an input or output is a stream: finding what differs takes a second
+   * reading.
+   */
+  readonly differences:
+    | {
+        /** Records of the inputs that the outputs lack. */
+        readonly missing: RecordDifferences;
+        /** Records of the outputs that the inputs lack. */
+        readonly extra: RecordDifferences;
+        /** Whether all differences were looked at. False: the counts are estimates from a random part of them. */
+        readonly isComplete: boolean;
+      }
+    | undefined;
+  /** Elapsed time. */
+  readonly seconds: number;
+}
+
+export const READ_OPTIONS: OptionNames<ReadOptions> = {
+  records: true,
+  zeroTerminated: true,
+  header: true,
+  maxRecordBytes: true,
+  decompressProgram: true,
+  igzip: true,
+  memoryBytes: true,
+  workers: true,
+  ioLimits: true,
+  signal: true,
+  onProgress: true,
+  onWarning: true,
+};
+
+const VERIFY_OPTIONS: OptionNames<VerifyOptions> = { inputs: true, outputs: true, ...READ_OPTIONS };
+
+const MOST_SHOWN = 10;
+/** A record that is compared by its bytes takes at most this much memory. */
+const COMPARED_BYTES = 1024;
+const MOST_COMPARED = 200_000;
+
+/**
+ * Whether `outputs` have exactly the records of `inputs`. Reads each side once, and twice if they differ; writes nothing.
+ *
+ * @param tuning sizes for tests; they do not change the result.
+ * @throws PileshufError: one of its subclasses. A difference is no error: the report tells it.
+ */
+export async function verifyPermutation(options: VerifyOptions, tuning: Partial<Tuning> = {}): Promise<VerifyReport> {
+  requireKnownOptions('verifyPermutation()', options, VERIFY_OPTIONS);
+  const { value, seconds } = await runJob(options, (scope) => compareSides(options, tuning, scope));
+  return { ...value, seconds };
+}
+
+async function compareSides(
+  options: VerifyOptions,
+  tuning: Partial<Tuning>,
+  scope: JobScope,
+): Promise<Omit<VerifyReport, 'seconds'>> {
+  const { inputs, ...rest } = completeInputs(options);
+  const { inputs: outputs } = completeInputs({ ...options, inputs: options.outputs });
+  const request: ReadRequest = { ...rest, ...completeMachine(options), ...completeTalk(options) };
+  const opened = await openSets([inputs, outputs], request, tuning);
+  const drawnKeys = drawHashKeys();
+  const [before, after] = await passOver(opened, request, drawnKeys, scope, tallySets);
+  if (before === undefined || after === undefined) throw new RangeError('a comparison has two sides');
+  const differing = before.tally.slotsThatDiffer(after.tally);
+  const isSame =
+    differing.length === 0 &&
+    before.tally.records === after.tally.records &&
+    before.tally.bytes === after.tally.bytes &&
+    before.tally.checksum === after.tally.checksum;
+  const headerDifference = differenceOfHeaders(before, after, request);
+  const [ofInputs, ofOutputs] = opened.sets.map((set) => set.inputs.length);
+  const report = {
+    isPermutation: isSame && headerDifference === undefined,
+    inputs: sideOf(before.tally, ofInputs),
+    outputs: sideOf(after.tally, ofOutputs),
+    headerDifference,
+  };
+  if (isSame || opened.storedBytes === undefined) return { ...report, differences: undefined };
+  const mostRecords = Math.min(MOST_COMPARED, request.memoryBytes / COMPARED_BYTES);
+  const examined = slotsToExamine(differing, [before.tally, after.tally], mostRecords);
+  const wanted = bitsOfSlots(examined);
+  const found = await passOver(opened, request, drawnKeys, scope, (sets, threads) =>
+    findDifferences(sets, wanted, threads),
+  );
+  const part = examined.length / differing.length;
+  const recordCounts = [before.tally.records, after.tally.records];
+  const described = describeDifferences(found, opened, part, recordCounts);
+  return { ...report, differences: { ...described, isComplete: part === 1 } };
+}
+
+function sideOf({ records, bytes, checksum }: Tally, files = 0): VerifiedSide {
+  return { files, records, bytes, checksum };
+}
+
+function differenceOfHeaders(
+  { header: expected }: TalliedSet,
+  { header: got }: TalliedSet,
+  { header: spec }: ReadRequest,
+): string | undefined {
+  if (spec === undefined || expected === undefined || got === undefined) return undefined;
+  const difference = headerRuleOf(spec).difference(expected.header, got.header);
+  if (difference === undefined) return undefined;
+  return `byte ${difference.position} of the header of ${inputName(got.path)} differs from that of ${inputName(expected.path)}: expected ${difference.expected}, got ${difference.got}`;
+}
+
+/** @param part of the differing slots that were looked at. */
+function describeDifferences(
+  found: readonly ComparedRecord[],
+  { sets }: OpenedSets,
+  part: number,
+  recordCounts: readonly number[],
+) {
+  const describe = (more: number, less: number): RecordDifferences => {
+    const countOf = (record: ComparedRecord, set: number) => record.inSets[set]?.count ?? 0;
+    const placesOf = (record: ComparedRecord) => record.inSets[more]?.places ?? [];
+    const differing = found.filter((record) => countOf(record, more) > countOf(record, less));
+    const records = differing.reduce((sum, record) => sum + countOf(record, more) - countOf(record, less), 0);
+    const pathOf = ({ inputOrdinal }: FoundPlace) => inputName(sets[more]?.inputs[inputOrdinal]?.path ?? '');
+    const first = differing
+      .sort((a, b) => firstOf(placesOf(a), placesOf(b)))
+      .slice(0, MOST_SHOWN)
+      .map((record) => ({
+        inInputs: countOf(record, 0),
+        inOutputs: countOf(record, 1),
+        places: placesOf(record).map((place) => ({ path: pathOf(place), position: place.position })),
+        byteLength: record.byteLength,
+        excerpt: Buffer.from(record.excerpt, 'latin1').toString(),
+      }));
+    return { records: Math.min(Math.round(records / part), recordCounts[more] ?? 0), first };
+  };
+  return { missing: describe(0, 1), extra: describe(1, 0) };
+}
+
+function firstOf([a]: readonly FoundPlace[], [b]: readonly FoundPlace[]): number {
+  return a === undefined || b === undefined ? 0 : byPlace(a, b);
+}

@@ -1,0 +1,133 @@
+/**
+ * Verifies finished shards against their completion marker: how many shards and records there are, how many bytes, and their
+ * checksum. Where splits lie in one directory, each has a marker.
+ */
+import { join } from 'node:path';
+import { UsageError } from '../errors.js';
+import { LONGEST_MARKER_BYTES, MARKER_ENDING, MARKER_TEXT } from '../io/own-files.js';
+import { listNames, statPath } from '../io/paths.js';
+import { readHead } from '../io/small-file.js';
+import { requireKnownOptions } from '../known-options.js';
+import { isNameOfShard } from '../output/shard-names.js';
+import { tallySets } from '../passes/compare-pass.js';
+import type { Tuning } from '../plan/memory-plan.js';
+import { type JobScope, runJob } from './job.js';
+import { drawHashKeys, openSets, passOver } from './read-sets.js';
+import { completeInputs, completeMachine, completeTalk } from './request.js';
+import { READ_OPTIONS, type ReadOptions, type VerifiedSide } from './verify-permutation.js';
+
+type Totals = Pick<VerifiedSide, 'records' | 'bytes' | 'checksum'>;
+
+/** The shards of one prefix. */
+export interface MarkedShards {
+  readonly prefix: string;
+  /** Path of the marker. */
+  readonly marker: string;
+  readonly isAsMarked: boolean;
+  /** As the marker says. */
+  readonly expected: Totals & { readonly shards: number };
+  readonly found: Totals & { readonly shards: number };
+  /** Numbers of shards, from 0, that are not there, or more than once; the first 10. */
+  readonly missingShards: readonly number[];
+  /** Names of files that have the name of a shard of this prefix and are none of them. */
+  readonly otherShards: readonly string[];
+}
+
+export interface ShardsReport {
+  readonly directory: string;
+  /** Whether all shards are as their markers say. */
+  readonly isAsMarked: boolean;
+  readonly sets: readonly MarkedShards[];
+  /** Elapsed time. */
+  readonly seconds: number;
+}
+
+const MOST_NAMED = 10;
+
+/**
+ * Reads all shards below their markers. `options` must say what a record is, as the shuffle was told.
+ *
+ * @param tuning sizes for tests; they do not change the result.
+ * @throws UsageError if the directory has no marker; InputError; SystemError; AbortError. A difference is no error: the report
+ *   tells it.
+ */
+export async function verifyShards(
+  directory: string,
+  options: ReadOptions = {},
+  tuning: Partial<Tuning> = {},
+): Promise<ShardsReport> {
+  requireKnownOptions('verifyShards()', options, READ_OPTIONS);
+  const { value: sets, seconds } = await runJob(options, (scope) => verifySets(directory, options, tuning, scope));
+  return { directory, isAsMarked: sets.every(({ isAsMarked }) => isAsMarked), sets, seconds };
+}
+
+async function verifySets(
+  directory: string,
+  options: ReadOptions,
+  tuning: Partial<Tuning>,
+  scope: JobScope,
+): Promise<readonly MarkedShards[]> {
+  const marked = findMarked(directory);
+  const request = {
+    ...completeInputs({ ...options, inputs: [] }),
+    ...completeMachine(options),
+    ...completeTalk(options),
+  };
+  const present = marked.filter(({ shards }) => shards.length > 0);
+  const named = present.map(({ shards }) => shards.map((name) => ({ path: join(directory, name) })));
+  const opened = await openSets(named, request, tuning);
+  const tallied = await passOver(opened, request, drawHashKeys(), scope, tallySets);
+  return marked.map(({ shards, expected, ...set }) => {
+    const tally = tallied[present.findIndex(({ prefix }) => prefix === set.prefix)]?.tally;
+    const { records = 0, bytes = 0, checksum = '0'.repeat(16) } = tally ?? {};
+    const found = { shards: shards.length, records, bytes, checksum };
+    const isAsMarked =
+      set.missingShards.length === 0 &&
+      set.otherShards.length === 0 &&
+      records === expected.records &&
+      bytes === expected.bytes &&
+      checksum === expected.checksum;
+    return { ...set, isAsMarked, expected, found };
+  });
+}
+
+/** The markers in the directory, and the shards beside each. @throws UsageError if there is none. */
+function findMarked(directory: string) {
+  if (statPath(directory, 'input')?.isDirectory() !== true)
+    throw new UsageError(`${directory} is no directory; expected one with shards and their completion marker`);
+  const names = listNames(directory, 'input').sort();
+  const marked = names.flatMap((name) => {
+    if (!name.endsWith(MARKER_ENDING)) return [];
+    const marker = join(directory, name);
+    const text = readHead(marker, 'input', LONGEST_MARKER_BYTES).toString('latin1');
+    if (!MARKER_TEXT.test(text)) return [];
+    const expected: MarkedShards['expected'] = JSON.parse(text);
+    const prefix = name.slice(name.startsWith('.') ? 1 : 0, -MARKER_ENDING.length);
+    return [{ prefix, marker, expected, ...shardsOf(prefix, expected.shards, names) }];
+  });
+  if (marked.length > 0) return marked;
+  throw new UsageError(
+    `${directory} has no completion marker (.PREFIX${MARKER_ENDING}), which pileshuf writes beside shards in a directory that existed before; give the inputs with \`inputs\``,
+  );
+}
+
+function shardsOf(prefix: string, shardCount: number, names: readonly string[]) {
+  const ofPrefix = names.filter(
+    (name) => name.startsWith(`${prefix}-`) && /^\d{5,}-of-\d{5,}(\.|$)/.test(name.slice(prefix.length + 1)),
+  );
+  const shards: string[] = [];
+  const missingShards: number[] = [];
+  const byNumber = new Map<number, string[]>();
+  for (const name of ofPrefix) {
+    const shard = Number.parseInt(name.slice(prefix.length + 1), 10);
+    if (shard < shardCount && isNameOfShard(name, shard, shardCount))
+      byNumber.set(shard, [...(byNumber.get(shard) ?? []), name]);
+  }
+  for (let shard = 0; shard < shardCount && missingShards.length < MOST_NAMED; shard++) {
+    const named = byNumber.get(shard) ?? [];
+    if (named.length !== 1) missingShards.push(shard);
+  }
+  for (const named of byNumber.values()) if (named.length === 1) shards.push(...named);
+  const known = new Set(shards);
+  return { shards, missingShards, otherShards: ofPrefix.filter((name) => !known.has(name)) };
+}

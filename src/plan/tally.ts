@@ -1,0 +1,96 @@
+/**
+ * The tally of a set of records, by which two sets are compared: how many records each of 65,536 slots has, and the sum of
+ * their keyed hashes. The hash of a record chooses its slot, so where records differ their slots do. Pure.
+ */
+const SLOT_COUNT = 2 ** 16;
+const WORDS_OF_SLOT = 4;
+/** Two u64 a slot: see workers/kernel/assembly/tally.ts. */
+export const SLOTS_BYTES = SLOT_COUNT * WORDS_OF_SLOT * 4;
+/** So many places of one record are kept. */
+export const MOST_PLACES = 10;
+/** A bit for each slot. */
+export const WANTED_BYTES = SLOT_COUNT / 8;
+
+export class Tally {
+  records = 0;
+  bytes = 0;
+  readonly #words = new Uint32Array(SLOT_COUNT * WORDS_OF_SLOT);
+  #checksum = 0n;
+
+  /** Adds the tally of a part of the set. */
+  add({ records, bytes, checksum, slots }: TallyOfPart): void {
+    this.records += records;
+    this.bytes += bytes;
+    this.#checksum = BigInt.asUintN(64, this.#checksum + checksum);
+    for (let at = 0; at < slots.length; at += 2) {
+      const low = wordAt(this.#words, at) + wordAt(slots, at);
+      this.#words[at] = low;
+      this.#words[at + 1] = wordAt(this.#words, at + 1) + wordAt(slots, at + 1) + (low >= 2 ** 32 ? 1 : 0);
+    }
+  }
+
+  /** The multiset checksum of all records, as 16 hex digits. */
+  get checksum(): string {
+    return this.#checksum.toString(16).padStart(16, '0');
+  }
+
+  /** The records in a slot. */
+  recordsIn(slot: number): number {
+    const at = slot * WORDS_OF_SLOT;
+    return wordAt(this.#words, at) + wordAt(this.#words, at + 1) * 2 ** 32;
+  }
+
+  /** The slots in which the sets differ. */
+  slotsThatDiffer(other: Tally): number[] {
+    const differing: number[] = [];
+    for (let slot = 0; slot < SLOT_COUNT; slot++) {
+      const at = slot * WORDS_OF_SLOT;
+      for (let word = at; word < at + WORDS_OF_SLOT; word++) {
+        if (this.#words[word] === other.#words[word]) continue;
+        differing.push(slot);
+        break;
+      }
+    }
+    return differing;
+  }
+}
+
+export interface TallyOfPart {
+  readonly records: number;
+  readonly bytes: number;
+  readonly checksum: bigint;
+  readonly slots: Uint32Array;
+}
+
+function wordAt(words: Uint32Array, index: number): number {
+  return words[index] ?? 0;
+}
+
+/**
+ * Chooses slots whose records are compared one by one: as many as have at most `mostRecords` in both sets, and at least one.
+ * @param differing slots, which are a random choice: the hash that chooses them has random keys.
+ */
+export function slotsToExamine(differing: readonly number[], sets: readonly Tally[], mostRecords: number): number[] {
+  const recordsIn = (slot: number) => sets.reduce((sum, set) => sum + set.recordsIn(slot), 0);
+  const chosen: number[] = [];
+  const large: number[] = [];
+  let records = 0;
+  for (const slot of differing) {
+    if (records + recordsIn(slot) > mostRecords) {
+      large.push(slot);
+      continue;
+    }
+    records += recordsIn(slot);
+    chosen.push(slot);
+  }
+  // A record that comes very often may fill a slot.
+  const [smallest] = large.sort((a, b) => recordsIn(a) - recordsIn(b));
+  return chosen.length > 0 || smallest === undefined ? chosen : [smallest];
+}
+
+/** A bit for each of the slots. */
+export function bitsOfSlots(slots: readonly number[]): Uint8Array {
+  const bits = new Uint8Array(WANTED_BYTES);
+  for (const slot of slots) bits[slot >> 3] = (bits[slot >> 3] ?? 0) | (1 << (slot & 7));
+  return bits;
+}

@@ -1,0 +1,124 @@
+/** `pileshuf verify`: what it prints, as text and as JSON, and its exit codes; and every refused call. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { appendToStore } from '#src/index.js';
+import { commandInProcess } from '../fixtures/command-in-process.js';
+import { runCommand } from '../fixtures/run-command.js';
+import { runShell } from '../fixtures/run-shell.js';
+import { useTestDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useTestDirectory();
+const run = (...argv: string[]) => commandInProcess(['verify', ...argv], { cwd: directory.path() });
+
+beforeEach(() => {
+  mkdirSync(directory.path('in'));
+  writeFileSync(directory.path('in', 'a'), '1\n2\n3\n');
+  writeFileSync(directory.path('in', 'b'), '4\n\x1b[31m\n');
+  writeFileSync(directory.path('out'), '\x1b[31m\n3\n1\n4\n2\n');
+});
+
+describe('outputs', () => {
+  it('that have the records of the inputs are said to', async () => {
+    const { exitCode, stdout, stderr } = await run('out', '--against', 'in/a', 'in/b');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.toString()).toMatch(
+      /^inputs {3}2 files, 5 records, 14 B \(14 bytes\), checksum [0-9a-f]{16}\noutputs {2}1 file, 5 records, 14 B .*\nthe outputs have exactly the records of the inputs \(.* s\)\n$/,
+    );
+  });
+
+  it('that do not end with exit code 4, and the records are shown', async () => {
+    writeFileSync(directory.path('out'), '3\n1\n4\n2\n2\n');
+    const { exitCode, stdout, stderr } = await run('out', '--against', 'in');
+    expect(exitCode).toBe(4);
+    expect(stderr).toBe(
+      'pileshuf: verification failed: the outputs lack 1 record of the inputs and have 1 record that the inputs lack\n',
+    );
+    expect(stdout.toString().split('\n').slice(2)).toEqual([
+      'missing  1 record:',
+      '  in/b, byte 2 (6 bytes): \\x1b[31m\\n',
+      'extra    1 record:',
+      '  out, byte 6 (2 bytes; 1 in the inputs, 2 in the outputs): 2\\n',
+      '',
+    ]);
+  });
+
+  it('are told of as JSON', async () => {
+    const { exitCode, stdout } = await run('out', '--json', '--against', 'in/a');
+    expect(exitCode).toBe(4);
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      isPermutation: false,
+      inputs: { records: 3 },
+      outputs: { records: 5 },
+      differences: { extra: { records: 2 }, isComplete: true },
+    });
+  });
+
+  it('may be told of by the exit code alone', async () => {
+    expect(await run('out', '-q', '--against', 'in')).toMatchObject({ exitCode: 0, stdout: Buffer.of(), stderr: '' });
+  });
+
+  it('may be standard input or a pipe, which cannot be read again', async () => {
+    const whole = await runCommand(['verify', '-', '--against', 'in'], {
+      cwd: directory.path(),
+      stdin: '4\n\x1b[31m\n3\n2\n1',
+    });
+    expect(whole).toMatchObject({ exitCode: 0, stderr: '' });
+    const script = 'cd "$SITE" && "$1" "$2" verify <(head -n 4 out) --against in';
+    const less = await runShell(script, [], { SITE: directory.path() });
+    expect(less.exitCode).toBe(4);
+    expect(less.stderr).toMatch(/4 records of 12 bytes, expected 5 of 14; a stream cannot be read again to find what /);
+  });
+});
+
+describe('one directory', () => {
+  it('is compared with its marker', async () => {
+    mkdirSync(directory.path('shards'));
+    await commandInProcess(['in', '-o', 'shards', '--shards', '2', '-q'], { cwd: directory.path() });
+    const { exitCode, stdout } = await run('shards');
+    expect(exitCode).toBe(0);
+    expect(stdout.toString()).toMatch(
+      /^shard {2}2 shards, 5 records, 14 B, checksum \S+: as the marker says\nthe marker does not tell whether these are /,
+    );
+    rmSync(directory.path('shards', 'shard-00001-of-00002'));
+    const less = await run('shards', '--json');
+    expect(less).toMatchObject({
+      exitCode: 4,
+      stderr: expect.stringMatching(/shards\/\.shard\.complete\.json: shard 1 of 2 is missing, or there twice; /),
+    });
+    expect(JSON.parse(less.stdout.toString())).toMatchObject({ isAsMarked: false, sets: [{ missingShards: [1] }] });
+  });
+
+  it('may be a pile store', async () => {
+    await appendToStore(directory.path('store'), { inputs: [directory.path('in')], piles: 2 }, { inline: true });
+    const { exitCode, stdout } = await run('store');
+    expect(exitCode).toBe(0);
+    expect(stdout.toString()).toMatch(/^the pile store store is whole: 5 records, 14 B, checksum \S+, state 2\n$/);
+    const withOption = await run('store', '--csv');
+    expect(withOption).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/--csv has no effect on a pile st/),
+    });
+  });
+});
+
+describe('a refused call', () => {
+  it.each<[number, RegExp, readonly string[]]>([
+    [2, /missing required argument 'outputs'/, []],
+    [2, /missing required argument 'outputs'/, ['--against', 'in', 'out']],
+    [2, /option '--against <INPUT...>' argument missing/, ['out', '--against']],
+    [2, /nothing says what the outputs were made from; give --against /, ['out', 'in']],
+    [2, /in has no completion marker \(\.PREFIX\.complete\.json\)/, ['in']],
+    [2, /out is no directory; expected one with shards /, ['out']],
+    [2, /standard input \(-\) is given twice/, ['-', '--against', '-']],
+    [2, /--against: expected a path, got an empty string/, ['out', '--against', '']],
+    [2, /unknown option '--seed'/, ['out', '--against', 'in', '--seed', '1']],
+    [3, /the input nowhere does not exist/, ['nowhere', '--against', 'in']],
+    [3, /the input nowhere does not exist/, ['out', '--against', 'nowhere']],
+    [3, /begins a record of 6 bytes at the end of the input; expected 13/, ['out', '--record-size', '13', '--against', 'in']],
+  ])('exits with %i: %s', async (exitCode, message, argv) => {
+    const refused = await run(...argv);
+    expect(refused).toMatchObject({ exitCode, stdout: Buffer.of() });
+    expect(refused.stderr).toMatch(/^pileshuf: [^\n]*\n$/);
+    expect(refused.stderr).toMatch(message);
+  });
+});

@@ -1,0 +1,110 @@
+/**
+ * A task that compares sets of records, after their tallies differ: reads parts of inputs again, and picks the records whose
+ * slots differ, each with its places. Records are told apart by their SHA-256, so no two of them are mistaken for one.
+ */
+import { createHash } from 'node:crypto';
+import { framingOf } from '../../src/formats/framing-table.js';
+import type { InputPart } from '../../src/inputs/input-part.js';
+import { BOUNDARY_COUNT, BOUNDARY_TABLE_BYTES } from '../../src/plan/arena-sizes.js';
+import { MOST_PLACES, WANTED_BYTES } from '../../src/plan/tally.js';
+import { type Arena, ArenaLayout } from '../arena.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { readPart } from '../read/read-part.js';
+import { ReadWindow } from '../read/read-window.js';
+import type { RecordTaker } from '../read/record-reader.js';
+import { readStateOf } from '../thread-state.js';
+import type { ComparisonSettings } from './tally-records.js';
+
+/** Of the beginning of a record, for messages. */
+const EXCERPT_BYTES = 120;
+
+export interface FindTask {
+  readonly job: ComparisonSettings;
+  readonly parts: readonly InputPart[];
+  /** A bit for each slot. */
+  readonly wanted: Uint8Array;
+}
+
+/** Where a record lies. */
+export interface FoundPlace {
+  readonly inputOrdinal: number;
+  /** In the decoded input. */
+  readonly position: number;
+}
+
+/** Records of the same bytes. */
+export interface FoundRecords {
+  /** SHA-256 of the bytes, in base64. */
+  readonly digest: string;
+  readonly count: number;
+  readonly byteLength: number;
+  /** The first bytes, as latin1. */
+  readonly excerpt: string;
+  /** The first of them. */
+  readonly places: readonly FoundPlace[];
+}
+
+export async function findRecords({ job, parts, wanted }: FindTask): Promise<readonly FoundRecords[]> {
+  const thread = readStateOf(job);
+  const framing = job.framing === undefined ? undefined : framingOf(job.framing);
+  const found = new Map<string, FoundRecords & { count: number; readonly places: FoundPlace[] }>();
+  for (const part of parts) {
+    const { inputOrdinal } = part;
+    const add = (bytes: Uint8Array, position: number) => {
+      const digest = createHash('sha256').update(bytes).digest('base64');
+      const known = found.get(digest);
+      if (known === undefined) {
+        const excerpt = Buffer.from(bytes.subarray(0, EXCERPT_BYTES)).toString('latin1');
+        const places = [{ inputOrdinal, position }];
+        found.set(digest, { digest, count: 1, byteLength: bytes.byteLength, excerpt, places });
+        return;
+      }
+      known.count += 1;
+      if (known.places.length < MOST_PLACES) known.places.push({ inputOrdinal, position });
+    };
+    await readPart(part, framing, new WantedRecords(thread.arena, job, wanted, add), thread, job);
+  }
+  return [...found.values()];
+}
+
+class WantedRecords implements RecordTaker {
+  readonly window: ReadWindow;
+  readonly table: number;
+  readonly #wanted: number;
+  readonly #selected: number;
+  readonly #arena: Arena;
+  readonly #add: (bytes: Uint8Array, position: number) => void;
+
+  constructor(
+    arena: Arena,
+    { readBytes, maxRecordBytes, drawnKeys }: ComparisonSettings,
+    wanted: Uint8Array,
+    add: (bytes: Uint8Array, position: number) => void,
+  ) {
+    this.#arena = arena;
+    this.#add = add;
+    const layout = new ArenaLayout();
+    this.#wanted = layout.take(WANTED_BYTES);
+    this.#selected = layout.take(4 * (BOUNDARY_COUNT + 1));
+    this.table = layout.take(BOUNDARY_TABLE_BYTES);
+    this.window = new ReadWindow(arena, layout.take(0, 4096), readBytes, maxRecordBytes);
+    this.kernel.write(wanted, this.#wanted);
+    this.kernel.wasm.keyTally(...drawnKeys);
+  }
+
+  get kernel(): Kernel {
+    return this.#arena.kernel;
+  }
+
+  /** The first pass has refused records that are too long. */
+  take(count: number, base: number, basePosition: number): number {
+    const { wasm, view, bytes } = this.kernel;
+    const selected = wasm.selectRecords(this.table, count, this.#wanted, this.#selected) >>> 0;
+    for (let i = 0; i < selected; i++) {
+      const mark = this.table + 8 * view.getUint32(this.#selected + 4 * i, true);
+      const start = view.getUint32(mark, true);
+      this.#add(bytes.subarray(start, view.getUint32(mark + 4, true)), basePosition + start - base);
+    }
+    return 0;
+  }
+}
