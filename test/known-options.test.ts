@@ -30,6 +30,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   openPileWriter: (options) => library.openPileWriter(store(), untyped({ inputId: 'x', ...options })),
   openStore: (options) => library.openStore(store(), untyped(options)),
   openIndexed: (options) => library.openIndexed('a', untyped(options)),
+  verifyPermutation: (options) => library.verifyPermutation(untyped({ inputs: ['a'], outputs: ['a'], ...options })),
+  verifyShards: (options) => library.verifyShards('a', untyped(options)),
   writeEpochs: (options) =>
     library.writeEpochs(library.openStore(store()).epoch(0), untyped({ endEpoch: 0, ...options })),
 };
