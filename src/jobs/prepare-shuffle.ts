@@ -25,6 +25,7 @@ import { SpaceWatch } from './space-watch.js';
 import { warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
 import { groupJob, type SharedGroups, weighAsNoted, weighByShares, weighOnce } from './weigh-job.js';
+import { withColumnNumber } from './value-rule.js';
 import { createControl, expectMemoryNeed, isLarge, planShuffle, type ShufflePlan } from './work-plan.js';
 
 export interface PreparedShuffle extends ReadableInputs {
@@ -97,7 +98,8 @@ export async function prepareShuffle(
   const { inputs, first: firstHeader } = await readInputHeaders(listed.inputs, asked, budgetFor);
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
-  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing };
+  const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
+  const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy };
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
 

@@ -139,7 +139,7 @@ describe('splits by a field', () => {
     const job = { inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy: '.a' };
     const refusals: [Parameters<typeof shuffle>[0], RegExp][] = [
       [{ ...job, splits: undefined }, /^`splitBy` chooses between splits/],
-      [{ ...job, splitBy: undefined, missing: 'x' }, /^`missing` is about the field/],
+      [{ ...job, splitBy: undefined, missing: 'x' }, /^`missing` is about the values of `splitBy`/],
       [{ ...job, headCount: 5 }, /^`splitBy` does not go with `headCount`/],
       [
         {

@@ -13,6 +13,7 @@ import {
   type RecordScanner,
 } from '../../src/formats/framing.js';
 import type { Header } from '../../src/formats/header.js';
+import { lackOf } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
 import type { JobControl } from '../../src/job-control.js';
@@ -364,23 +365,23 @@ export class RecordReader implements FramingKernel {
   /** Passes the first `count` records of the boundary table to the taker; positions are counted from `base`. */
   #takeMarked(count: number, base: number, basePosition: number): void {
     const { window } = this;
-    const longest = inPhase('scatter', () => this.#hand(count, base, basePosition));
+    const longest = this.#onBadRecord(() => inPhase('scatter', () => this.#hand(count, base, basePosition)));
     if (longest > this.#job.maxRecordBytes) throw this.#overLimit(this.#longestPosition(count));
-    this.#requireField(base, basePosition);
+    this.#requireValue(base, basePosition);
     this.#firstStart ??= basePosition;
     window.recordStart = this.#tableEnd(count - 1);
     window.scannedEnd = window.recordStart;
     this.#lastEnd = this.#position(window.recordStart);
   }
 
-  /** @throws InputError ERR_FIELD_MISSING for the first record without the field that chooses splits. */
-  #requireField(base: number, basePosition: number): void {
-    const { splitField } = this.#job;
-    const missing = splitField === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
-    if (splitField === undefined || missing === 0) return;
+  /** @throws InputError ERR_FIELD_MISSING for the first record without the value that chooses splits. */
+  #requireValue(base: number, basePosition: number): void {
+    const { splitBy } = this.#job;
+    const missing = splitBy === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
+    if (splitBy === undefined || missing === 0) return;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${splitField.field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has ${lackOf(splitBy.selector)}, or give \`missing\` a value for such records`,
     );
   }
 
