@@ -1,35 +1,45 @@
-/** The names of columns in the last line of a header. */
+/** Finds the column that a selector names in the header of an input. The names stand in its last line. */
 import { InputError } from '../errors.js';
+import type { FramingSpec } from './framing-table.js';
+import type { FoundHeader } from './header.js';
 import type { ColumnSelector, Selector } from './selector.js';
 
 /** A name between quotes, in which two stand for one. */
 const QUOTED = /^"((?:[^"]|"")*)"$/s;
 const MOST_SHOWN = 20;
 
+/** Selects in records of this framing. */
+interface Rule {
+  readonly selector: Selector;
+  readonly framing: FramingSpec | undefined;
+}
+
 /**
- * The number of a column, from 1.
- * @param header of an input, with its line ends.
- * @param takesQuotes whether quotes may enclose names.
+ * The same rule with the number of the column that it names, if it names one.
+ * @param header undefined: no input that was looked at has one.
  * @throws InputError ERR_FIELD_MISSING if no column or more than one has the name.
  */
-export function numberOfColumn(
-  { column, separator, text }: ColumnSelector & Pick<Selector, 'text'>,
-  header: Uint8Array,
-  takesQuotes: boolean,
-  path: string,
-): number {
-  if (typeof column === 'number') return column;
-  const names = columnNames(Buffer.from(header).toString(), String.fromCharCode(separator), takesQuotes);
-  const index = names.indexOf(column);
-  if (index >= 0 && names.lastIndexOf(column) === index) return index + 1;
+export function withColumnNumber<R extends Rule>(rule: R, header: FoundHeader | undefined): R {
+  const { selector, framing } = rule;
+  if (selector.kind !== 'column' || typeof selector.column === 'number' || header === undefined) return rule;
+  const names = columnNames(Buffer.from(header.header.bytes).toString(), selector, framing?.kind === 'csv');
+  const index = names.indexOf(selector.column);
+  if (index < 0 || names.lastIndexOf(selector.column) > index) throw notOne(selector, names, index >= 0, header.path);
+  return { ...rule, selector: { ...selector, column: index + 1 } };
+}
+
+function notOne({ text }: Selector, names: readonly string[], isThere: boolean, path: string): InputError {
   const shown = names.slice(0, MOST_SHOWN).map((name) => JSON.stringify(name));
-  throw new InputError(
+  const more = names.length > MOST_SHOWN ? ', …' : '';
+  return new InputError(
     'ERR_FIELD_MISSING',
-    `${path}: ${text} names ${index < 0 ? 'no column' : 'several columns'} of its header; expected one of ${shown.join(', ')}${names.length > MOST_SHOWN ? ', …' : ''}, or the number of the column`,
+    `${path}: ${text} names ${isThere ? 'several columns' : 'no column'} of its header, which has ${shown.join(', ')}${more}; expected the name of one, or its number`,
   );
 }
 
-function columnNames(header: string, separator: string, takesQuotes: boolean): string[] {
+/** @param takesQuotes whether quotes may enclose names. */
+function columnNames(header: string, { separator: byte }: ColumnSelector, takesQuotes: boolean): string[] {
+  const separator = String.fromCharCode(byte);
   const text = header.replace(/^\ufeff/, '');
   const nameOf = (value: string) => (takesQuotes ? unquoted(value) : value);
   let names: string[] = [];

@@ -1,8 +1,6 @@
-/** Completes the options that say how the value of a record is found, and finds the number of a column that they name. */
+/** Completes the options that say how the value of a record is found. */
 import type { ValueRule } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
-import { numberOfColumn } from '../formats/column-names.js';
-import type { FoundHeader } from '../formats/header.js';
 import type { RecordFormat } from '../formats/record-format.js';
 import { parseSelector, type Selector } from '../formats/selector.js';
 
@@ -33,28 +31,16 @@ function requireFormat(
 ): void {
   const { text } = selector;
   if (selector.kind === 'key' && framing?.kind !== 'webdataset')
-    throw new UsageError(`${option} ${text}: only samples of tar files have keys; give \`records\` by webdataset`);
+    throw new UsageError(`${option} ${text}: only samples of tar files have keys; give \`records: { by: 'webdataset' }\``);
   if (selector.kind !== 'column') return;
   const isTabs = text.startsWith('tsv:');
   const isLine = framing?.kind === 'delimited' && framing.value === '0a';
   if (framing?.kind !== 'csv' && !(isTabs && isLine))
     throw new UsageError(
-      `${option} ${text}: expected rows of ${isTabs ? 'lines or of csv' : 'csv'}; give \`records\` by csv`,
+      `${option} ${text}: only ${isTabs ? 'lines and rows of CSV' : 'rows of CSV'} have such columns; give \`records: { by: 'csv' }\``,
     );
   if (typeof selector.column === 'string' && header?.kind !== 'lines')
     throw new UsageError(
       `${option} ${text}: a column has its name from the header; give \`header.lines\`, or the number of the column, as in csv:3`,
     );
-}
-
-/**
- * With the number of a column that the rule names.
- * @param header undefined: all inputs are streams, and each has a header of its own.
- * @throws InputError ERR_FIELD_MISSING if the header has no such column.
- */
-export function withColumnNumber<Rule extends ValueRule>(rule: Rule, header: FoundHeader | undefined): Rule {
-  const { selector, framing } = rule;
-  if (selector.kind !== 'column' || header === undefined) return rule;
-  const column = numberOfColumn(selector, header.header.bytes, framing?.kind === 'csv', header.path);
-  return { ...rule, selector: { ...selector, column } };
 }

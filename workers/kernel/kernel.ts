@@ -25,8 +25,8 @@ export const MAX_ARENA_BYTES = 2 ** 32 - 2 * PAGE_BYTES;
 /** Called when the buffer of `pile` is full: the host must write its first `byteLength` bytes. */
 export type FlushFunction = (pile: number, byteLength: number) => void;
 
-/** Called for the value of the record [start, end): the host notes its hash in the selector. Returns whether it has one. */
-export type FindFunction = (start: number, end: number) => boolean;
+/** Called for the value of the record [start, end), as `findValue` of assembly/record-value.ts. */
+export type FindFunction = (start: number, end: number) => number;
 
 /** The exports of `assembly/index.ts`; addresses are u32 but arrive signed. */
 export interface KernelFunctions extends FramingFunctions {
@@ -257,7 +257,7 @@ export class Kernel {
       host: {
         flush: (pile: number, byteLength: number) => this.flush(pile >>> 0, byteLength >>> 0),
         findValue: (selector: number, start: number, end: number) =>
-          this.finders.get(selector >>> 0)?.(start >>> 0, end >>> 0) === true,
+          this.finders.get(selector >>> 0)?.(start >>> 0, end >>> 0) ?? 0,
       },
     });
     this.wasm = instance.exports as unknown as KernelFunctions;

@@ -4,6 +4,7 @@
  * taker scatters them on piles, another notes their positions.
  */
 import { InputError } from '../../src/errors.js';
+import { withColumnNumber } from '../../src/formats/column-names.js';
 import {
   BadRecord,
   type Framing,
@@ -12,7 +13,7 @@ import {
   type OnKey,
   type RecordScanner,
 } from '../../src/formats/framing.js';
-import type { Header } from '../../src/formats/header.js';
+import type { FoundHeader, Header } from '../../src/formats/header.js';
 import { lackOf } from '../../src/formats/selector.js';
 import type { Coverage, InputPart } from '../../src/inputs/input-part.js';
 import { inputName } from '../../src/io/input-source.js';
@@ -80,6 +81,8 @@ export class RecordReader implements FramingKernel {
   #dropped: DroppedRecord | undefined;
   /** Records taken. */
   #taken = 0;
+  /** The number of the column that chooses splits, where only the header of the stream tells it. */
+  #column: number | undefined;
 
   constructor(part: InputPart, framing: Framing, taker: RecordTaker, job: ReadSettings, onKey: OnKey | undefined) {
     this.#job = job;
@@ -95,6 +98,13 @@ export class RecordReader implements FramingKernel {
 
   get window(): RecordWindow {
     return this.#taker.window;
+  }
+
+  /** The header of the stream, which may name the column that chooses splits. @throws InputError */
+  knowHeader(header: FoundHeader): void {
+    const { splitBy } = this.#job;
+    const selector = splitBy && withColumnNumber(splitBy, header).selector;
+    if (selector?.kind === 'column' && typeof selector.column === 'number') this.#column = selector.column;
   }
 
   // Scanners work in the memory of the taker, which may change.
@@ -392,6 +402,7 @@ export class RecordReader implements FramingKernel {
     if (firstOrdinal === undefined) wasm.keyByPlace();
     else wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken));
     this.#taken += count;
+    if (this.#column !== undefined) wasm.chooseColumn(wasm.splitSelector() >>> 0, this.#column - 1);
     if (weight === undefined) return this.#taker.take(count, base, basePosition, inputKey);
     wasm.weigh(weight.copies, weight.chance);
     const longest = this.#taker.take(count, base, basePosition, inputKey);

@@ -2,17 +2,27 @@
 // hash of a string is the `recordHash` of a quote and its characters behind it, whichever selector found it.
 //
 //   selector   0 kind u32 | 4 whether records may lack a value u32 | 8 hash of their value then u64
-//              16 the first record without a value u32, or 0 | 20 unused u32 | 24 a hash for the host u64 | 32 by kind:
+//              16 the first record without a value u32, or 0 | 20 by kind:
 //              FIELD: path, as json-field.ts has it
 //              COLUMN: index from 0 u32 | separator u32 | whether quotes enclose values u32
-//              HOST: nothing; the host finds the value
+//              HOST: room for a value that the host finds
 
 import { columnHash, hasColumn, seekColumn } from './csv-column';
 import { fieldHash, hasField, seekField } from './json-field';
+import { hashInCache, hashOfPieces } from './record-hash';
 
 const FIELD: u32 = 0;
 const COLUMN: u32 = 1;
+const BODY: usize = 20;
 
+/** The lane of the hash of pieces that the host fills with a long value, as in json-field.ts. */
+const LANE: u32 = 1;
+const IN_PIECES: u32 = u32.MAX_VALUE;
+
+/**
+ * Puts a quote and the value of the record [start, end) into the room of the selector and returns the bytes of both; 0 if there
+ * is no value; `IN_PIECES` if both are hashed in pieces.
+ */
 // @ts-ignore: decorator
 @external('host', 'findValue')
 declare function findValue(selector: usize, start: usize, end: usize): u32;
@@ -20,8 +30,8 @@ declare function findValue(selector: usize, start: usize, end: usize): u32;
 /** Finds values for the selector from now on: call it before the first of some records. Other selectors may follow. */
 export function seekValues(selector: usize): void {
   const kind = load<u32>(selector);
-  if (kind == FIELD) seekField(selector + 32);
-  else if (kind == COLUMN) seekColumn(load<u32>(selector, 32), load<u32>(selector, 36) as u8, load<u32>(selector, 40) != 0);
+  if (kind == FIELD) seekField(selector + BODY);
+  else if (kind == COLUMN) seekColumn(load<u32>(selector, 20), load<u32>(selector, 24) as u8, load<u32>(selector, 28) != 0);
 }
 
 /**
@@ -37,8 +47,10 @@ export function valueHash(selector: usize, start: usize, end: usize): u64 {
   } else if (kind == COLUMN) {
     const hash = columnHash(start, end);
     if (hasColumn()) return hash;
-  } else if (findValue(selector, start, end) != 0) {
-    return load<u64>(selector, 24);
+  } else {
+    const byteLength = findValue(selector, start, end);
+    if (byteLength == IN_PIECES) return hashOfPieces(LANE);
+    if (byteLength != 0) return hashInCache(selector + BODY, byteLength);
   }
   if (load<u32>(selector, 4) == 0 && load<u32>(selector, 16) == 0) store<u32>(selector, start as u32, 16);
   return load<u64>(selector, 8);
@@ -51,5 +63,5 @@ export function missingRecordOf(selector: usize): usize {
 
 /** From now on the selector finds the column at `index`, from 0. */
 export function chooseColumn(selector: usize, index: u32): void {
-  store<u32>(selector, index, 32);
+  store<u32>(selector, index, BODY);
 }
