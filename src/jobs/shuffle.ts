@@ -42,8 +42,8 @@ import { JobProgress } from './job-progress.js';
 import { commitOutput, type OpenSite, openFiles, openStream, shuffleTo, workAt } from './open-site.js';
 import type { ShuffleOptions, ShuffleReport } from './options.js';
 import { type PreparedShuffle, prepareShuffle } from './prepare-shuffle.js';
-import { keySplitValues } from './split-values.js';
 import { reportSplits, summarizeSplits } from './split-report.js';
+import { keySplitValues } from './split-values.js';
 import { scatterSettings, shuffleSettings } from './task-settings.js';
 import { distinctPiles, inTurns, keyRuleOf, leftOutBy } from './unique-records.js';
 

@@ -31,7 +31,9 @@ function requireFormat(
 ): void {
   const { text } = selector;
   if (selector.kind === 'key' && framing?.kind !== 'webdataset')
-    throw new UsageError(`${option} ${text}: only samples of tar files have keys; give \`records: { by: 'webdataset' }\``);
+    throw new UsageError(
+      `${option} ${text}: only samples of tar files have keys; give \`records: { by: 'webdataset' }\``,
+    );
   if (selector.kind !== 'column') return;
   const isTabs = text.startsWith('tsv:');
   const isLine = framing?.kind === 'delimited' && framing.value === '0a';

@@ -89,6 +89,9 @@ export interface KernelFunctions extends FramingFunctions {
   splitByValue(boundCount: number, key: bigint): void;
   splitSelector(): number;
   chooseColumn(selector: number, index: number): void;
+  seekValues(selector: number): void;
+  valueHash(selector: number, start: number, end: number): bigint;
+  missingRecordOf(selector: number): number;
   missingRecord(): number;
   leftOutRecords(): bigint;
   leftOutBytes(): bigint;

@@ -21,7 +21,8 @@ function splitByValue(kernel: Kernel, rule: SplitValues): void {
   const { wasm, bytes } = kernel;
   const { bounds, key, selector } = rule;
   const byteLength = bounds.byteLength + selectorByteLength(selector);
-  if (byteLength > MOST_SPLITS_BYTES) throw new RangeError(`the bounds and the selector of splits have ${byteLength} bytes`);
+  if (byteLength > MOST_SPLITS_BYTES)
+    throw new RangeError(`the bounds and the selector of splits have ${byteLength} bytes`);
   bytes.set(new Uint8Array(bounds.buffer, bounds.byteOffset, bounds.byteLength), wasm.splitsPlace() >>> 0);
   wasm.splitByValue(bounds.length, key);
   placeSelector(kernel, wasm.splitSelector() >>> 0, rule);

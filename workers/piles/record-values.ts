@@ -8,7 +8,7 @@
 import { isUtf8 } from 'node:buffer';
 import { BadRecord } from '../../src/formats/framing.js';
 import { type FramingSpec, framingOf } from '../../src/formats/framing-table.js';
-import { encodeFieldPath, type Expression, type Selector } from '../../src/formats/selector.js';
+import { type Expression, encodeFieldPath, type Selector } from '../../src/formats/selector.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ValueRule } from '../settings.js';
 

@@ -32,7 +32,7 @@ export {
 } from './held';
 export { keepAll, keepUpTo, keyByOrdinal, keyByPlace, leftOutBytes, leftOutRecords, longestLeftOut, takeKeptCount } from './keying';
 export { fieldHash, hasField, recordWithoutNumber, seekField, sumOfField } from './json-field';
-export { chooseColumn } from './record-value';
+export { chooseColumn, missingRecordOf, seekValues, valueHash } from './record-value';
 export { missingRecord, splitByNone, splitByValue, splitSelector, splitsPlace } from './split-keys';
 export {
   drawOffsets,
