@@ -186,7 +186,8 @@ describe('an expression', () => {
     ['é'.repeat(400), '/(é+)/', 'é'.repeat(400)],
     ['日'.repeat(341), '/(日+)/', '日'.repeat(341)],
   ])('of %j: %s is %j', (record, expression, value) => {
-    for (const kernel of [own, shared]) expect(foundHash(record, expression, { ...options, kernel })).toBe(hashOf(value));
+    for (const kernel of [own, shared])
+      expect(foundHash(record, expression, { ...options, kernel })).toBe(hashOf(value));
   });
 
   it.each([
