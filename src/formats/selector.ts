@@ -113,6 +113,7 @@ function parseExpression(text: string, selector: string, what: string): Expressi
 /** @param what begins the message. */
 function countGroups(source: string, flags: string, what: string): number {
   try {
+    new RegExp(source, flags);
     // With an empty alternative, it matches any text, and the match has a place for each group.
     return (new RegExp(`${source}|`, flags).exec('')?.length ?? 1) - 1;
   } catch (error) {

@@ -168,7 +168,7 @@ function requireNoCopies({ splits, splitBy, weights, shares, mixOption }: CopyRe
     shares?.groups.some(({ maxEpochs: most }) => most.numerator > most.denominator) === true;
   if (!hasCopies) return;
   throw new UsageError(
-    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a field that tells records apart, such as an id`,
+    `copies that ${mixOption} makes of a record would be in several of \`splits\`; give factors of at most 1, or \`splitBy\` a value that tells records apart, such as an id`,
   );
 }
 
