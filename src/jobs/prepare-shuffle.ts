@@ -99,7 +99,6 @@ export async function prepareShuffle(
   const framing = asked.framing ?? firstHeader?.header.framing;
   requireWholeRecords(inputs, framing);
   const splitBy = asked.splitBy && withColumnNumber(asked.splitBy, firstHeader);
-  refuseNameless(splitBy, inputs);
   const request = { ...asked, seed: manifest?.seed ?? asked.seed, framing, splitBy };
   const gates = await gatesOf(inputs, deviceGates, signal);
   const outputGate = site.outputDirectory === undefined ? UNGATED : deviceGates.gateOf(site.outputDirectory, 'output');
@@ -162,15 +161,6 @@ function refuseToLose(outputs: readonly string[]): void {
   throw new UsageError(
     `the output would replace ${output}${andOthers(outputs)}, which lies in an input directory and would not be read; remove it first, or name an output elsewhere`,
     'ERR_OUTPUT_EXISTS',
-  );
-}
-
-/** Each stream has a header that tells the number of a column. */
-function refuseNameless(splitBy: ShuffleRequest['splitBy'], inputs: readonly Input[]): void {
-  if (splitBy?.selector.kind !== 'column' || typeof splitBy.selector.column === 'number') return;
-  if (inputs.every(({ kind }) => kind !== 'list')) return;
-  throw new UsageError(
-    `\`splitBy\` ${splitBy.selector.text}: records in memory have no header that names a column; give its number, as in csv:3`,
   );
 }
 

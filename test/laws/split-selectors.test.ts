@@ -130,7 +130,7 @@ describe('splits', () => {
     const settings = fc
       .tuple(tightSettings, fc.boolean())
       .map(([each, inline]) => ({ ...each, tuning: { ...each.tuning, inline } }));
-    const selectors = fc.constantFrom('csv:2', 'csv:site', '/^\\d+,"(.*)""/', '/^\\d+,"(?<site>[^"]*)/');
+    const selectors = fc.constantFrom('csv:2', 'csv:site', '/^\\d+,"(.*?)""/', '/^\\d+,"(?<site>[^"]*)/');
     const check = async (count: number, siteCount: number, splitBy: string, seed: string, each: Settings) => {
       const rows = Array.from({ length: count }, (_, i): Valued => {
         const site = `s${(i * i) % siteCount}`;
@@ -143,7 +143,7 @@ describe('splits', () => {
     };
     const [count, siteCount] = [fc.integer({ min: 2000, max: 6000 }), fc.integer({ min: 1, max: 300 })];
     await fc.assert(fc.asyncProperty(count, siteCount, selectors, fc.string(), settings, check), {
-      numRuns: atScale(2, 8, 300),
+      numRuns: atScale(2, 6, 200),
     });
   });
 });
@@ -229,5 +229,44 @@ describe('a record without a value', () => {
           /: byte 2 begins a record of 16777217 bytes; expected at most 16777216 where an/,
         ),
       });
+  });
+});
+
+describe('a selector that the records cannot have', () => {
+  const csv: ShuffleOptions['records'] = { by: 'csv' };
+  const header = { lines: 1 };
+
+  it.each<[string, Partial<ShuffleOptions>, RegExp]>([
+    ['key', {}, /^`splitBy` key: only samples of tar files have keys; give `records: \{ by: 'webdataset' \}`/],
+    ['key:/(a)/', { records: csv }, /only samples of tar files have keys/],
+    ['csv:2', {}, /^`splitBy` csv:2: only rows of CSV have such columns; give `records: \{ by: 'csv' \}`/],
+    ['csv:2', { records: { by: 'npy' } }, /only rows of CSV have such columns/],
+    ['tsv:2', { zeroTerminated: true }, /^`splitBy` tsv:2: only lines and rows of CSV have such columns/],
+    [
+      'csv:site',
+      { records: csv },
+      /^`splitBy` csv:site: a column has its name from the header; give `header.lines`, or/,
+    ],
+    ['csv:site', { records: csv, header: { bytes: 3 } }, /a column has its name from the header/],
+  ])('%s of %j is refused', async (splitBy, options, message) => {
+    const input = directory.path('in');
+    writeFileSync(input, 'id,site\n');
+    const done = shuffle({ inputs: [input], output: directory.path('out'), splits: SPLITS, splitBy, ...options });
+    await expect(done).rejects.toMatchObject({ code: 'ERR_OPTION', message: expect.stringMatching(message) });
+  });
+
+  it('works on records in memory', async () => {
+    const inputs = [{ records: ['1\ta\n', '2\ta\n', '3\ta\n'] }];
+    const { splits = [] } = await shuffle({ inputs, splits: SPLITS, splitBy: 'tsv:2', output: directory.path('out') });
+    expect(splits.map(({ records }) => records).sort()).toEqual([0, 0, 3]);
+  });
+
+  it('works on inputs without records', async () => {
+    writeFileSync(directory.path('in'), 'id,site');
+    const job = { records: csv, header, splits: SPLITS, output: directory.path('out'), force: true };
+    for (const splitBy of ['csv:site', 'csv:9', '/(x)/']) {
+      const { records, shards } = await shuffle({ ...job, inputs: [directory.path('in')], splitBy });
+      expect([records, shards.length]).toEqual([0, 3]);
+    }
   });
 });
