@@ -4,7 +4,7 @@
 //   place of the splits   bounds: where all splits but the first begin, u64, ascending | selector, as record-value.ts has it
 
 import { ENTRY_BYTES } from './entry';
-import { philoxBlock } from './philox';
+import { philoxLanes } from './philox';
 import { missingRecordOf, seekValues, valueHash } from './record-value';
 import { KEYS_PLACE, SPLITS_PLACE, scratchAt } from './scratch';
 
@@ -66,27 +66,52 @@ export function splitEntries(first: usize, count: u32): void {
 }
 
 function mapEntries(first: usize, count: u32): void {
-  const draw = scratchAt(KEYS_PLACE);
-  seekValues(selector);
+  const draws = scratchAt(KEYS_PLACE);
   const end = first + ((count as usize) << 4);
-  for (let entry = first; entry < end; entry += ENTRY_BYTES) {
-    const start = load<u32>(entry, 8) as usize;
-    const hash = valueHash(selector, start, start + (load<u32>(entry, 12) as usize));
-    philoxBlock(hash as u32, (hash >> 32) as u32, 0, 0, splitKey as u32, (splitKey >> 32) as u32, draw);
-    const place = load<u64>(draw);
-    let lowest: u64 = 0;
-    // 0 stands for 2^64, the end of the last range.
-    let behind: u64 = 0;
-    for (let i: u32 = 0; i < boundCount; i++) {
-      const bound = load<u64>(bounds + ((i as usize) << 3));
-      if (place < bound) {
-        behind = bound;
-        break;
-      }
-      lowest = bound;
+  seekValues(selector);
+  for (let entry = first; entry < end; entry += 4 * ENTRY_BYTES) {
+    philoxLanes(
+      hashOf(entry, end),
+      hashOf(entry + ENTRY_BYTES, end),
+      hashOf(entry + 2 * ENTRY_BYTES, end),
+      hashOf(entry + 3 * ENTRY_BYTES, end),
+      0,
+      0,
+      splitKey,
+      draws,
+    );
+    const lanesEnd = min<usize>(entry + 4 * ENTRY_BYTES, end);
+    for (let lane = entry; lane < lanesEnd; lane += ENTRY_BYTES) {
+      mapKey(lane, load<u64>(draws + ((lane - entry) >> 1)));
     }
-    const width = behind - lowest;
-    const key = load<u64>(entry);
-    store<u64>(entry, width == 0 ? key : lowest + highProduct(key, width));
   }
+}
+
+/** The hash of the value of the record of an entry; of one behind the last, nothing. */
+// @ts-ignore: decorator
+@inline
+function hashOf(entry: usize, end: usize): u64 {
+  if (entry >= end) return 0;
+  const start = load<u32>(entry, 8) as usize;
+  return valueHash(selector, start, start + (load<u32>(entry, 12) as usize));
+}
+
+/** Maps the key of an entry into the range of keys that holds the draw. */
+// @ts-ignore: decorator
+@inline
+function mapKey(entry: usize, draw: u64): void {
+  let lowest: u64 = 0;
+  // 0 stands for 2^64, the end of the last range.
+  let behind: u64 = 0;
+  for (let i: u32 = 0; i < boundCount; i++) {
+    const bound = load<u64>(bounds + ((i as usize) << 3));
+    if (draw < bound) {
+      behind = bound;
+      break;
+    }
+    lowest = bound;
+  }
+  const width = behind - lowest;
+  const key = load<u64>(entry);
+  store<u64>(entry, width == 0 ? key : lowest + highProduct(key, width));
 }
