@@ -36,10 +36,22 @@ export interface SplitField {
   readonly missing?: string | undefined;
 }
 
+/** The field whose values tell which records are equal. */
+export interface UniqueField {
+  /** For messages. */
+  readonly field: string;
+  /** As the kernel takes it. */
+  readonly path: Uint8Array;
+  /** The value of records without the field; absent: there must be none. */
+  readonly missing?: string | undefined;
+}
+
 /** The settings of tasks that read inputs. */
 export interface ReadSettings extends TaskSettings, RecordFormat {
   /** Absent: the key of a record does not depend on its content. */
   readonly splitField?: SplitField | undefined;
+  /** Absent: records are equal if all of their bytes are. */
+  readonly uniqueField?: UniqueField | undefined;
   /** Absent: the first bytes of an input decide. */
   readonly decompressProgram?: DecompressProgram;
   /** Whether igzip may decode gzip. Absent: `node:zlib` does. */
@@ -62,6 +74,8 @@ export interface PileSettings extends TaskSettings {
   readonly bufferBytes: number;
   /** Whether keys follow the content of records, and of equal records one is kept. Absent: no. */
   readonly unique?: boolean | undefined;
+  /** The field that they follow; absent: they follow all bytes. */
+  readonly uniqueField?: UniqueField | undefined;
 }
 
 /** How a task scatters copies of records: the piles of the copies, and the memory for them. */

@@ -123,6 +123,11 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
+    name: 'unique-by', value: 'FIELD', sets: 'uniqueBy',
+    help: 'of records with equal values of a JSON field, keep the first one in the order of the inputs: .url',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
     help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
     group: 'Output', commands: OUTPUT_WRITERS,
@@ -134,7 +139,7 @@ export const optionTable = [
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
-    help: 'the value of records without the field of --split-by', default: 'such a record is an error',
+    help: 'the value of records without the field of --split-by or --unique-by', default: 'such a record is an error',
     group: 'Output', commands: SHUFFLE,
   },
   {

@@ -2,6 +2,7 @@
  * Writes the manifest of a job, and compares it when a later attempt resumes the job. The manifest has everything that
  * decides the bytes of the output and the paths of files. Options that change only the speed may differ.
  */
+import type { UniqueField } from '../../workers/settings.js';
 import { InputError, UsageError } from '../errors.js';
 import { nameOfCompression } from '../formats/encoder-table.js';
 import { LINES } from '../formats/framing-table.js';
@@ -45,7 +46,7 @@ export async function describeShuffle(
     ...describeRecords(job),
     shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
     ...describeOutput(request, site),
-    splitBy: describeSplitField(request),
+    splitBy: describeField(request.splitField),
     removesJobDirectory,
     tempDirs: describeTempDirs(site),
     inputs: await noteInputs(inputs, isResumable, request.signal),
@@ -73,6 +74,7 @@ export async function describeWithoutInputs(
     weights: undefined,
     shareWeights: undefined,
     unique: undefined,
+    uniqueBy: undefined,
     ...describeOutput(request, site),
     splitBy: undefined,
     removesJobDirectory,
@@ -85,10 +87,11 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique'> {
-  const { decompressProgram, keys, mixWords, unique } = request;
+}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique' | 'uniqueBy'> {
+  const { decompressProgram, keys, mixWords, unique, uniqueField } = request;
   return {
     unique: unique || undefined,
+    uniqueBy: describeField(uniqueField),
     inputIds: describeInputIds(inputIds),
     keys: keys === 'position' ? undefined : keys,
     framing: nameOfFormat(request),
@@ -119,8 +122,9 @@ function describeOutput(
   };
 }
 
-function describeSplitField({ splitField }: Pick<ShuffleRequest, 'splitField'>): JobManifest['splitBy'] {
-  return splitField === undefined ? undefined : { field: splitField.field, missing: splitField.missing };
+/** A field that chooses splits, or tells which records are equal. */
+function describeField(selected: Pick<UniqueField, 'field' | 'missing'> | undefined): JobManifest['uniqueBy'] {
+  return selected === undefined ? undefined : { field: selected.field, missing: selected.missing };
 }
 
 /** Empty if they follow from the job directory. */
@@ -160,7 +164,8 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],
-    ['field of splits', manifest.splitBy ?? 'none', describeSplitField(request) ?? 'none'],
+    ['field of splits', manifest.splitBy ?? 'none', describeField(request.splitField) ?? 'none'],
+    ['field of equal records', manifest.uniqueBy ?? 'none', now.uniqueBy ?? 'none'],
     ['compression', manifest.compression, now.compression],
     ['output', manifest.output, now.output],
     ['list of temp directories', manifest.tempDirs, now.tempDirs],

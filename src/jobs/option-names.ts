@@ -34,6 +34,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   weights: true,
   mix: true,
   unique: true,
+  uniqueBy: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

@@ -175,6 +175,12 @@ export interface ShuffleOptions {
    */
   readonly unique?: boolean | undefined;
   /**
+   * Of records with equal values of a field, the first one is kept: in the order of the inputs, and in its input. A field is
+   * named as in `splitBy`, and values are equal as there. The order depends on the seed and the values. Cannot be combined with
+   * `unique`, `inputIds`, `splitBy` or samples of tar files. Default: none.
+   */
+  readonly uniqueBy?: string | undefined;
+  /**
    * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its own,
    * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */
@@ -184,7 +190,7 @@ export interface ShuffleOptions {
    * field in a record that is a JSON object, as in `.metadata.site`. Only with shares. Default: each record for itself.
    */
   readonly splitBy?: string | undefined;
-  /** The value of records that have no such field. Default: such a record is an error, ERR_FIELD_MISSING. */
+  /** The value of records that have no field of `splitBy` or `uniqueBy`. Default: such a record is an error, ERR_FIELD_MISSING. */
   readonly missing?: string | undefined;
   /** Default: one output, or one shard for each of `splits`. */
   readonly shards?: ShardRule | SplitShards | undefined;
@@ -297,7 +303,7 @@ export interface ShuffleReport {
   /** Of each weight or group, and of the inputs without one. Undefined without `weights` and `mix`, and as `leftOut`. */
   readonly groups: readonly GroupReport[] | undefined;
   /**
-   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique`, and if an earlier
+   * The records of the inputs that were dropped because an equal one is kept. Undefined without `unique` and `uniqueBy`, and if an earlier
    * attempt had written all of the output.
    */
   readonly duplicates: { readonly records: number; readonly bytes: number } | undefined;

@@ -3,6 +3,7 @@
  * parts it needs: reading inputs, writing an output, resuming, using the machine.
  */
 import { types } from 'node:util';
+import type { UniqueField } from '../../workers/settings.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
@@ -24,6 +25,7 @@ import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
 import { completeSplitField, type UnkeyedSplitField } from './split-field.js';
+import { completeUnique } from './unique-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -108,6 +110,8 @@ export interface ShuffleRequest
   readonly splitField: UnkeyedSplitField | undefined;
   /** Whether of equal records one is kept. */
   readonly unique: boolean;
+  /** The field whose values tell which records are equal; undefined: all bytes do. */
+  readonly uniqueField: UniqueField | undefined;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -125,12 +129,12 @@ const DEFAULT_TEMP_LEVEL = 1;
 /** @throws UsageError */
 export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
   requireKnownOptions('shuffle()', options, SHUFFLE_OPTIONS);
-  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false, unique = false } = options;
+  const { inputIds = 'ordinal', keys = 'position', seed, repeat = false } = options;
   requireInputIds(inputIds);
   // Callers without types may pass anything.
   if (keys !== 'position' && keys !== 'ordinal')
     throw new UsageError(`\`keys\` ${String(keys)}: expected 'position' or 'ordinal'`);
-  if (unique) requireUniqueWith(options);
+  const distinct = completeUnique(options);
   if (repeat) requireRepeatable(options);
   requireSeed(seed);
   const output = completeOutput(options);
@@ -152,7 +156,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
     repeat,
     splitField,
     ...mix,
-    unique,
+    ...distinct,
     seed: seed ?? drawSeed(),
     isSeedDrawn: seed === undefined,
     isProfiled: options.onProfile !== undefined,
@@ -186,27 +190,6 @@ function requireRepeatable({ repeat, headCount, splits, resume, jobDir, keepTemp
     throw new UsageError('an output of npy has an end: give `headCount` beside `repeat`');
   if (headCount !== undefined && headCount > MOST_DRAWS)
     throw new UsageError(`\`headCount\` is ${headCount}; expected at most ${MOST_DRAWS} with \`repeat\``);
-}
-
-/** @throws UsageError */
-function requireUniqueWith({ unique, inputIds, keys, weights, mix, records }: ShuffleOptions): void {
-  if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
-  if (inputIds !== undefined && inputIds !== 'ordinal')
-    throw new UsageError(
-      '`inputIds` does not go with `unique`: the order then follows from the content of records, wherever they come from',
-    );
-  if (keys === 'ordinal')
-    throw new UsageError(
-      '`keys` from ordinals do not go with `unique`: then the order follows from the content of records',
-    );
-  if (weights !== undefined || mix !== undefined)
-    throw new UsageError(
-      `\`${weights === undefined ? 'mix' : 'weights'}\` does not go with \`unique\`: of the copies that it makes, one would be kept`,
-    );
-  if (records?.by === 'webdataset')
-    throw new UsageError(
-      '`unique` does not go with samples of tar files: readers know samples by their keys, which must differ anyway',
-    );
 }
 
 export function completeTalk({

@@ -161,6 +161,7 @@ async function shuffleAt(
     framing: request.framing,
     tiesByBytes: inputIds !== undefined || request.unique,
     unique: request.unique,
+    uniqueField: request.uniqueField,
     hashesOutput: outlivesJob,
     rescatterTo: site.piles,
     isProfiled: request.isProfiled,

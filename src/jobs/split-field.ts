@@ -5,30 +5,28 @@ import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
 import { deriveSplitKey } from '../keys.js';
 import { MOST_SPLIT_FIELD_BYTES } from '../plan/arena-sizes.js';
 import { splitBounds } from '../plan/splits.js';
+import { requireMissingValue } from './missing-value.js';
 import type { ShuffleOptions } from './options.js';
 import type { SplitRequest } from './shard-options.js';
-
-/** What is left for a value beside the bytes that its hash reads behind it. */
-const MOST_MISSING_BYTES = 4096;
 
 /** Before the seed of the job is known. */
 export type UnkeyedSplitField = Omit<SplitField, 'key'>;
 
 /** @returns undefined without `splitBy`. @throws UsageError */
 export function completeSplitField(
-  { splitBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'missing'>,
+  { splitBy, uniqueBy, missing }: Pick<ShuffleOptions, 'splitBy' | 'uniqueBy' | 'missing'>,
   {
     splits,
     headCount,
   }: { readonly splits: readonly SplitRequest[] | undefined; readonly headCount: number | undefined },
 ): UnkeyedSplitField | undefined {
   if (splitBy === undefined) {
-    if (missing !== undefined) throw new UsageError('`missing` is about the field of `splitBy`: give both');
+    if (missing !== undefined && uniqueBy === undefined)
+      throw new UsageError('`missing` is about the field of `splitBy` or `uniqueBy`: give one of them');
     return undefined;
   }
   if (typeof splitBy !== 'string') throw new UsageError('`splitBy`: expected a string');
-  if (missing !== undefined && (typeof missing !== 'string' || Buffer.byteLength(missing) > MOST_MISSING_BYTES))
-    throw new UsageError(`\`missing\`: expected a string of at most ${MOST_MISSING_BYTES} bytes`);
+  requireMissingValue(missing);
   const path = encodeFieldPath(parseFieldPath(splitBy, '`splitBy`'));
   if (splits === undefined) throw new UsageError('`splitBy` chooses between splits: give `splits`');
   const rules = splits.map(({ rule }) => rule);

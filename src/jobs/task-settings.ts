@@ -34,7 +34,8 @@ export function scatterSettings(
     igzip,
     maxRecordBytes,
     unique,
-  }: InputRequest & Pick<ScatterSettings, 'unique'>,
+    uniqueField,
+  }: InputRequest & Pick<ScatterSettings, 'unique' | 'uniqueField'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -56,7 +57,7 @@ export function scatterSettings(
     memoryNeed,
     splitField,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueField };
 }
 
 export function shuffleSettings(
@@ -65,7 +66,10 @@ export function shuffleSettings(
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   held: HeldPiles | undefined,
-  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled'> & {
+  rest: Pick<
+    ShuffleSettings,
+    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueField' | 'hashesOutput' | 'isProfiled'
+  > & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {
@@ -80,8 +84,8 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo };
+  const { keyScale, framing, tiesByBytes, unique, uniqueField, hashesOutput, isProfiled, rescatterTo } = rest;
+  const order = { keyScale, framing, tiesByBytes, unique, uniqueField, hashesOutput, isProfiled, rescatterTo };
   return { ...piles, ...order, readBytes, outputBytes };
 }
 

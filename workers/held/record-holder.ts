@@ -15,7 +15,7 @@ import { HeldWindow } from './held-window.js';
 
 export interface HolderSettings
   extends HoldSettings,
-    Pick<ScatterSettings, 'maxRecordBytes' | 'splitField' | 'unique'> {}
+    Pick<ScatterSettings, 'maxRecordBytes' | 'splitField' | 'unique' | 'uniqueField'> {}
 
 export class RecordHolder implements RecordTaker {
   readonly kernel: Kernel;

@@ -71,6 +71,9 @@ export interface KernelFunctions extends FramingFunctions {
   droppedBytes(): bigint;
   droppedChecksum(): bigint;
   keyByContent(isOn: boolean): void;
+  equalByBytes(): void;
+  equalByField(pathBytes: number, allowsMissing: boolean, missingBytes: number): void;
+  recordWithoutValue(): number;
   keepAll(): void;
   keepUpTo(most: bigint, histogram: number): void;
   keyByPlace(): void;

@@ -25,6 +25,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     keyScale: job.keyScale ?? 1n,
     splitField: job.splitField,
     unique: job.unique,
+    uniqueField: job.uniqueField,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

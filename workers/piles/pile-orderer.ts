@@ -35,6 +35,7 @@ import type { ShuffleSettings } from '../settings.js';
 import { droppedBy } from './dropped.js';
 import { loadDistinct } from './load-distinct.js';
 import { foreignRecord, orderTables } from './order-tables.js';
+import { prepareEquality } from './prepare-equality.js';
 import type { Emit, OrderablePile, PileOrder } from './record-order.js';
 import { ScatterArena } from './scatter-arena.js';
 
@@ -59,7 +60,7 @@ export interface OrdererParts {
   readonly compressor: SegmentCompressor | undefined;
   readonly job: Pick<
     ShuffleSettings,
-    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique'
+    'layout' | 'keyScale' | 'bufferBytes' | 'readBytes' | 'outputBytes' | 'tiesByBytes' | 'rescatterTo' | 'unique' | 'uniqueField'
   >;
   readonly longestRecordBytes: number;
   readonly pileSets: readonly StoredPileSet[];
@@ -95,6 +96,7 @@ export class PileOrderer implements PileOrder {
       memory: () => this.bytes,
     };
     this.#storedAddress = layout.take(0, 4096);
+    prepareEquality(parts.arena.kernel, parts.job.uniqueField);
   }
 
   get #wasm(): KernelFunctions {
@@ -257,6 +259,7 @@ export class PileOrderer implements PileOrder {
         maxRecordBytes: windowBytes,
         keyScale,
         unique: job.unique === true && !subPiles.isTight,
+        uniqueField: job.uniqueField,
       });
       const { window } = scatterArena;
       const place = (byteLength: number) => {

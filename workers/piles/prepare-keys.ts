@@ -2,16 +2,18 @@
 import { MOST_SPLIT_FIELD_BYTES } from '../../src/plan/arena-sizes.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { ScatterSettings, SplitField } from '../settings.js';
+import { prepareEquality } from './prepare-equality.js';
 
 /** The weight of an input and its ordinals are told with its records. */
 export function prepareKeys(
   kernel: Kernel,
-  { splitField, unique = false }: Pick<ScatterSettings, 'splitField' | 'unique'>,
+  { splitField, unique = false, uniqueField }: Pick<ScatterSettings, 'splitField' | 'unique' | 'uniqueField'>,
 ): void {
   const { wasm } = kernel;
   wasm.keepAll();
   wasm.weigh(1, 0n);
   wasm.keyByContent(unique);
+  prepareEquality(kernel, uniqueField);
   if (splitField === undefined) wasm.splitByNone();
   else splitBy(kernel, splitField);
 }

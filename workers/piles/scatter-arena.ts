@@ -17,7 +17,7 @@ import { type Arena, ArenaLayout } from '../arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { ReadWindow } from '../read/read-window.js';
 import type { RecordTaker } from '../read/record-reader.js';
-import type { SplitField } from '../settings.js';
+import type { SplitField, UniqueField } from '../settings.js';
 import { droppedBy } from './dropped.js';
 import { HeadFilter, HISTOGRAM_BYTES } from './head-filter.js';
 import type { HeadLimit } from './head-limit.js';
@@ -38,6 +38,8 @@ export interface ScatterSizes {
   readonly splitField?: SplitField | undefined;
   /** Whether keys follow the content of records, and some of those that are equal to others may be dropped. Absent: no. */
   readonly unique?: boolean | undefined;
+  /** As in `PileSettings`. */
+  readonly uniqueField?: UniqueField | undefined;
 }
 
 /** Receives full buffers. */

@@ -373,14 +373,21 @@ export class RecordReader implements FramingKernel {
     this.#lastEnd = this.#position(window.recordStart);
   }
 
-  /** @throws InputError ERR_FIELD_MISSING for the first record without the field that chooses splits. */
+  /** @throws InputError ERR_FIELD_MISSING for the first record without a field that it must have. */
   #requireField(base: number, basePosition: number): void {
-    const { splitField } = this.#job;
-    const missing = splitField === undefined ? 0 : this.#taker.kernel.wasm.missingRecord() >>> 0;
-    if (splitField === undefined || missing === 0) return;
+    const { splitField, uniqueField } = this.#job;
+    const { wasm } = this.#taker.kernel;
+    if (splitField !== undefined) this.#requireNone(wasm.missingRecord(), splitField.field, base, basePosition);
+    if (uniqueField !== undefined) this.#requireNone(wasm.recordWithoutValue(), uniqueField.field, base, basePosition);
+  }
+
+  /** @param address of a record without the field; 0: there is none. */
+  #requireNone(address: number, field: string, base: number, basePosition: number): void {
+    const missing = address >>> 0;
+    if (missing === 0) return;
     throw new InputError(
       'ERR_FIELD_MISSING',
-      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${splitField.field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
+      `${inputName(this.#part.path)}: the record at byte ${basePosition + missing - base} has no field ${field}; expected a JSON object that has it, or give \`missing\` a value for such records`,
     );
   }
 

@@ -6,7 +6,8 @@
 // are loaded in slice order, so this is the order of (input ordinal, position). Where the order must not depend on how
 // the pile was loaded, the bytes of the records decide instead. Cost: two sequential passes over the entries, one random.
 
-import { areSame, countDropped } from './duplicates';
+import { countDropped } from './duplicates';
+import { compareRecords } from './equal-records';
 import { scaleToIndex } from './scatter';
 import { copyAndHash, recordHash } from './record-hash';
 import { HEADER_BYTES } from './stored-record';
@@ -158,7 +159,7 @@ export function orderWalked(): void {
 /** A mark in the byte length of a stored record that is dropped. No record is as long. */
 const DROPPED: u32 = 0x80000000;
 
-/** Compares two different entries as `comesAfter` does with `tiesByBytes`: below 0, above 0, or 0 if the records are equal. */
+/** Compares two different entries by key, then by what is equal in equal records: below 0, above 0, or 0 if they are equal. */
 function compareEntries(a: u64, b: u64): i32 {
   if (a >> 32 != b >> 32) return a > b ? 1 : -1;
   const storedA = a as u32 as usize;
@@ -166,10 +167,7 @@ function compareEntries(a: u64, b: u64): i32 {
   const placeA = load<u64>(storedA) * ownScale;
   const placeB = load<u64>(storedB) * ownScale;
   if (placeA != placeB) return placeA > placeB ? 1 : -1;
-  const byteLength = load<u32>(storedA, 8);
-  const isSame =
-    byteLength == load<u32>(storedB, 8) && areSame(storedA + HEADER_BYTES, storedB + HEADER_BYTES, byteLength);
-  return isSame ? 0 : compareBytes(storedA, storedB);
+  return compareRecords(storedA + HEADER_BYTES, load<u32>(storedA, 8), storedB + HEADER_BYTES, load<u32>(storedB, 8));
 }
 
 /**
@@ -195,8 +193,8 @@ function touchAlike(from: usize, end: usize): usize {
 }
 
 /**
- * Sorts the walked records by key, with ties by bytes. Of equal records it keeps one, and counts and marks the others as
- * dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal ones
+ * Sorts the walked records by key, with ties by the bytes of what is equal in equal records. Of these it keeps the one at the
+ * lowest address, the first in the order of the inputs, and counts and marks the others as dropped. Returns the number of records that stay. A dropped record is compared with no later one, so many equal ones
  * take no longer than many different ones.
  */
 export function orderDistinct(): u32 {

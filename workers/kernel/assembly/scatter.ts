@@ -12,11 +12,13 @@
 //
 //   recent table    slot of a key at recent + 16 * (key mod 2048): key u64 | address of the stored record u32 | flushes u32
 //
-// A record that is equal to one there is dropped at once. So many equal records take no more than one place a buffer.
+// A record that is equal to one there, which came before it in the order of the inputs, is dropped at once. So many equal
+// records take no more than one place a buffer.
 
 import { COPIES_TOGETHER, copyRounds, keyRecords, recordsTogether } from './copies';
-import { areSame, countDropped } from './duplicates';
+import { countDropped } from './duplicates';
 import { ENTRY_BYTES } from './entry';
+import { areEqual } from './equal-records';
 import { copyAndHash, recordHash } from './record-hash';
 import { ENTRIES_PLACE, HEADER_PLACE, scratchAt } from './scratch';
 import { HEADER_BYTES } from './stored-record';
@@ -49,7 +51,7 @@ function isRecent(slot: usize, tally: usize, key: u64, start: usize, byteLength:
   const stored = load<u32>(slot, 8) as usize;
   // No record is stored at address 0: the slot is empty.
   if (load<u64>(slot) != key || stored == 0 || load<u32>(slot, 12) != load<u32>(tally, 4)) return false;
-  return load<u32>(stored, 8) == byteLength && areSame(stored + HEADER_BYTES, start, byteLength);
+  return areEqual(stored + HEADER_BYTES, load<u32>(stored, 8), start, byteLength);
 }
 
 /**
@@ -114,13 +116,14 @@ function scatterRecord(key: u64, start: usize, byteLength: u32): void {
   const pile = scaleToIndex(key * keyScale, pileCount);
   const tally = tallies + ((pile as usize) << 5);
   const slot = recent + (((key & (RECENT_SLOTS - 1)) as usize) << 4);
+  // Of a dropped record, too: which ones are dropped here follows from the memory.
+  longest = max<u32>(longest, byteLength);
   if (recent != 0 && isRecent(slot, tally, key, start, byteLength)) {
     countDropped(start, byteLength);
     return;
   }
   store<u64>(tally, load<u64>(tally, 8) + 1, 8);
   store<u64>(tally, load<u64>(tally, 16) + (byteLength as u64), 16);
-  longest = max<u32>(longest, byteLength);
   const fill = load<u32>(tally);
   let hash: u64;
   if ((byteLength as u64) + (HEADER_BYTES as u64) < ((bufferBytes - fill) as u64)) {

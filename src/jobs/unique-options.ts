@@ -1,0 +1,60 @@
+/** Completes the options of a job that keeps one of equal records. */
+import type { UniqueField } from '../../workers/settings.js';
+import { UsageError } from '../errors.js';
+import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
+import { MOST_SPLIT_FIELD_BYTES } from '../plan/arena-sizes.js';
+import { MOST_MISSING_BYTES, requireMissingValue } from './missing-value.js';
+import type { ShuffleOptions } from './options.js';
+import type { ShuffleRequest } from './request.js';
+
+/** @throws UsageError */
+export function completeUnique(options: ShuffleOptions): Pick<ShuffleRequest, 'unique' | 'uniqueField'> {
+  const { unique = false, uniqueBy } = options;
+  if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
+  if (uniqueBy === undefined) {
+    if (unique) requireUniqueWith(options, 'unique', 'the content of records');
+    return { unique, uniqueField: undefined };
+  }
+  if (unique)
+    throw new UsageError('`unique` compares whole records and `uniqueBy` a field of them: give one of the two');
+  if (typeof uniqueBy !== 'string') throw new UsageError('`uniqueBy`: expected a string');
+  if (options.splitBy !== undefined)
+    throw new UsageError(
+      '`splitBy` does not go with `uniqueBy`: equal records could be in different splits; keep one of them first, and split that output',
+    );
+  requireUniqueWith(options, 'uniqueBy', 'the values of a field');
+  return { unique: true, uniqueField: completeField(uniqueBy, options.missing) };
+}
+
+function completeField(field: string, missing: string | undefined): UniqueField {
+  requireMissingValue(missing);
+  const path = encodeFieldPath(parseFieldPath(field, '`uniqueBy`'));
+  const mostBytes = MOST_SPLIT_FIELD_BYTES - MOST_MISSING_BYTES - 1;
+  if (path.byteLength > mostBytes)
+    throw new UsageError(`\`uniqueBy\` has ${path.byteLength} bytes; expected at most ${mostBytes}`);
+  return { field, path, missing };
+}
+
+/** @param source what the order follows from. @throws UsageError */
+function requireUniqueWith(
+  { inputIds, keys, weights, mix, records }: ShuffleOptions,
+  option: 'unique' | 'uniqueBy',
+  source: string,
+): void {
+  if (inputIds !== undefined && inputIds !== 'ordinal')
+    throw new UsageError(
+      `\`inputIds\` does not go with \`${option}\`: the order then follows from ${source}, wherever they come from`,
+    );
+  if (keys === 'ordinal')
+    throw new UsageError(
+      `\`keys\` from ordinals do not go with \`${option}\`: then the order follows from ${source}`,
+    );
+  if (weights !== undefined || mix !== undefined)
+    throw new UsageError(
+      `\`${weights === undefined ? 'mix' : 'weights'}\` does not go with \`${option}\`: of the copies that it makes, one would be kept`,
+    );
+  if (records?.by === 'webdataset')
+    throw new UsageError(
+      `\`${option}\` does not go with samples of tar files: readers know samples by their keys, which must differ anyway`,
+    );
+}
