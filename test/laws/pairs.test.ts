@@ -33,6 +33,13 @@ const MODES: Readonly<Record<string, Mode>> = {
       if (repeat !== true) expect(new Set(records).size).toBe(records.length);
     },
   },
+  uniqueBy: {
+    options: { uniqueBy: '.n' },
+    holds: (records, _, { repeat }) => {
+      const values = records.map((record) => JSON.parse(record).n);
+      if (repeat !== true) expect(new Set(values).size).toBe(values.length);
+    },
+  },
   splits: {
     options: { splits: SPLITS },
     holds: (records, { splits = [] }) => {
@@ -79,11 +86,18 @@ const REFUSED: ReadonlySet<string> = new Set([
   'headCount splitBy',
   'repeat splits',
   'repeat splitBy',
+  'unique uniqueBy',
   'unique weights',
   'unique lighter',
   'unique mix',
   'unique ordinals',
   'unique ids',
+  'uniqueBy splitBy',
+  'uniqueBy weights',
+  'uniqueBy lighter',
+  'uniqueBy mix',
+  'uniqueBy ordinals',
+  'uniqueBy ids',
   'splits weights',
   'weights lighter',
   'weights mix',
