@@ -76,6 +76,8 @@ export interface PileSettings extends TaskSettings {
   readonly unique?: boolean | undefined;
   /** The field that they follow; absent: they follow all bytes. */
   readonly uniqueField?: UniqueField | undefined;
+  /** Whether stored records tell where they come from; then all are stored. Absent: no. */
+  readonly keepsPlaces?: boolean | undefined;
 }
 
 /** How a task scatters copies of records: the piles of the copies, and the memory for them. */

@@ -45,6 +45,7 @@ export async function describeShuffle(
     seed: request.seed,
     ...describeRecords(job),
     shareWeights: request.shares && job.weighing && noteShareWeights(job.weighing),
+    duplicates: site.duplicates?.path,
     ...describeOutput(request, site),
     splitBy: describeField(request.splitField),
     removesJobDirectory,
@@ -75,6 +76,7 @@ export async function describeWithoutInputs(
     shareWeights: undefined,
     unique: undefined,
     uniqueBy: undefined,
+    duplicates: undefined,
     ...describeOutput(request, site),
     splitBy: undefined,
     removesJobDirectory,
@@ -87,7 +89,10 @@ export async function describeWithoutInputs(
 function describeRecords({
   request,
   inputIds,
-}: DescribedJob): Pick<JobManifest, 'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique' | 'uniqueBy'> {
+}: DescribedJob): Pick<
+  JobManifest,
+  'inputIds' | 'keys' | 'framing' | 'decompressProgram' | 'weights' | 'unique' | 'uniqueBy'
+> {
   const { decompressProgram, keys, mixWords, unique, uniqueField } = request;
   return {
     unique: unique || undefined,
@@ -161,6 +166,7 @@ export async function requireSameJob(manifest: JobManifest, job: DescribedJob, s
     ['number of records', manifest.headCount ?? 'all', now.headCount ?? 'all'],
     ['list of weights', manifest.weights ?? 'none', now.weights ?? 'none'],
     ['rule for equal records', keepsOf(manifest), keepsOf(now)],
+    ['file of duplicates', manifest.duplicates ?? 'none', site.duplicates?.path ?? 'none'],
     ['cut into shards', manifest.shards, now.shards],
     ['prefix', manifest.shardPrefix, now.shardPrefix],
     ['list of splits', manifest.splits ?? 'none', now.splits ?? 'none'],

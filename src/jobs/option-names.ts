@@ -35,6 +35,7 @@ export const SHUFFLE_OPTIONS: OptionNames<ShuffleOptions> = {
   mix: true,
   unique: true,
   uniqueBy: true,
+  duplicates: true,
   resume: true,
   jobDir: true,
   keepTemp: true,

@@ -181,6 +181,13 @@ export interface ShuffleOptions {
    */
   readonly uniqueBy?: string | undefined;
   /**
+   * A file that gets a line of JSON for each record that `unique` or `uniqueBy` drops, in the order of the inputs: where it
+   * comes from, where the record comes from that stays, and its text, or its bytes in base64 (docs/UNIQUE.md). It appears
+   * together with the output, on the same file system, and is compressed by its name. With it, records have at most 64 MiB, and
+   * the job cannot be resumed. Default: none.
+   */
+  readonly duplicates?: string | undefined;
+  /**
    * Cuts the order into splits: disjoint parts of the records, such as `train` and `validation`. Each has shards of its own,
    * `NAME-00007-of-00128.EXT`, all in the directory `output`. Default: one part.
    */

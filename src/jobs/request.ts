@@ -25,7 +25,7 @@ import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
 import { completeSplitField, type UnkeyedSplitField } from './split-field.js';
-import { completeUnique } from './unique-options.js';
+import { completeUnique, listable } from './unique-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -112,6 +112,8 @@ export interface ShuffleRequest
   readonly unique: boolean;
   /** The field whose values tell which records are equal; undefined: all bytes do. */
   readonly uniqueField: UniqueField | undefined;
+  /** The file that gets the dropped records; undefined: none does. */
+  readonly duplicates: string | undefined;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;
@@ -146,7 +148,7 @@ export function completeShuffle(options: ShuffleOptions): ShuffleRequest {
       `${mix.mixOption} does not go with \`keys\` from ordinals: those keep files aligned in which each record comes once`,
     );
   return {
-    ...completeInputs(options),
+    ...completeInputs(distinct.duplicates === undefined ? options : listable(options)),
     ...completeResume(options),
     ...output,
     ...completeMachine(options),

@@ -35,7 +35,8 @@ export function scatterSettings(
     maxRecordBytes,
     unique,
     uniqueField,
-  }: InputRequest & Pick<ScatterSettings, 'unique' | 'uniqueField'>,
+    keepsPlaces,
+  }: InputRequest & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -57,7 +58,7 @@ export function scatterSettings(
     memoryNeed,
     splitField,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueField };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueField, keepsPlaces };
 }
 
 export function shuffleSettings(
@@ -68,7 +69,7 @@ export function shuffleSettings(
   held: HeldPiles | undefined,
   rest: Pick<
     ShuffleSettings,
-    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueField' | 'hashesOutput' | 'isProfiled'
+    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueField' | 'keepsPlaces' | 'hashesOutput' | 'isProfiled'
   > & {
     readonly rescatterTo: RescatterTarget;
   },
@@ -84,8 +85,19 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, uniqueField, hashesOutput, isProfiled, rescatterTo } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, uniqueField, hashesOutput, isProfiled, rescatterTo };
+  const { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled, rescatterTo } =
+    rest;
+  const order = {
+    keyScale,
+    framing,
+    tiesByBytes,
+    unique,
+    uniqueField,
+    keepsPlaces,
+    hashesOutput,
+    isProfiled,
+    rescatterTo,
+  };
   return { ...piles, ...order, readBytes, outputBytes };
 }
 

@@ -2,13 +2,52 @@
 import type { UniqueField } from '../../workers/settings.js';
 import { UsageError } from '../errors.js';
 import { encodeFieldPath, parseFieldPath } from '../formats/selector.js';
+import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SPLIT_FIELD_BYTES } from '../plan/arena-sizes.js';
 import { MOST_MISSING_BYTES, requireMissingValue } from './missing-value.js';
 import type { ShuffleOptions } from './options.js';
 import type { ShuffleRequest } from './request.js';
 
+type UniqueRequest = Pick<ShuffleRequest, 'unique' | 'uniqueField' | 'duplicates'>;
+
+/** The longest record that fits a line of JSON: each of its bytes may take six characters, and a text has a limit. */
+const MOST_LISTED_RECORD_BYTES = 2 ** 26;
+
 /** @throws UsageError */
-export function completeUnique(options: ShuffleOptions): Pick<ShuffleRequest, 'unique' | 'uniqueField'> {
+export function completeUnique(options: ShuffleOptions): UniqueRequest {
+  const equal = completeEquality(options);
+  const { duplicates } = options;
+  if (duplicates !== undefined) requireListable(options, equal.unique);
+  return { ...equal, duplicates };
+}
+
+/** The same options, with the limit of records that can be listed. */
+export function listable(options: ShuffleOptions): ShuffleOptions {
+  return { ...options, maxRecordBytes: options.maxRecordBytes ?? MOST_LISTED_RECORD_BYTES };
+}
+
+/** @throws UsageError */
+function requireListable(options: ShuffleOptions, unique: boolean): void {
+  const { duplicates, repeat, resume, jobDir, keepTemp, output, maxRecordBytes = 0 } = options;
+  if (typeof duplicates !== 'string' || duplicates === '' || duplicates.includes('\0'))
+    throw new UsageError('`duplicates`: expected the path of a file');
+  if (!unique) throw new UsageError('`duplicates` lists what `unique` or `uniqueBy` drops: give one of them');
+  if (repeat === true)
+    throw new UsageError('`duplicates` does not go with `repeat`: list them by a job that writes each record once');
+  if (resume || jobDir !== undefined || keepTemp)
+    throw new UsageError('a job with `duplicates` cannot be resumed: leave out `resume`, `jobDir` and `keepTemp`');
+  if (duplicates === STANDARD_OUTPUT || output === undefined || output === STANDARD_OUTPUT)
+    throw new UsageError(
+      '`duplicates` appears together with the output, or not at all: name a file with each of `output` and `duplicates`',
+    );
+  if (maxRecordBytes > MOST_LISTED_RECORD_BYTES)
+    throw new UsageError(
+      `\`maxRecordBytes\` is ${maxRecordBytes}; expected at most ${MOST_LISTED_RECORD_BYTES} with \`duplicates\`, whose records are lines of JSON`,
+    );
+}
+
+/** @throws UsageError */
+function completeEquality(options: ShuffleOptions): Omit<UniqueRequest, 'duplicates'> {
   const { unique = false, uniqueBy } = options;
   if (typeof unique !== 'boolean') throw new UsageError('`unique`: expected true or false');
   if (uniqueBy === undefined) {
@@ -46,9 +85,7 @@ function requireUniqueWith(
       `\`inputIds\` does not go with \`${option}\`: the order then follows from ${source}, wherever they come from`,
     );
   if (keys === 'ordinal')
-    throw new UsageError(
-      `\`keys\` from ordinals do not go with \`${option}\`: then the order follows from ${source}`,
-    );
+    throw new UsageError(`\`keys\` from ordinals do not go with \`${option}\`: then the order follows from ${source}`);
   if (weights !== undefined || mix !== undefined)
     throw new UsageError(
       `\`${weights === undefined ? 'mix' : 'weights'}\` does not go with \`${option}\`: of the copies that it makes, one would be kept`,

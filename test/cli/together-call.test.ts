@@ -113,6 +113,7 @@ describe('the words of aligned files', () => {
     'missing',
     'unique',
     'unique-by',
+    'duplicates',
     'weight',
     'mix',
     'shard-bytes',

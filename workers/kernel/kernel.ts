@@ -66,6 +66,8 @@ export interface KernelFunctions extends FramingFunctions {
   undrawnRecords(): number;
   undrawnBytes(): bigint;
   longestDrawn(): number;
+  beginInput(ordinal: number): void;
+  keepPlaces(isOn: boolean): void;
   dropRecent(table: number): void;
   droppedRecords(): bigint;
   droppedBytes(): bigint;
@@ -140,6 +142,8 @@ export interface KernelFunctions extends FramingFunctions {
   walkedEnd(): number;
   orderWalked(): void;
   orderDistinct(): number;
+  droppedPairs(): number;
+  droppedPairCount(): number;
   compactStored(from: number, to: number): number;
   gather(index: number, endIndex: number, out: number, capacity: number, startLimit: bigint): number;
   gatherEvery(

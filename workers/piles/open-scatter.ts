@@ -26,6 +26,7 @@ export function openScatter(job: ScatterSettings, pileSetName: string, ramPool: 
     splitField: job.splitField,
     unique: job.unique,
     uniqueField: job.uniqueField,
+    keepsPlaces: job.keepsPlaces,
     headLimit: job.headLimit === undefined ? undefined : new HeadLimit(job.headLimit),
   });
   return { writer, scatterArena };

@@ -393,8 +393,9 @@ export class RecordReader implements FramingKernel {
 
   /** @returns the bytes of the longest record so far. */
   #hand(count: number, base: number, basePosition: number): number {
-    const { weight, inputKey, firstOrdinal } = this.#part;
+    const { weight, inputKey, firstOrdinal, inputOrdinal } = this.#part;
     const { wasm } = this.#taker.kernel;
+    wasm.beginInput(inputOrdinal);
     if (firstOrdinal === undefined) wasm.keyByPlace();
     else wasm.keyByOrdinal(BigInt(firstOrdinal + this.#taken));
     this.#taken += count;

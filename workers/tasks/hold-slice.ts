@@ -35,11 +35,15 @@ export async function holdSlice(task: HoldTask): Promise<HeldResult | ScatterRes
   const ramPool = await pileStateOf(job).ramPool;
   let scatter: OpenScatter | undefined;
   const { maxRecordBytes, splitField, unique, uniqueField } = job;
-  const holder = RecordHolder.open(memory, { ...hold, maxRecordBytes, splitField, unique, uniqueField }, (directory) => {
-    scatter = openScatter(job, pileSetName, ramPool);
-    scatterHeld(memory, hold, directory, scatter.scatterArena);
-    return scatter.scatterArena;
-  });
+  const holder = RecordHolder.open(
+    memory,
+    { ...hold, maxRecordBytes, splitField, unique, uniqueField },
+    (directory) => {
+      scatter = openScatter(job, pileSetName, ramPool);
+      scatterHeld(memory, hold, directory, scatter.scatterArena);
+      return scatter.scatterArena;
+    },
+  );
   if (holder === undefined) return scatterSlice({ job, parts, pileSetName });
   const read = async (): Promise<HeldResult | ScatterResult> => {
     const reading = await readSlice(parts, holder, readStateOf(job), job);

@@ -51,6 +51,8 @@ export {
   measuredByteLength,
   measureUpTo,
   compactStored,
+  droppedPairCount,
+  droppedPairs,
   orderChecksum,
   orderDistinct,
   orderWalked,
@@ -77,6 +79,7 @@ export {
   sequenceAddress,
 } from './scan';
 export { framingProblem, framingProblemValue, scanLengthPrefixed, scanTfrecords } from './scan-lengths';
-export { dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
+export { keepPlaces } from './stored-record';
+export { beginInput, dropRecent, longestRecord, prepareScatter, rescatterStored, scatterRecords } from './scatter';
 export { scratchByteLength, useScratch } from './scratch';
 export { addToHash, beginHash, hashOfPieces, recordHash } from './record-hash';
