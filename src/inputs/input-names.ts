@@ -11,6 +11,8 @@ export interface SharedInputNames {
   readonly ends: SharedArrayBuffer;
   /** Of each input, the sum of the bytes of those before it. */
   readonly starts: SharedArrayBuffer;
+  /** Of the longest one, as a JSON string. */
+  readonly longestBytes: number;
 }
 
 /** @param byteLengths decoded, of each input. */
@@ -21,6 +23,7 @@ export function shareInputNames(names: readonly string[], byteLengths: Float64Ar
     text: new SharedArrayBuffer(textBytes),
     ends: new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT * names.length),
     starts: new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT * names.length),
+    longestBytes: texts.reduce((most, { byteLength }) => Math.max(most, byteLength), 0),
   };
   const [text, ends, starts] = [
     Buffer.from(shared.text),

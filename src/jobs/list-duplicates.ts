@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Release } from '../cleanup.js';
+import { InputError } from '../errors.js';
 import { codecOfName, compressionOf } from '../formats/encoder-table.js';
 import { type SharedInputNames, shareInputNames } from '../inputs/input-names.js';
 import type { StagedOutput } from '../output/staged-output.js';
@@ -28,6 +29,8 @@ import { shuffleSettings } from './task-settings.js';
 const MOST_AROUND_BYTES = 128;
 /** A control character takes six characters of JSON. */
 const MOST_BYTES_A_BYTE = 6;
+/** The part of the memory for lines that are longer than those that usually wait together. */
+const LONG_LINES_SHARE = 1 / 2;
 /** Of a usual text. */
 const USUAL_BYTES_A_BYTE = 1.1;
 
@@ -62,8 +65,11 @@ export async function listDuplicates(job: ListingJob): Promise<ListedDuplicates>
     inputs.map(({ path }) => path),
     all.recordEnds,
   );
-  const memoryNeed = needOf(plan.memoryNeed, all, names, compression !== undefined);
-  const memory = planMemory(memoryNeed, tuning);
+  const longestLineBytes = longestLineOf(all.longestRecordBytes, names);
+  const need = needOf(plan.memoryNeed, all, names, compression !== undefined);
+  const { budgetBytes, workers } = need;
+  const windowBytes = Math.min(longestLineBytes, Math.floor((budgetBytes * LONG_LINES_SHARE) / workers));
+  const memory = planMemory({ ...need, budgetBytes: budgetBytes - workers * windowBytes }, tuning);
   const { pileCount, stripeCount, bufferBytes, readBytes } = memory;
   const ramPool = await openRamPool(memory.ramPoolBytes, plan.inline, threads.stop, releases);
   const layout = { pileCount, stripeCount, ...site.piles };
@@ -71,16 +77,25 @@ export async function listDuplicates(job: ListingJob): Promise<ListedDuplicates>
   // A place times this is its part of 2^64.
   const keyScale = 2n ** 64n / BigInt(Math.max(2, inputBytes));
   const { distinct, lines } = await listDropped(work, threads, {
-    lines: { layout, keyScale, ramPool, bufferBytes, readBytes, arenaBytes: memory.pass1ArenaBytes },
+    lines: {
+      layout,
+      keyScale,
+      ramPool,
+      bufferBytes,
+      readBytes: readBytes + windowBytes,
+      arenaBytes: memory.pass1ArenaBytes + windowBytes,
+    },
     names,
-    longestLineBytes: longestLineOf(all.longestRecordBytes, names),
+    longestLineBytes,
     linesAttempt: randomBytes(4).toString('hex'),
   });
   const write = async () => {
     const { control } = prepared;
-    const linePlan = { ...plan, memory, memoryNeed };
-    const memoryOfLines = { ramPool, startsAnew: true };
-    const second = await threadsOfPass2(threads, linePlan, memoryOfLines, lines, job.onProfile, releases);
+    const linePlan = { ...plan, memory, memoryNeed: need };
+    const started = threadsOfPass2(threads, linePlan, { ramPool, startsAnew: true }, lines, job.onProfile, releases);
+    const second = await started.catch((error: unknown) => {
+      throw isTooLong(error) ? lineTooLong(lines.longestRecordBytes) : error;
+    });
     control.restartTurns();
     const storage = { layout, ramPool, tempZstdLevel: request.tempZstdLevel };
     const settings = shuffleSettings(second.threads, linePlan, second.arenaBytes, storage, undefined, {
@@ -113,6 +128,17 @@ const LINES_AS_THEY_COME = {
   hashesOutput: false,
 } as const;
 
+function isTooLong(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'ERR_RECORD_TOO_LONG';
+}
+
+function lineTooLong(byteLength: number): InputError {
+  return new InputError(
+    'ERR_RECORD_TOO_LONG',
+    `the longest line of \`duplicates\` has ${byteLength} bytes and does not fit half of the memory budget; give more with \`memoryBytes\``,
+  );
+}
+
 function compressionOfName(path: string) {
   const codec = codecOfName(path);
   return codec === undefined ? undefined : compressionOf(codec);
@@ -143,6 +169,6 @@ function needOf(
   };
 }
 
-function longestLineOf(longestRecordBytes: number, { text }: SharedInputNames): number {
-  return MOST_BYTES_A_BYTE * longestRecordBytes + 2 * text.byteLength + MOST_AROUND_BYTES;
+function longestLineOf(longestRecordBytes: number, { longestBytes }: SharedInputNames): number {
+  return MOST_BYTES_A_BYTE * longestRecordBytes + 2 * longestBytes + MOST_AROUND_BYTES;
 }

@@ -29,7 +29,7 @@ export interface HeldOrdererParts {
   readonly tiesByBytes: boolean;
   /** Whether of equal records one is kept. */
   readonly unique: boolean;
-  readonly uniqueField: UniqueField | undefined;
+  readonly uniqueField?: UniqueField | undefined;
 }
 
 export class HeldOrderer implements PileOrder {
