@@ -3,7 +3,6 @@
  * parts it needs: reading inputs, writing an output, resuming, using the machine.
  */
 import { types } from 'node:util';
-import type { UniqueField } from '../../workers/settings.js';
 import { requireWhole, UsageError } from '../errors.js';
 import { type DecompressProgram, withoutCodecSuffix } from '../formats/codec-table.js';
 import { openZstdPacker } from '../formats/codecs/zstd-writer.js';
@@ -25,7 +24,7 @@ import type { ShuffleOptions } from './options.js';
 import { recordFormatOf } from './record-options.js';
 import { completeShards, type SplitRequest } from './shard-options.js';
 import { completeSplitField, type UnkeyedSplitField } from './split-field.js';
-import { completeUnique, listable } from './unique-options.js';
+import { completeUnique, listable, type UniqueRequest } from './unique-options.js';
 
 /** How a job reports to its caller, and how the caller stops it. */
 export interface TalkRequest {
@@ -100,7 +99,8 @@ export interface ShuffleRequest
     InputRequest,
     OutputRequest,
     ResumeRequest,
-    MixRequest {
+    MixRequest,
+    UniqueRequest {
   readonly inputIds: InputIdRule;
   readonly keys: KeyRule;
   readonly seed: string;
@@ -108,12 +108,6 @@ export interface ShuffleRequest
   readonly repeat: boolean;
   /** Undefined: no field chooses the splits of records. */
   readonly splitField: UnkeyedSplitField | undefined;
-  /** Whether of equal records one is kept. */
-  readonly unique: boolean;
-  /** The field whose values tell which records are equal; undefined: all bytes do. */
-  readonly uniqueField: UniqueField | undefined;
-  /** The file that gets the dropped records; undefined: none does. */
-  readonly duplicates: string | undefined;
   /** Whether the caller gave no seed. */
   readonly isSeedDrawn: boolean;
   readonly isProfiled: boolean;

@@ -6,9 +6,16 @@ import { STANDARD_OUTPUT } from '../output/output-target.js';
 import { MOST_SPLIT_FIELD_BYTES } from '../plan/arena-sizes.js';
 import { MOST_MISSING_BYTES, requireMissingValue } from './missing-value.js';
 import type { ShuffleOptions } from './options.js';
-import type { ShuffleRequest } from './request.js';
 
-type UniqueRequest = Pick<ShuffleRequest, 'unique' | 'uniqueField' | 'duplicates'>;
+/** Which records a job keeps. */
+export interface UniqueRequest {
+  /** Whether of equal records one is kept. */
+  readonly unique: boolean;
+  /** The field whose values tell which records are equal; undefined: all bytes do. */
+  readonly uniqueField: UniqueField | undefined;
+  /** The file that gets the dropped records; undefined: none does. */
+  readonly duplicates: string | undefined;
+}
 
 /** The longest record that fits a line of JSON: each of its bytes may take six characters, and a text has a limit. */
 const MOST_LISTED_RECORD_BYTES = 2 ** 26;

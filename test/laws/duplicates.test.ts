@@ -194,17 +194,16 @@ describe('duplicates', () => {
     const settings = { ...PLAIN, tuning: { inline: true } };
     const inputs = [Buffer.concat([long, Buffer.from('a\na\n'), long])];
     await expectListed({ inputs, settings: { ...settings, memoryBytes: 2 ** 28 } });
-    for (const memoryBytes of [2 ** 25, 2 ** 26])
-      await expect(expectListed({ inputs, settings: { ...settings, memoryBytes } })).rejects.toMatchObject({
-        code: 'ERR_RECORD_TOO_LONG',
-      });
+    await expect(expectListed({ inputs, settings: { ...settings, memoryBytes: 2 ** 20 } })).rejects.toMatchObject({
+      code: 'ERR_RECORD_TOO_LONG',
+    });
     rmSync(directory.path('temp'), { recursive: true });
     mkdirSync(directory.path('temp'));
     const path = directory.path('too-long');
     writeFileSync(path, Buffer.alloc(2 ** 26 + 1, 'x'));
-    const job = { inputs: [path], output: directory.path('out'), unique: true, duplicates: directory.path('d') };
+    const job = { inputs: [path], output: directory.path('out2'), unique: true, duplicates: directory.path('d') };
     await expect(shuffle(job)).rejects.toMatchObject({ code: 'ERR_RECORD_TOO_LONG' });
-    expect(existsSync(job.duplicates)).toBe(false);
+    expect([job.output, job.duplicates].filter((each) => existsSync(each))).toEqual([]);
   });
 
   it('of standard input are listed', async () => {
