@@ -2,10 +2,10 @@
  * The law of `uniqueBy`: of records with equal values of a field, the first one in the order of the inputs stays, in the order
  * of the values, for any settings. Values are compared by their characters or bytes, never by a hash alone.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ShardRule, type ShuffleOptions, shuffle } from '#src/index.js';
+import { type ShardRule, type ShuffleOptions, type ShuffleProgress, shuffle } from '#src/index.js';
 import { atScale } from '../fixtures/scale.js';
 import { useMemoryDirectory } from '../fixtures/temp-directory.js';
 import { recordHash } from '../workers/kernel/kernel-twin.js';
@@ -123,6 +123,33 @@ describe('records unique by a field', () => {
     const { report } = await shuffleToFile(directory, job);
     await expectFirst(job);
     expect(report.tempBytes).toBeLessThan(bytesOf(inputs) / 8);
+  });
+
+  it('are the same when the job is stopped and resumed, but not for another field', async () => {
+    const inputs = makeSkewed(4000, 500, 0.3);
+    const paths = inputs.map((_, i) => directory.path(`in-${i}`));
+    for (const [i, path] of paths.entries()) writeFileSync(path, inputs[i] ?? '');
+    const output = directory.path('resumed');
+    const job = {
+      inputs: paths,
+      output,
+      seed: 'r',
+      uniqueBy: '.meta.url',
+      resume: true,
+      workers: 1,
+      memoryBytes: 2 ** 26,
+    };
+    const tuning = { inline: true, pileCount: 4, bufferBytes: 700, sliceBytes: 20_000, keepInRam: false };
+    const stop = new AbortController();
+    const onProgress = ({ phase }: ShuffleProgress) => {
+      if (phase === 'shuffle') stop.abort();
+    };
+    await expect(shuffle({ ...job, signal: stop.signal, onProgress }, tuning)).rejects.toThrow();
+    await expect(shuffle({ ...job, uniqueBy: '.i' }, tuning)).rejects.toMatchObject({ code: 'ERR_JOB_DIFFERS' });
+    const report = await shuffle(job, tuning);
+    expect(report.resumed?.pileSets).toBeGreaterThan(1);
+    const expected = uniqueOrderBy(recordsIn(inputs), 'r', identityOf());
+    expect(readFileSync(output).equals(Buffer.concat(expected))).toBe(true);
   });
 
   it('stay where their values differ and have one hash', async () => {
