@@ -127,6 +127,16 @@ export const optionTable = [
     group: 'Output', commands: SHUFFLE,
   },
   {
+    name: 'unique-by', value: 'FIELD', sets: 'uniqueBy',
+    help: 'of records with equal values of a JSON field, keep the first one in the order of the inputs: .url',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
+    name: 'duplicates', value: 'FILE', sets: 'duplicates', parse: parsePath,
+    help: 'write the records that --unique or --unique-by drops, and where they come from, as JSON lines',
+    group: 'Output', commands: SHUFFLE,
+  },
+  {
     name: 'split', value: 'PARTS', sets: 'splits', parse: parseSplits,
     help: 'write splits into one directory: train=0.98,validation=0.02, or validation=10000,train=rest',
     group: 'Output', commands: OUTPUT_WRITERS,
@@ -138,7 +148,7 @@ export const optionTable = [
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
-    help: 'the value of records in which --split-by finds none', default: 'such a record is an error',
+    help: 'the value of records in which --split-by or --unique-by finds none', default: 'such a record is an error',
     group: 'Output', commands: SHUFFLE,
   },
   {

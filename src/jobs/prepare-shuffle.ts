@@ -16,12 +16,13 @@ import type { Tuning } from '../plan/memory-plan.js';
 import { memoryForDecoder } from '../plan/pass2-memory.js';
 import { countInputs } from './count-inputs.js';
 import { findShortages, needsAtSite, requireSpace, warnOfMemoryDisks } from './disk-space.js';
+import { placeOfDuplicates } from './duplicates-place.js';
 import { type EarlierAttempt, findStart, hasWorkOnDisk, type StartedFiles } from './earlier-attempt.js';
 import type { JobScope } from './job.js';
 import { requireSameJob } from './job-description.js';
 import type { ShuffleOptions } from './options.js';
 import { completeShuffle, prefixesOf, type ShuffleRequest } from './request.js';
-import { chooseSite, type JobSite, type StreamSite } from './site.js';
+import { chooseSite, type FilesSite, type JobSite, type StreamSite } from './site.js';
 import { SpaceWatch } from './space-watch.js';
 import { warnOfOtherShards } from './split-report.js';
 import { requireTempDirs, TempDisks } from './temp-disks.js';
@@ -73,7 +74,9 @@ export async function prepareShuffle(
   requireTempDirs(chosen.tempDirs, chosen.tempChoice);
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
-  const site = chosen.kind === 'files' ? { ...chosen, start: await findStart(asked, chosen) } : chosen;
+  const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
+  const start = async (files: FilesSite) => findStart({ ...asked, mayResume: duplicates === undefined }, files);
+  const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
   const earlier = found !== undefined && hasWorkOnDisk(found) ? found : undefined;
@@ -84,6 +87,7 @@ export async function prepareShuffle(
     refuseToLose(listed.outputs);
     const inputPaths = listed.inputs.map((input) => input.path);
     requireReplaceable(site.output, asked.output ?? '', inputPaths);
+    if (duplicates !== undefined) requireReplaceable(duplicates, asked.duplicates ?? '', inputPaths);
     warnOfOtherShards(asked, site.output);
   }
   const [output] = listed.outputs;

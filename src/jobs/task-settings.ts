@@ -34,7 +34,9 @@ export function scatterSettings(
     igzip,
     maxRecordBytes,
     unique,
-  }: InputRequest & Pick<ScatterSettings, 'unique'>,
+    uniqueField,
+    keepsPlaces,
+  }: InputRequest & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
@@ -56,7 +58,7 @@ export function scatterSettings(
     memoryNeed,
     splitBy,
   };
-  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique };
+  return { ...read, layout, ramPool, tempZstdLevel, bufferBytes, keepsPileSets, unique, uniqueField, keepsPlaces };
 }
 
 export function shuffleSettings(
@@ -65,7 +67,10 @@ export function shuffleSettings(
   arenaBytes: number,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   held: HeldPiles | undefined,
-  rest: Pick<ShuffleSettings, 'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'hashesOutput' | 'isProfiled'> & {
+  rest: Pick<
+    ShuffleSettings,
+    'keyScale' | 'framing' | 'tiesByBytes' | 'unique' | 'uniqueField' | 'keepsPlaces' | 'hashesOutput' | 'isProfiled'
+  > & {
     readonly rescatterTo: RescatterTarget;
   },
 ): ShuffleSettings {
@@ -80,8 +85,19 @@ export function shuffleSettings(
     tempZstdLevel,
     bufferBytes,
   };
-  const { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo } = rest;
-  const order = { keyScale, framing, tiesByBytes, unique, hashesOutput, isProfiled, rescatterTo };
+  const { keyScale, framing, tiesByBytes, unique, uniqueField, keepsPlaces, hashesOutput, isProfiled, rescatterTo } =
+    rest;
+  const order = {
+    keyScale,
+    framing,
+    tiesByBytes,
+    unique,
+    uniqueField,
+    keepsPlaces,
+    hashesOutput,
+    isProfiled,
+    rescatterTo,
+  };
   return { ...piles, ...order, readBytes, outputBytes };
 }
 

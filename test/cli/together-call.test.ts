@@ -103,6 +103,8 @@ describe('the words of aligned files', () => {
     profile: 'f',
     'split-by': '.a',
     missing: 'x',
+    'unique-by': '.u',
+    duplicates: 'd',
   };
   const REFUSED = new Set([
     'repeat',
@@ -110,6 +112,8 @@ describe('the words of aligned files', () => {
     'split-by',
     'missing',
     'unique',
+    'unique-by',
+    'duplicates',
     'weight',
     'mix',
     'shard-bytes',
