@@ -22,6 +22,7 @@ type Loader<Name extends CommandName> = () => Promise<{ readonly command: Comman
 /** Each command is loaded when it is called. The main command is nearly always the one. */
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
   append: () => import('./commands/append.js'),
+  'check-shuffled': () => import('./commands/check-shuffled.js'),
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),
   index: () => import('./commands/index-file.js'),

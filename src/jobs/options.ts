@@ -376,6 +376,7 @@ export interface JobProfile {
       | 'measure-parts'
       | 'note'
       | 'read-back'
+      | 'sample-records'
       | 'scatter'
       | 'scatter-held'
       | 'tally-records'
