@@ -3,12 +3,10 @@
  *
  *     drift        whether windows differ from each other, at all scales from one window to half of the data
  *     neighbours   whether the records inside windows are in random order
- *     structure    whether records are of kinds at all, so that an order by kind could be seen
  *
  * Pure.
  */
 import {
-  drawsOf,
   identityOrder,
   type NullDistribution,
   nullDistribution,
@@ -51,33 +49,35 @@ export function seesDrift(matrix: SampleMatrix, distribution: NullDistribution, 
 
 /** Of each scale, for each family. */
 function driftOf(matrix: SampleMatrix, order: Uint32Array): readonly number[] {
-  const { columnCount } = matrix;
-  let sums = windowSums(matrix, order);
-  let blocks = sums.length / columnCount;
-  let windows: number[] = Array.from({ length: blocks }, () => 1);
+  const { columnCount, families } = matrix;
+  const sums = windowSums(matrix, order);
+  const sizes = new Float64Array(sums.length / columnCount).fill(1);
   const statistics: number[] = [];
-  while (blocks >= 2) {
-    for (const { from, to } of matrix.families) {
+  for (let count = sizes.length; count >= 2; count = Math.ceil(count / 2)) {
+    for (const { from, to } of families) {
       let statistic = 0;
-      for (let block = 0; block < blocks; block++) {
+      for (let block = 0; block < count; block++) {
         let squares = 0;
-        for (let column = from; column < to; column++) squares += (sums[block * columnCount + column] ?? 0) ** 2;
-        statistic += squares / (windows[block] ?? 1);
+        for (let i = block * columnCount + from; i < block * columnCount + to; i++) squares += (sums[i] ?? 0) ** 2;
+        statistic += squares / (sizes[block] ?? 1);
       }
       statistics.push(statistic);
     }
-    const halved = Math.ceil(blocks / 2);
-    const merged = new Float64Array(halved * columnCount);
-    for (let i = 0; i < sums.length; i++) {
-      const block = Math.floor(i / columnCount);
-      const at = (block >> 1) * columnCount + (i % columnCount);
-      merged[at] = (merged[at] ?? 0) + (sums[i] ?? 0);
-    }
-    windows = Array.from({ length: halved }, (_, i) => (windows[2 * i] ?? 0) + (windows[2 * i + 1] ?? 0));
-    sums = merged;
-    blocks = halved;
+    joinPairs(sums, sizes, count, columnCount);
   }
   return statistics;
+}
+
+/** Adds up each two blocks; the last of an odd number stays alone. */
+function joinPairs(sums: Float64Array, sizes: Float64Array, count: number, columnCount: number): void {
+  for (let one = 0, joined = 0; one < count; one += 2, joined++) {
+    const hasOther = one + 1 < count;
+    sizes[joined] = (sizes[one] ?? 0) + (hasOther ? (sizes[one + 1] ?? 0) : 0);
+    for (let i = 0; i < columnCount; i++) {
+      const other = hasOther ? (sums[(one + 1) * columnCount + i] ?? 0) : 0;
+      sums[joined * columnCount + i] = (sums[one * columnCount + i] ?? 0) + other;
+    }
+  }
 }
 
 export function windowSums({ values, columnCount, rowCount }: SampleMatrix, order: Uint32Array): Float64Array {
@@ -104,48 +104,69 @@ export function testNeighbours(matrix: SampleMatrix): OrderTest {
   return { ...result, families: familyTails(matrix, result) };
 }
 
-const LEAST_BLOCK = 4;
+const SMALLEST_BLOCK = 4;
+const BLOCKS_OF_WINDOW = WINDOW_RECORDS / SMALLEST_BLOCK;
+/** Blocks of 4, 8, 16 and 32 records. */
+const BLOCK_SIZES = 4;
 
 function neighboursOf(
   { values, columnCount, rowCount, families }: SampleMatrix,
   order: Uint32Array,
 ): readonly number[] {
   const products = new Float64Array(columnCount);
-  const levels = [4, 8, 16, 32];
-  const squares = levels.map(() => new Float64Array(columnCount));
-  const blocks = levels.map(() => new Float64Array(columnCount));
-  for (let i = 0; i < rowCount; i++) {
-    const row = (order[i] ?? 0) * columnCount;
-    const before = i % WINDOW_RECORDS === 0 ? -1 : (order[i - 1] ?? 0) * columnCount;
-    for (let column = 0; column < columnCount; column++) {
-      const value = values[row + column] ?? 0;
-      if (before >= 0) products[column] = (products[column] ?? 0) + value * (values[before + column] ?? 0);
-      const smallest = blocks[0];
-      if (smallest !== undefined) smallest[column] = (smallest[column] ?? 0) + value;
+  const squares = Array.from({ length: BLOCK_SIZES }, () => new Float64Array(columnCount));
+  const blocks = new Float64Array(BLOCKS_OF_WINDOW * columnCount);
+  for (let first = 0; first < rowCount; first += WINDOW_RECORDS) {
+    for (let block = 0; block < BLOCKS_OF_WINDOW; block++) {
+      const at = first + block * SMALLEST_BLOCK;
+      const [a, b, c, d] = [at, at + 1, at + 2, at + 3].map((i) => (order[i] ?? 0) * columnCount);
+      addBlock(values, columnCount, [a ?? 0, b ?? 0, c ?? 0, d ?? 0], products, blocks, block * columnCount);
+      // The pair that joins this block to the one before.
+      if (block > 0) addProducts(values, columnCount, (order[at - 1] ?? 0) * columnCount, a ?? 0, products);
     }
-    if ((i + 1) % LEAST_BLOCK === 0) closeBlocks(i + 1, levels, blocks, squares);
+    for (let size = 0, count = BLOCKS_OF_WINDOW; size < BLOCK_SIZES; size++, count /= 2) {
+      const square = squares[size];
+      if (square !== undefined) addSquares(blocks, columnCount, count, square);
+    }
   }
   const sumOf = (columns: Float64Array, { from, to }: Family) =>
     columns.subarray(from, to).reduce((sum, value) => sum + value, 0);
   return [products, ...squares].flatMap((columns) => families.map((family) => sumOf(columns, family)));
 }
 
-/** Adds the squares of the blocks that end here, and the blocks to those that they are halves of. */
-function closeBlocks(
-  end: number,
-  levels: readonly number[],
-  blocks: readonly Float64Array[],
-  squares: readonly Float64Array[],
+/** Adds the products of the neighbours among four rows, and stores their sum. */
+function addBlock(
+  values: Float32Array,
+  columnCount: number,
+  [a, b, c, d]: readonly [number, number, number, number],
+  products: Float64Array,
+  blocks: Float64Array,
+  block: number,
 ): void {
-  for (const [level, records] of levels.entries()) {
-    if (end % records !== 0) return;
-    const [block, square, larger] = [blocks[level], squares[level], blocks[level + 1]];
-    if (block === undefined || square === undefined) return;
-    for (let column = 0; column < block.length; column++) {
-      const sum = block[column] ?? 0;
-      square[column] = (square[column] ?? 0) + sum * sum;
-      if (larger !== undefined) larger[column] = (larger[column] ?? 0) + sum;
-      block[column] = 0;
+  for (let i = 0; i < columnCount; i++) {
+    const first = values[a + i] ?? 0;
+    const second = values[b + i] ?? 0;
+    const third = values[c + i] ?? 0;
+    const fourth = values[d + i] ?? 0;
+    products[i] = (products[i] ?? 0) + first * second + second * third + third * fourth;
+    blocks[block + i] = first + second + third + fourth;
+  }
+}
+
+function addProducts(values: Float32Array, columnCount: number, a: number, b: number, products: Float64Array): void {
+  for (let i = 0; i < columnCount; i++) {
+    products[i] = (products[i] ?? 0) + (values[a + i] ?? 0) * (values[b + i] ?? 0);
+  }
+}
+
+/** Adds the squares of `count` blocks, and joins each two of them. */
+function addSquares(blocks: Float64Array, columnCount: number, count: number, squares: Float64Array): void {
+  for (let pair = 0; pair < count / 2; pair++) {
+    for (let i = 0; i < columnCount; i++) {
+      const one = blocks[2 * pair * columnCount + i] ?? 0;
+      const other = blocks[(2 * pair + 1) * columnCount + i] ?? 0;
+      squares[i] = (squares[i] ?? 0) + one * one + other * other;
+      blocks[pair * columnCount + i] = one + other;
     }
   }
 }
@@ -180,64 +201,6 @@ function familyTails({ families }: SampleMatrix, { tails }: TestResult): readonl
     const own = tails.filter((_, i) => i % families.length === family);
     return { name, probability: Math.min(1, own.length * Math.min(1, ...own)) };
   });
-}
-
-/** Rows that are enough to see kinds of records. */
-const STRUCTURE_ROWS = 4096;
-const STRUCTURE_ORDERS = 49;
-const STRUCTURE_STRATA = 32;
-/** Standard deviations beyond which words are said to go together. */
-const LEAST_STRUCTURE = 8;
-
-/**
- * Whether the words of records go together more than if each were there by itself: then there are kinds of records. The
- * columns are put into random orders, each by itself, among records of about the same number of words.
- * @param wordCounts of each row.
- */
-export function hasKinds({ values, columnCount, rowCount, families }: SampleMatrix, wordCounts: Float64Array): boolean {
-  const words = families.find(({ name }) => name === 'words');
-  if (words === undefined) return false;
-  const step = Math.max(1, Math.floor(rowCount / STRUCTURE_ROWS));
-  const rows = Array.from({ length: Math.floor(rowCount / step) }, (_, i) => i * step);
-  rows.sort((a, b) => (wordCounts[a] ?? 0) - (wordCounts[b] ?? 0));
-  const columns = Array.from({ length: words.to - words.from }, (_, i) =>
-    Float64Array.from(rows, (row) => values[row * columnCount + words.from + i] ?? 0),
-  );
-  const draw = drawsOf(2);
-  const observed = jointVariance(columns);
-  const drawn = Array.from({ length: STRUCTURE_ORDERS }, () => {
-    for (const column of columns) shuffleInStrata(column, draw);
-    return jointVariance(columns);
-  });
-  const mean = drawn.reduce((sum, value) => sum + value, 0) / drawn.length;
-  const deviation = Math.sqrt(drawn.reduce((sum, value) => sum + (value - mean) ** 2, 0) / drawn.length);
-  return deviation > 0 && (observed - mean) / deviation > LEAST_STRUCTURE;
-}
-
-function shuffleInStrata(column: Float64Array, draw: () => number): void {
-  for (let stratum = 0; stratum < STRUCTURE_STRATA; stratum++) {
-    const from = Math.floor((stratum * column.length) / STRUCTURE_STRATA);
-    const to = Math.floor(((stratum + 1) * column.length) / STRUCTURE_STRATA);
-    for (let i = to - 1; i > from; i--) {
-      const j = from + Math.floor(draw() * (i - from + 1));
-      const kept = column[i] ?? 0;
-      column[i] = column[j] ?? 0;
-      column[j] = kept;
-    }
-  }
-}
-
-/** The sum of the squares of all correlations of two columns, but for a factor. */
-function jointVariance(columns: readonly Float64Array[]): number {
-  let sum = 0;
-  for (const [i, one] of columns.entries()) {
-    for (const other of columns.slice(i + 1)) {
-      let product = 0;
-      for (let row = 0; row < one.length; row++) product += (one[row] ?? 0) * (other[row] ?? 0);
-      sum += product * product;
-    }
-  }
-  return sum;
 }
 
 /**

@@ -4,7 +4,6 @@
 import {
   bufferOrder,
   type FamilyTail,
-  hasKinds,
   mainDirection,
   seesDrift,
   spanOf,
@@ -13,15 +12,8 @@ import {
   WINDOW_RECORDS,
 } from './order-tests.js';
 import { drawsOf } from './permutation-test.js';
-import {
-  type Family,
-  matrixOf,
-  ranksOf,
-  type SampledRecords,
-  type SampleMatrix,
-  similarity,
-  WORDS_OF_RECORD,
-} from './record-sample.js';
+import { findKinds } from './record-kinds.js';
+import { type Family, matrixOf, ranksOf, type SampledRecords, type SampleMatrix, similarity } from './record-sample.js';
 
 /**
  * `shuffled`: nothing shows that the order is not random, and something would. `nothing-to-see`: nothing shows it, and
@@ -90,9 +82,11 @@ export function judgeOrder(sample: SampledRecords, recordCount: number): OrderRe
   const { distribution, ...drift } = testDrift(matrix);
   const neighbours = testNeighbours(matrix);
   const ids = idsOf(sample, matrix.rowCount, recordCount);
-  const byWords = hasKinds(matrix, wordCountsOf(sample));
+  const isOrdered = neighbours.isSeen || drift.isSeen;
+  // What is seen shows that there is something to see.
+  const kinds = isOrdered ? undefined : findKinds(sample);
   const hasField = matrix.families.some(({ name }) => name === 'field');
-  const hasStructure = ids !== undefined || byWords || hasField;
+  const hasStructure = isOrdered || ids !== undefined || kinds !== undefined || hasField;
   const verdict = neighbours.isSeen
     ? 'not-shuffled'
     : drift.isSeen
@@ -100,10 +94,8 @@ export function judgeOrder(sample: SampledRecords, recordCount: number): OrderRe
       : hasStructure
         ? 'shuffled'
         : 'nothing-to-see';
-  const isOrdered = verdict === 'not-shuffled' || verdict === 'locally-shuffled';
   const travel = ids && travelOf(ids);
-  const words = matrix.families.find(({ name }) => name === 'words');
-  const sorted = ids ?? (byWords && words !== undefined ? mainDirection(matrix, words) : undefined);
+  const sorted = ids ?? kinds;
   return {
     verdict,
     sampledRecords: matrix.rowCount,
@@ -140,14 +132,6 @@ function tooFew(sampledRecords: number): OrderReport {
 
 function reportOf({ isSeen, probability, families }: OrderTestReport): OrderTestReport {
   return { isSeen, probability, families };
-}
-
-function wordCountsOf({ count, words }: SampledRecords): Float64Array {
-  return Float64Array.from({ length: count }, (_, row) =>
-    words
-      .subarray(row * WORDS_OF_RECORD, (row + 1) * WORDS_OF_RECORD)
-      .reduce((sum, word) => sum + (word === 0 ? 0 : 1), 0),
-  );
 }
 
 /** Parts of records that must have a number, and of numbers that must differ. */

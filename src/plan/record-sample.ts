@@ -39,8 +39,7 @@ export interface SampleMatrix {
   readonly families: readonly Family[];
 }
 
-/** Words and values of fields go to so many columns by their hashes. */
-const HASHED_COLUMNS = 16;
+const WORD_COLUMNS = 16;
 const FIELD_COLUMNS = 8;
 /** A word in more of the records tells nothing of their kind. */
 const COMMON_WORD = 0.5;
@@ -58,7 +57,7 @@ export function matrixOf(sample: SampledRecords): SampleMatrix {
         columnOf(count, (i) => sample.byteKinds[BYTE_KINDS * i + kind] ?? 0),
       ),
     ],
-    ['words', wordColumns(sample)],
+    ['words', wordColumns(sample, WORD_COLUMNS)],
     ['alphabet', [ranksOfTexts(sample.beginnings)]],
   ];
   if (sample.numbers.some((number) => !Number.isNaN(number))) groups.push(['number', [ranksOf(sample.numbers)]]);
@@ -107,10 +106,11 @@ function rankedBy(count: number, rows: number[], compare: (a: number, b: number)
   return ranks;
 }
 
-function wordColumns({ count, words }: SampledRecords): Float64Array[] {
+/** Which words a record has: each adds 1 to a column, or takes 1 away, by its hash. */
+function wordColumns({ count, words }: SampledRecords, columnCount: number): Float64Array[] {
   const recordsOf = new Map<number, number>();
   for (const word of words) if (word !== 0) recordsOf.set(word, (recordsOf.get(word) ?? 0) + 1);
-  const columns = Array.from({ length: HASHED_COLUMNS }, () => new Float64Array(count));
+  const columns = Array.from({ length: columnCount }, () => new Float64Array(count));
   for (let row = 0; row < count; row++) {
     for (let i = 0; i < WORDS_OF_RECORD; i++) {
       const word = words[row * WORDS_OF_RECORD + i] ?? 0;

@@ -114,7 +114,11 @@ describe('a refused call', () => {
     [2, /unknown option '--seed'/, ['out', '--against', 'in', '--seed', '1']],
     [3, /the input nowhere does not exist/, ['nowhere', '--against', 'in']],
     [3, /the input nowhere does not exist/, ['out', '--against', 'nowhere']],
-    [3, /begins a record of 6 bytes at the end of the input; expected 13/, ['out', '--record-size', '13', '--against', 'in']],
+    [
+      3,
+      /begins a record of 6 bytes at the end of the input; expected 13/,
+      ['out', '--record-size', '13', '--against', 'in'],
+    ],
   ])('exits with %i: %s', async (exitCode, message, argv) => {
     const refused = await run(...argv);
     expect(refused).toMatchObject({ exitCode, stdout: Buffer.of() });

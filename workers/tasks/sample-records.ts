@@ -64,7 +64,7 @@ export async function sampleRecords({ job, part, windows, field, id }: SampleTas
   return { sample: inColumns(described), windowRecords, records, bytes };
 }
 
-interface DescribedRecord {
+export interface DescribedRecord {
   readonly byteLength: number;
   readonly byteKinds: readonly number[];
   readonly words: readonly number[];
@@ -122,7 +122,7 @@ class SampleTaker implements RecordTaker {
 }
 
 /** @param bytes the first of the record. */
-function describeRecord(
+export function describeRecord(
   bytes: Uint8Array,
   byteLength: number,
   field: FieldPath | undefined,
@@ -209,7 +209,7 @@ function hashOfValue(value: unknown): number {
   return mixed(hash);
 }
 
-function inColumns(records: readonly DescribedRecord[]): SampledRecords {
+export function inColumns(records: readonly DescribedRecord[]): SampledRecords {
   const count = records.length;
   const byteKinds = new Float32Array(count * BYTE_KINDS);
   const words = new Uint32Array(count * WORDS_OF_RECORD);
