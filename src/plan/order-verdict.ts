@@ -83,8 +83,8 @@ export function judgeOrder(sample: SampledRecords, recordCount: number): OrderRe
   const neighbours = testNeighbours(matrix);
   const ids = idsOf(sample, matrix.rowCount, recordCount);
   const isOrdered = neighbours.isSeen || drift.isSeen;
-  // What is seen shows that there is something to see.
-  const kinds = isOrdered ? undefined : findKinds(sample);
+  // What is seen, or ids, show that there is something to see.
+  const kinds = isOrdered || ids !== undefined ? undefined : findKinds(sample);
   const hasField = matrix.families.some(({ name }) => name === 'field');
   const hasStructure = isOrdered || ids !== undefined || kinds !== undefined || hasField;
   const verdict = neighbours.isSeen

@@ -20,7 +20,7 @@ const LEAST_DISTANCE = 8;
 const RAREST = 0.005;
 const MOST_COMMON = 0.5;
 const LEAST_ROWS = 5;
-const ROUNDS = 12;
+const ROUNDS = 8;
 
 /** @returns undefined: there are no kinds; else a number for each record, which is alike in records of one kind. */
 export function findKinds(sample: SampledRecords): Float64Array | undefined {

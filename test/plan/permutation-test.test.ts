@@ -37,11 +37,8 @@ describe('draws', () => {
   it('put a part of an order into random order', () => {
     const order = identityOrder(100);
     shuffleRange(order, 20, 80, drawsOf(3));
-    expect([...order.subarray(0, 20), ...order.subarray(80)]).toEqual(
-      identityOrder(100)
-        .filter((i) => i < 20 || i >= 80)
-        .reduce<number[]>((all, i) => [...all, i], []),
-    );
+    const rest = [...order.subarray(0, 20), ...order.subarray(80)];
+    expect(rest).toEqual([...identityOrder(100).filter((i) => i < 20 || i >= 80)]);
     expect(order.toSorted()).toEqual(identityOrder(100));
     expect(order).not.toEqual(identityOrder(100));
   });
