@@ -17,6 +17,7 @@ export {
   VerificationError,
 } from './errors.js';
 export { appendToStore } from './jobs/append.js';
+export { type CheckOptions, type CheckReport, checkShuffled } from './jobs/check-shuffled.js';
 export { indexFile } from './jobs/index-file.js';
 export { type InspectOptions, inspectStore, type StoreReport } from './jobs/inspect-store.js';
 export type {
@@ -77,6 +78,8 @@ export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
 export type { Tuning } from './plan/memory-plan.js';
+export type { FamilyTail } from './plan/order-tests.js';
+export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';
 export type { JobPhase, PhaseCost } from './plan/phase-costs.js';
 export type { ShardRule } from './plan/shard-cuts.js';
 export type { SplitRule } from './plan/splits.js';

@@ -6,6 +6,7 @@ export const commandSummaries = {
   shuffle: 'Puts the records of many files into one uniformly random order.',
   append: 'Adds inputs to a pile store, all of them or none.',
   completion: 'Prints the script for completion in bash, zsh or fish.',
+  'check-shuffled': 'Looks whether the records of files are in random order.',
   expire: 'Removes old generations from a pile store.',
   gc: 'Deletes files that a pile store no longer needs.',
   index: 'Writes an index, to read the records of a file in any order.',

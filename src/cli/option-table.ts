@@ -83,10 +83,11 @@ const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
 const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
 const LIST_READERS = ['shuffle', 'append'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'pile', 'verify'] as const;
-const FRAMERS = ['shuffle', 'append', 'index', 'pile', 'verify'] as const;
-const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store', 'verify'] as const;
-const REPORTERS = ['inspect', 'verify'] as const;
+const CHECKERS = ['check-shuffled', 'verify'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'pile', ...CHECKERS] as const;
+const FRAMERS = ['shuffle', 'append', 'index', 'pile', ...CHECKERS] as const;
+const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
+const REPORTERS = ['inspect', ...CHECKERS] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
 
@@ -339,6 +340,16 @@ export const optionTable = [
     group: 'Epochs', commands: STREAM,
   },
 
+  {
+    name: 'field', value: 'FIELD', sets: 'field',
+    help: 'also look whether the values of a JSON field are spread evenly: .source',
+    group: 'Records', commands: ['check-shuffled'],
+  },
+  {
+    name: 'id', value: 'FIELD', sets: 'id',
+    help: 'the JSON field of a number by which records were in order: .id', default: 'the first number in a record',
+    group: 'Records', commands: ['check-shuffled'],
+  },
   {
     name: 'zero-terminated', short: 'z', sets: 'zeroTerminated', choice: 'records',
     help: 'records end in NUL instead of newline, in inputs and output',

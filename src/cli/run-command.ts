@@ -23,6 +23,7 @@ type Loader<Name extends CommandName> = () => Promise<{ readonly command: Comman
 const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name> } = {
   append: () => import('./commands/append.js'),
   completion: () => import('./commands/completion.js'),
+  'check-shuffled': () => import('./commands/check-shuffled.js'),
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),
   index: () => import('./commands/index-file.js'),

@@ -391,6 +391,7 @@ export interface JobProfile {
       | 'measure-parts'
       | 'note'
       | 'read-back'
+      | 'sample-records'
       | 'scatter'
       | 'scatter-held'
       | 'tally-records'

@@ -24,7 +24,7 @@ Every option of \`pileshuf\`. ${GENERATED}
     introduction: `# The other commands and their options
 
 Every command for checks, pile stores and indexes, and every option with the commands that take it.
-[VERIFY.md](VERIFY.md) describes the checks.
+[VERIFY.md](VERIFY.md) and [CHECK-SHUFFLED.md](CHECK-SHUFFLED.md) describe the checks.
 ${GENERATED}
 [COMMANDS.md](COMMANDS.md) has the main command.
 `,
