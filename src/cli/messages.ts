@@ -7,7 +7,7 @@
 import { PileshufError } from '../errors.js';
 import type { StopSignal } from './exit-code.js';
 import { nameFlags } from './option-table.js';
-import type { MessageStream } from './progress-displays.js';
+import type { MessageStream } from './progress.js';
 import type { ResumeAdvice, ResumeAdviser } from './resume-command.js';
 import { jsonLine, oneLine } from './visible-text.js';
 

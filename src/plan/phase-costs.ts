@@ -29,11 +29,11 @@ interface OutputSizes {
   readonly isDurable: boolean;
 }
 
-/** Measured on text: to inflate a byte takes about as long as to read and write two. */
-const DECODING = 4;
-const ENCODING = { gzip: 20, zstd: 8 };
-/** The system has written most of the output by then. */
-const MAKING_DURABLE = 0.3;
+/** Measured on text: to inflate a byte takes a little longer than to read and write one. */
+const DECODING = 2.5;
+const ENCODING = { gzip: 40, zstd: 8 };
+/** The system has written nearly all of the output by then. */
+const MAKING_DURABLE = 0.1;
 
 /** A shuffle: pass 1 reads inputs and writes piles, pass 2 reads piles and writes the output. */
 export function costsOfShuffle(sizes: ShuffleSizes): readonly PhaseCost[] {
