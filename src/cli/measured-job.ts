@@ -43,7 +43,10 @@ export class JobMeter {
 }
 
 /** `pass` is null in a phase that is no pass over the records. */
-export function passOf({ phase, phases }: {
+export function passOf({
+  phase,
+  phases,
+}: {
   readonly phase: ShuffleProgress['phase'] | null;
   readonly phases: ShuffleProgress['phases'];
 }): { readonly pass: number | null; readonly passes: number } {

@@ -3,7 +3,7 @@
  *
  *     [====--------]  30%  48 s left  pass 1 of 2  1.20 GB of 2.40 GB
  *     210 MB/s now  195 MB/s mean  memory 612 MB of 1.07 GB
- *     vda reads 105 MB/s, writes 103 MB/s, 3 of 8 calls
+ *     vda reads 105 MB/s, writes 103 MB/s, 3.2 of 8 calls
  *
  * Each line has several forms. The terminal gets the fullest that fits; of the shortest, what comes last is left out.
  */
@@ -37,7 +37,7 @@ export function logLine(state: JobState): string {
 
 function longJob(state: JobState): string[] {
   const percent = percentDone(state);
-  if (percent === undefined) return [nameOfPhase(state), ...amount(state)];
+  if (percent === undefined) return shortJob(state);
   const filled = Math.floor((percent / 100) * BAR_COLUMNS);
   const drawing = '='.repeat(filled) + '-'.repeat(BAR_COLUMNS - filled);
   return [`[${drawing}] ${inPercent(percent)}`, ...timeLeft(state), nameOfPhase(state), ...amount(state)];
@@ -45,7 +45,12 @@ function longJob(state: JobState): string[] {
 
 function shortJob(state: JobState): string[] {
   const percent = percentDone(state);
-  return [...(percent === undefined ? [] : [inPercent(percent)]), ...timeLeft(state), nameOfPhase(state), ...amount(state)];
+  return [
+    ...(percent === undefined ? [] : [inPercent(percent)]),
+    ...timeLeft(state),
+    nameOfPhase(state),
+    ...amount(state),
+  ];
 }
 
 function longPace(state: JobState): string[] {
@@ -71,12 +76,16 @@ function disksLine(disks: readonly DiskRate[], room: number): string {
 
 function longDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
   const [read, written] = [readBytesPerSecond, writtenBytesPerSecond].map((rate) => `${formatBytes(rate)}/s`);
-  return `${shownName(name)} reads ${read}, writes ${written}, ${Math.round(meanCalls)} of ${callLimit} calls`;
+  return `${shownName(name)} reads ${read}, writes ${written}, ${callsOf(meanCalls)} of ${callLimit} calls`;
 }
 
 function shortDisk({ name, readBytesPerSecond, writtenBytesPerSecond, meanCalls, callLimit }: DiskRate): string {
   const [read, written] = [readBytesPerSecond, writtenBytesPerSecond].map((rate) => `${formatBytes(rate)}/s`);
-  return `${shownName(name)} r ${read} w ${written} ${Math.round(meanCalls)}/${callLimit}`;
+  return `${shownName(name)} r ${read} w ${written} ${callsOf(meanCalls)}/${callLimit}`;
+}
+
+function callsOf(mean: number): string {
+  return mean.toFixed(mean < 9.95 ? 1 : 0);
 }
 
 function shownName(name: string): string {

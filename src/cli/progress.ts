@@ -33,7 +33,7 @@ export interface Reporter {
   readonly warning: (line: string) => void;
   /** What a person at the terminal may not know; neither logs nor programs get it. */
   readonly hint: (line: string) => void;
-  /** Loads what must be there before the first report. */
+  /** Resolves when no code of a display is being loaded. What shows the first report is loaded now. */
   ready(): Promise<void>;
   /** Tells at once how far the job is. `quiet` silences this, too, as `status=none` does for dd. */
   status(): Promise<void>;
@@ -117,7 +117,8 @@ export function createReporter(
       if (event.atSeconds >= showsFromSeconds) void loadOnce();
     },
     async ready() {
-      if (way === 'events' && !quiet) await loadOnce();
+      if (way === 'events' && !quiet) void loadOnce();
+      await loading;
     },
     async status() {
       if (quiet) return;

@@ -8,6 +8,8 @@ import { estimateJob, JobEstimator } from '#src/cli/job-estimate.js';
 import { RateMeter } from '#src/cli/progress-rate.js';
 import type { JobPhase, ShuffleProgress } from '#src/index.js';
 
+/** What an estimate does not look at. */
+const REST = { disks: [], memory: { residentBytes: 0, budgetBytes: undefined } } as const;
 const PHASES: readonly JobPhase[] = ['scatter', 'shuffle', 'commit'];
 
 interface SimulatedJob {
@@ -38,6 +40,7 @@ function eventsOf({ seconds, costs, resumed = 0 }: SimulatedJob): ShuffleProgres
       bytesTotal,
       phaseSeconds: (whole * step) / count,
       phases,
+      ...REST,
     }));
   });
 }
