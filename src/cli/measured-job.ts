@@ -1,5 +1,6 @@
 /**
- * All that a display of progress shows, measured from the reports of the library: the whole job, its phase, its disks.
+ * What a display of progress is, and all that it shows, measured from the reports of the library: the whole job, its phase,
+ * its disks.
  */
 
 import type { ShuffleProgress } from '../jobs/options.js';
@@ -18,6 +19,12 @@ export interface JobState extends MeasuredProgress, JobEstimate {
   /** Since the command began. */
   readonly jobSeconds: number;
   readonly disks: readonly DiskRate[];
+}
+
+export interface ProgressDisplay {
+  show(state: JobState, nowSeconds: number): void;
+  /** Erases what is drawn on the screen; a later `show` draws it again. */
+  stepAside(): void;
 }
 
 export class JobMeter {

@@ -3,10 +3,10 @@
  * pace, so `show` may be called as often as the library likes. They are loaded when there is something to show.
  */
 
-import type { JobState } from './measured-job.js';
-import type { MessageStream, ProgressDisplay } from './progress.js';
+import type { JobState, ProgressDisplay } from './measured-job.js';
 import { logLine, viewLines } from './progress-view.js';
 import { formatWholeSeconds } from './quantity.js';
+import type { MessageStream } from './standard-streams.js';
 
 const viewEverySeconds = 0.2;
 const lineEverySeconds = 30;

@@ -3,8 +3,8 @@
  * of a pipe) is null. They are loaded when they are asked for.
  */
 
-import { type JobState, passOf } from './measured-job.js';
-import type { MessageStream, ProgressDisplay } from './progress.js';
+import { type JobState, type ProgressDisplay, passOf } from './measured-job.js';
+import type { MessageStream } from './standard-streams.js';
 import { jsonLine } from './visible-text.js';
 
 const eventEverySeconds = 1;

@@ -9,24 +9,12 @@
 
 import type { ShuffleProgress } from '../jobs/options.js';
 import type { StopSignal } from './exit-code.js';
-import type { JobMeter, JobState, TimedProgress } from './measured-job.js';
+import type { JobMeter, JobState, ProgressDisplay, TimedProgress } from './measured-job.js';
 import { jsonMessages, textMessages } from './messages.js';
 import type { ResumeAdviser } from './resume-command.js';
-
-/** Standard error, or its stand-in. */
-export type MessageStream = NodeJS.WritableStream & {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  readonly rows?: number;
-};
+import type { MessageStream } from './standard-streams.js';
 
 export type ProgressStyle = 'auto' | 'bar' | 'plain' | 'json' | 'none';
-
-export interface ProgressDisplay {
-  show(state: JobState, nowSeconds: number): void;
-  /** Erases what is drawn on the screen; a later `show` draws it again. */
-  stepAside(): void;
-}
 
 export interface Reporter {
   readonly progress: (progress: ShuffleProgress) => void;

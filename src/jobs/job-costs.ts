@@ -53,7 +53,13 @@ export function expectStoreShuffle(job: CostlyOutput & { readonly plan: WorkPlan
 
 function costsAt({ request, site, plan, isCounted }: CostlyShuffle, sizes: InputSizes): readonly PhaseCost[] {
   const isHeld = plan?.memory.hold !== undefined;
-  return costsOfShuffle({ ...sizes, isCounted, isHeld, codec: request.compression?.codec, isDurable: site.kind === 'files' });
+  return costsOfShuffle({
+    ...sizes,
+    isCounted,
+    isHeld,
+    codec: request.compression?.codec,
+    isDurable: site.kind === 'files',
+  });
 }
 
 function expectedSizes(inputs: readonly Input[], { inputBytes, memoryNeed }: ScatterPlan): InputSizes {

@@ -25,10 +25,10 @@ import {
 class PlayedStream extends Writable {
   readonly isTTY: boolean;
   columns: number;
-  rows: number | undefined;
+  rows: number;
   text = '';
 
-  constructor(isTTY: boolean, columns: number, rows: number | undefined) {
+  constructor(isTTY: boolean, columns: number, rows: number) {
     super({ decodeStrings: false });
     this.isTTY = isTTY;
     this.columns = columns;
@@ -45,7 +45,7 @@ class PlayedStream extends Writable {
   }
 }
 
-function play(options: Partial<ReporterOptions>, isTTY = false, columns = 80, rows?: number) {
+function play(options: Partial<ReporterOptions>, isTTY = false, columns = 80, rows = 24) {
   const stream = new PlayedStream(isTTY, columns, rows);
   const clock = { seconds: 50 };
   const reporter = createReporter(options, stream, () => clock.seconds);
@@ -275,7 +275,7 @@ describe('the live view', () => {
   const erased = '\r\x1b[J';
 
   /** Has the view drawn, which is not before half a second. */
-  async function playUntilDrawn(options: Partial<ReporterOptions> = {}, columns = 80, rows?: number) {
+  async function playUntilDrawn(options: Partial<ReporterOptions> = {}, columns = 80, rows = 24) {
     vi.stubEnv('TERM', 'xterm');
     const played = play(options, true, columns, rows);
     await reportAt(played, 0.4, scatter(12e8, 8));
