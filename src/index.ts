@@ -23,6 +23,7 @@ export { type InspectOptions, inspectStore, type StoreReport } from './jobs/insp
 export type {
   AppendOptions,
   AppendReport,
+  DiskProgress,
   GroupReport,
   HeaderKind,
   IndexOptions,

@@ -522,7 +522,7 @@ export const optionTable = [
 
   {
     name: 'progress', value: 'STYLE', sets: 'progress', ...oneOf('auto', 'bar', 'plain', 'json', 'none'),
-    help: 'auto, bar, plain, json or none; auto draws no bar while records go to a pipe or terminal',
+    help: 'auto, bar, plain, json or none (docs/PROGRESS.md); auto draws no bar while records go to a pipe or terminal',
     default: 'auto',
     group: 'Progress', commands: TALKERS,
   },

@@ -16,6 +16,7 @@ import { createReporter, type ReporterOptions } from './progress.js';
 import { resumeAdviser } from './resume-command.js';
 import { helpText } from './shuf/help-text.js';
 import { mayReachTerminal, openStandardError, printToStandardOutput } from './standard-streams.js';
+import { watchStatusSignal } from './status-signal.js';
 
 type Loader<Name extends CommandName> = () => Promise<{ readonly command: CommandDefinition<Name> }>;
 
@@ -44,6 +45,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   const stderr = openStandardError();
   let reporter = createReporter({ style: asksForJson(argv) ? 'json' : 'none' }, stderr);
   const interruption = watchSignals(() => reporter.close());
+  const ignoreStatusSignal = watchStatusSignal(() => void reporter.status());
   const signal = interruption.abortSignal;
   try {
     if (argv[0] === 'help' && argv[1] === 'shuf' && argv.length === 2) {
@@ -65,6 +67,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       { style, quiet, adviseResume, sharesTerminal: writesRecords(command.name) && mayReachTerminal(output) },
       stderr,
     );
+    await reporter.ready();
     await command.run({ ...parsed, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
@@ -73,6 +76,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
   } finally {
     reporter.close();
     interruption.release();
+    ignoreStatusSignal();
   }
 }
 

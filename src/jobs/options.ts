@@ -60,6 +60,26 @@ export interface ShuffleProgress {
   readonly member?: { readonly number: number; readonly of: number } | undefined;
   /** All phases of the job, in their order, with what each is expected to cost in relation to the others. */
   readonly phases: readonly PhaseCost[];
+  /** The disks and network file systems that the job works on; none that lies in memory. */
+  readonly disks: readonly DiskProgress[];
+  readonly memory: {
+    /** Of the whole process, as the system counts it. */
+    readonly residentBytes: number;
+    /** What the job plans with: `memoryBytes` or its default. Undefined for a job that plans with none. */
+    readonly budgetBytes: number | undefined;
+  };
+}
+
+/** What a job does on a disk. Bytes count from its start, or from that of its member; the page cache may have taken them. */
+export interface DiskProgress {
+  /** As the system calls it: `nvme0n1`, `server:/export`. A name may hold any characters. */
+  readonly name: string;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  /** Large reads and writes at this moment. */
+  readonly callsUnderWay: number;
+  /** The most at one time: by the class of the disk, or by `ioLimits`. A job on one thread has no limit. */
+  readonly callLimit: number;
 }
 
 /** A weight of inputs. */

@@ -40,6 +40,7 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly site: StreamSite | StartedFiles;
   /** Undefined: the job starts anew. */
   readonly earlier: EarlierAttempt | undefined;
+  readonly deviceGates: DeviceGates;
   readonly disks: TempDisks;
   readonly outputGate: GateNumber;
   readonly plan: ShufflePlan;
@@ -147,6 +148,7 @@ export async function prepareShuffle(
     isCounted: grouped.shared !== undefined && inputsToRead.length > 0 && earlier?.manifest.shareWeights === undefined,
     site,
     earlier,
+    deviceGates,
     disks,
     outputGate,
     plan,

@@ -75,7 +75,10 @@ export async function shuffleCounted(
     const { request, control } = prepared;
     const stop = new JobStop(control, request.signal);
     scope.releases.push(() => stop.release());
-    const progress = new JobProgress(control, stop, request.onProgress, expectShuffle(prepared));
+    const progress = new JobProgress(control, stop, request.onProgress, expectShuffle(prepared), {
+      gates: prepared.deviceGates,
+      budgetBytes: request.memoryBytes,
+    });
     const site = await openSite(prepared, scope);
     const journal = prepared.earlier?.journal;
     if (site.kind === 'files' && journal !== undefined)

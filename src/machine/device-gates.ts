@@ -8,9 +8,12 @@ import { fileCalls } from '../io/file-calls.js';
 import { type FileRole, ioError, reasonOf } from '../io/io-error.js';
 import { type GateNumber, UNGATED } from '../job-control.js';
 import { type Device, describeDevice, isAnonymousDevice } from './devices.js';
+import type { Disk } from './disks.js';
 
 export class DeviceGates {
   readonly permits: number[] = [];
+  /** The device of each gate. */
+  readonly devices: Disk[] = [];
   readonly #gateOfDevice = new Map<string, GateNumber>();
   readonly #limitOfDevice = new Map<string, number>();
   readonly #deviceOfPlace = new Map<string, Device>();
@@ -38,6 +41,7 @@ export class DeviceGates {
     if (gate === undefined) {
       const permits = this.#limitOfDevice.get(device.id) ?? device.ioLimit;
       gate = Number.isFinite(permits) ? this.permits.push(permits) - 1 : UNGATED;
+      if (gate !== UNGATED) this.devices.push(device);
       this.#gateOfDevice.set(device.id, gate);
     }
     return gate;

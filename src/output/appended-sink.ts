@@ -210,6 +210,7 @@ export class AppendedSink implements OutputSink {
     } else {
       const file = this.#openFile(shard, target);
       await control.duringAsync(target.gate, () => writeAt(file, bytes, 0, bytes.byteLength, this.#end));
+      control.countMoved(target.gate, 'written', bytes.byteLength);
     }
     const position = this.#end;
     this.#end += bytes.byteLength;
