@@ -20,7 +20,8 @@ export function plus(a: Expected, b: Expected): Expected {
   return { least: a.least + b.least, expected: a.expected + b.expected, most: a.most + b.most };
 }
 
-/** Whole numbers that are not closer together. */
+/** Whole numbers that are not closer together, but for what a computer makes of fractions. */
 export function wholeNumbers({ least, expected, most }: Expected): Expected {
-  return { least: Math.floor(least), expected: Math.round(expected), most: Math.ceil(most) };
+  const slack = 1e-6 + 1e-12 * Math.abs(most);
+  return { least: Math.floor(least + slack), expected: Math.round(expected), most: Math.max(0, Math.ceil(most - slack)) };
 }

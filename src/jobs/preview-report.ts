@@ -127,7 +127,7 @@ export interface PreviewedPass {
 }
 
 export interface Advice {
-  readonly about: 'input' | 'decoder' | 'disk' | 'levels' | 'memory' | 'open files' | 'workers';
+  readonly about: 'input' | 'decoder' | 'disk' | 'levels' | 'memory' | 'open files';
   /** One line. */
   readonly text: string;
 }

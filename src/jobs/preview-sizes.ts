@@ -64,12 +64,12 @@ export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes |
   const estimate = estimateInputs(inputs, framing, deriveDrawSeed(seed));
   const { read, made } = weighEstimate(estimate, weighing?.weights);
   const sample = await sampleRecords(inputs, framing, deriveDrawSeed(seed), signal);
-  const perByte = sample.whole === undefined ? sample.perByte : exactly(sample.whole.records / sample.whole.bytes);
-  const endBytes = sample.whole === undefined ? await missingEnds(prepared) : 0;
+  const perByte = sample.whole === undefined ? sample.perByte : exactly(sample.whole.records / Math.max(1, sample.whole.bytes));
+  const endBytes = sample.whole === undefined ? await missingEnds(prepared) : NOTHING;
   const { recordBytes: allBytes, leastBytes, mostBytes } = estimate;
   const recordBytes =
     sample.whole === undefined
-      ? plus({ least: leastBytes, expected: allBytes, most: mostBytes }, exactly(endBytes))
+      ? plus({ least: leastBytes, expected: allBytes, most: mostBytes }, endBytes)
       : exactly(sample.whole.bytes);
   const sized = (bytes: Expected): SizedRecords => ({ bytes, records: times(bytes, perByte) });
   const part = (of: typeof estimate): Expected => ({
@@ -106,20 +106,23 @@ export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes |
   };
 }
 
-/** Bytes that pass 1 appends to inputs whose last record has no end. */
-async function missingEnds({ inputsToRead, request }: PreparedShuffle): Promise<number> {
+/** Bytes that pass 1 appends to inputs whose last record has no end. That of a compressed input cannot be seen. */
+async function missingEnds({ inputsToRead, request }: PreparedShuffle): Promise<Expected> {
   const recordEnd = request.framing === undefined ? undefined : framingOf(request.framing).recordEnd;
-  if (recordEnd === undefined || inputsToRead.length > MOST_INPUT_ENDS) return 0;
-  let missing = 0;
+  if (recordEnd === undefined) return NOTHING;
+  let [missing, unseen] = [0, 0];
   const last = new Uint8Array(1);
   for (const [index, input] of inputsToRead.entries()) {
     await hearSignalsAt(index, request.signal);
-    if (input.kind !== 'file' || input.codec !== undefined || input.version.byteLength <= input.header.byteLength)
+    if (input.kind !== 'file' || input.version.byteLength <= input.header.byteLength) continue;
+    if (input.codec !== undefined || index >= MOST_INPUT_ENDS) {
+      unseen += 1;
       continue;
+    }
     withFile(openForRead(input.path, 'input'), (file) => readAt(file, last, 0, 1, input.version.byteLength - 1));
     if (last[0] !== recordEnd.byte) missing += 1;
   }
-  return missing;
+  return { least: missing, expected: missing, most: missing + unseen };
 }
 
 /** With `headCount`, pass 1 leaves most records out. */

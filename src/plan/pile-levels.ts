@@ -1,10 +1,12 @@
 /**
  * How often a plan expects each record to be put on a pile, and how much memory saves a level. Pure.
  */
-import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, pass2Arena, SUB_PILE_FILL, storedByteCost } from './arena-sizes.js';
+import { MOST_SUB_PILES, OUTPUT_BUFFER_COUNT, SUB_PILE_FILL, storedByteCost } from './arena-sizes.js';
 import { type MemoryNeed, type MemoryPlan, planMemory } from './memory-plan.js';
 
 const MIB = 2 ** 20;
+/** What a thread keeps beside a loaded pile, as in `divide`. */
+const BESIDE_PILE_BYTES = 64 * 1024;
 /** A budget that is told rises by this part. */
 const STEP = 1 / 8;
 
@@ -17,9 +19,9 @@ export function levelsOf(plan: MemoryPlan, meanRecordBytes: number): number {
   const roomBytes = Math.max(1, pass2ArenaBytes - buffersBytes);
   let piles = pileCount;
   for (let levels = 1; ; levels++) {
-    const loadBytes = pass2Arena({ pileCount: piles, outputBytes }, storedBytes, perStoredByte);
-    if (Math.floor(loadBytes) <= pass2ArenaBytes) return levels;
-    const subPiles = Math.ceil((loadBytes - buffersBytes) / roomBytes / SUB_PILE_FILL);
+    const loadBytes = (storedBytes / piles) * perStoredByte + BESIDE_PILE_BYTES;
+    if (Math.floor(loadBytes) <= roomBytes) return levels;
+    const subPiles = Math.ceil(loadBytes / roomBytes / SUB_PILE_FILL);
     piles *= Math.min(MOST_SUB_PILES, Math.max(2, subPiles));
   }
 }
