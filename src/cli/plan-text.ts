@@ -44,13 +44,19 @@ function inputRows({ inputs, resumed }: ShufflePreview): Row[] {
   ];
 }
 
-function workRows({ slices, workers, piles, isResumable }: ShufflePreview): Row[] {
+function workRows({ slices, workers, piles, isResumable, inputs, output, memory }: ShufflePreview): Row[] {
   const levels = piles.levels > 1 ? `, in ${piles.levels} levels: each record is put on ${piles.levels} piles` : '';
-  const place = piles.stayInMemory ? ', which stay in memory' : ' on disk';
+  const place = piles.stayInMemory
+    ? ', which stay in memory'
+    : memory.pass1.poolBytes > 0
+      ? ', on disk where they do not fit in memory'
+      : ' on disk';
+  const hasStream = output.kind === 'stream' || inputs.codecs['stream'] !== undefined;
+  const advice = hasStream ? '' : '; --resume starts one that can';
   return [
     ['work', `${formatPlural(slices, 'slice')} for ${formatPlural(workers, 'worker')}`],
     ['piles', `${formatCount(piles.count)}${place}${levels}`],
-    ['resume', isResumable ? 'the job can be resumed' : 'the job cannot be resumed; --resume starts one that can'],
+    ['resume', isResumable ? 'the job can be resumed' : `the job cannot be resumed${advice}`],
   ];
 }
 
@@ -151,7 +157,17 @@ function timeRows({ time }: ShufflePreview): Row[] {
 /** `12 records`, `about 1,200 records (1,190 to 1,210)` */
 function countRange({ least, expected, most }: Expected): string {
   if (least === most) return formatPlural(expected, 'record');
-  return `about ${formatPlural(expected, 'record')} (${formatCount(least)} to ${formatCount(most)})`;
+  const [from = '', about = 0, to = ''] = [
+    formatCount(threeDigits(least)),
+    threeDigits(expected),
+    formatCount(threeDigits(most)),
+  ];
+  return `about ${formatPlural(about, 'record')} (${from} to ${to})`;
+}
+
+/** An estimate has no more. */
+function threeDigits(count: number): number {
+  return Number(count.toPrecision(3));
 }
 
 function bytesRange(bytes: Expected | undefined): string {

@@ -23,5 +23,9 @@ export function plus(a: Expected, b: Expected): Expected {
 /** Whole numbers that are not closer together, but for what a computer makes of fractions. */
 export function wholeNumbers({ least, expected, most }: Expected): Expected {
   const slack = 1e-6 + 1e-12 * Math.abs(most);
-  return { least: Math.floor(least + slack), expected: Math.round(expected), most: Math.max(0, Math.ceil(most - slack)) };
+  return {
+    least: Math.floor(least + slack),
+    expected: Math.round(expected),
+    most: Math.max(0, Math.ceil(most - slack)),
+  };
 }

@@ -52,6 +52,7 @@ const DEVIATIONS = 4;
 const WEIGHED_ERROR: Expected = { least: 2 / 3, expected: 1, most: 3 / 2 };
 /** For the samples of an encoder. */
 const ENCODE_SECONDS = 0.3;
+const HEAD_EXPANSION = 1.2;
 const MOST_INPUT_ENDS = 10_000;
 /** Of keys that a limit kept out too late. */
 const HEAD_MARGIN = 1.5;
@@ -64,9 +65,12 @@ export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes |
   const estimate = estimateInputs(inputs, framing, deriveDrawSeed(seed));
   const { read, made } = weighEstimate(estimate, weighing?.weights);
   const sample = await sampleRecords(inputs, framing, deriveDrawSeed(seed), signal);
-  const perByte = sample.whole === undefined ? sample.perByte : exactly(sample.whole.records / Math.max(1, sample.whole.bytes));
+  const perByte =
+    sample.whole === undefined ? sample.perByte : exactly(sample.whole.records / Math.max(1, sample.whole.bytes));
   const endBytes = sample.whole === undefined ? await missingEnds(prepared) : NOTHING;
-  const { recordBytes: allBytes, leastBytes, mostBytes } = estimate;
+  const { recordBytes: allBytes, leastBytes } = estimate;
+  // Where a size is estimated from the beginning of a file: that compresses less well than the rest.
+  const mostBytes = estimate.mostBytes * (estimate.mostBytes > leastBytes ? HEAD_EXPANSION : 1);
   const recordBytes =
     sample.whole === undefined
       ? plus({ least: leastBytes, expected: allBytes, most: mostBytes }, endBytes)
@@ -75,7 +79,7 @@ export async function expectSizes(prepared: PreparedShuffle): Promise<JobSizes |
   const part = (of: typeof estimate): Expected => ({
     least: of.leastBytes / Math.max(1, leastBytes),
     expected: of.recordBytes / Math.max(1, allBytes),
-    most: of.mostBytes / Math.max(1, mostBytes),
+    most: of.mostBytes / Math.max(1, estimate.mostBytes),
   });
   const all = sized(recordBytes);
   const madeOfAll = sized(times(recordBytes, part(made)));
@@ -211,7 +215,7 @@ function outputRecords(
   return { records: some, bytes: unique ? { ...bytesOf, least: 0 } : bytesOf };
 }
 
-async function encodingOf({ request }: PreparedShuffle, sample: RecordSample): Promise<EncoderProbe | undefined> {
+async function encodingOf({ request, plan }: PreparedShuffle, sample: RecordSample): Promise<EncoderProbe | undefined> {
   const { compression, seed, signal } = request;
   if (compression === undefined) return undefined;
   // Neighbours in an input are more alike than those in the output.
@@ -220,6 +224,7 @@ async function encodingOf({ request }: PreparedShuffle, sample: RecordSample): P
   return probeEncoder(
     shuffled.map(({ bytes }) => bytes),
     openEncoder(compression),
+    plan.memory.outputBytes,
     ENCODE_SECONDS,
     signal,
   );

@@ -4,7 +4,7 @@ import type { FileInput } from '../inputs/list-inputs.js';
 import type { TimedJob } from '../plan/expected-time.js';
 import { staysInMemory } from '../plan/pile-levels.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
-import { type JobSizes, largestOfEachCodec } from './preview-sizes.js';
+import { expectedFiles, type JobSizes, largestOfEachCodec } from './preview-sizes.js';
 import { probeDecoder, probeKernel, type Slowness } from './probe-work.js';
 
 const KERNEL_SECONDS = 0.25;
@@ -84,6 +84,8 @@ export function timedJob(
     segments: isInMemory ? 0 : tempBytes / memory.bufferBytes + (slices.length * memory.pileCount) / 2,
     levels,
     isCounted,
+    inputFiles: inputsToRead.length,
+    outputFiles: expectedFiles(request, output) ?? 1,
     isMeasured: request.unique || request.repeat,
     threads: inline ? 1 : memory.workers,
     tasks: Math.max(1, slices.length),

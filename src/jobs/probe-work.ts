@@ -18,7 +18,8 @@ const BUFFER_BYTES = 128 * KIB;
 /** What docs/SCALE-MODEL.md has for scanning, scattering and hashing. */
 const MODEL = { perByte: 0.246e-9, perRecord: 26.6e-9 };
 const DECODER_PIECE_BYTES = 256 * KIB;
-const ENCODED_BYTES = 1024 * KIB;
+/** Larger parts of a slow encoder would take too long. */
+const MOST_ENCODED_BYTES = 2048 * KIB;
 
 /** The time of a computation here, over that on the machine of the model. */
 export interface Slowness {
@@ -125,10 +126,11 @@ export interface EncoderProbe {
   readonly bytesPerByte: number;
 }
 
-/** @returns undefined without records. */
+/** @param memberBytes that the job encodes at a time. @returns undefined without records. */
 export async function probeEncoder(
   shuffled: readonly Uint8Array[],
   encoder: MemberEncoder,
+  memberBytes: number,
   seconds: number,
   signal: AbortSignal | undefined,
 ): Promise<EncoderProbe | undefined> {
@@ -136,7 +138,7 @@ export async function probeEncoder(
   const began = performance.now();
   let [from, encodedBytes] = [0, 0];
   while (from < bytes.byteLength && (from === 0 || performance.now() - began < 1000 * seconds)) {
-    const part = new Uint8Array(bytes.subarray(from, from + ENCODED_BYTES));
+    const part = new Uint8Array(bytes.subarray(from, from + Math.min(memberBytes, MOST_ENCODED_BYTES)));
     encodedBytes += encoder.encode(part).byteLength;
     from += part.byteLength;
     await hearSignals(signal);

@@ -26,6 +26,9 @@ export interface TimedJob {
   readonly levels: number;
   /** Whether a pass of its own reads the inputs first. */
   readonly isCounted: boolean;
+  /** Files that are opened, and files that are made. */
+  readonly inputFiles: number;
+  readonly outputFiles: number;
   /** Whether the piles are read once more between the passes. */
   readonly isMeasured: boolean;
   readonly threads: number;
@@ -83,10 +86,15 @@ const MEASURING = { perByte: 0.211e-9, perRecord: 15.4e-9 };
 const RESCATTERING = { perByte: 0.261e-9, perRecord: 26.6e-9 };
 const PER_MOVED_BYTE = 0.252e-9;
 const PER_SEGMENT = 8e-6;
+const PER_INPUT = 60e-6;
+/** To make it, to make it durable, and to give it its name. */
+const PER_OUTPUT = 1e-3;
 /** How well computing and waiting overlap: 1 not at all. */
 const OVERLAP = 1.5;
-/** Everything outside of the passes. */
-const START_SECONDS = 0.13;
+/** Everything outside of the passes; in the first pass, until its threads work; between the tasks of any other pass. */
+const START_SECONDS = 0.05;
+const THREADS_SECONDS = 0.06;
+const PASS_SECONDS = 0.01;
 
 /** The passes of the job, in order. */
 export function expectPasses(
@@ -127,9 +135,17 @@ export function expectPasses(
   const rescattered = compute(RESCATTERING, job.pileBytes, job.pileRecords, 2 * job.tempBytes) + 4 * segments;
   const writing = (name: PassName, cpuSeconds: number, device: TimedDeviceLoad) =>
     passOf(name, cpuSeconds / threads, false, slowestOf(devices, device));
+  const begins = (name: PassName) =>
+    slowness * (name === 'count' || name === 'pass 1' ? THREADS_SECONDS : PASS_SECONDS);
   const passes = [
     ...(job.isCounted ? [reading('count', readCounts, { inputs })] : []),
-    scaled(reading('pass 1', readCounts + scattered + segments, { inputs, tempWrites: temp }), shareLeft.pass1),
+    scaled(
+      reading('pass 1', readCounts + scattered + segments + slowness * job.inputFiles * PER_INPUT, {
+        inputs,
+        tempWrites: temp,
+      }),
+      shareLeft.pass1,
+    ),
     ...(levels > 1
       ? [
           scaled(
@@ -144,7 +160,7 @@ export function expectPasses(
       : []),
     ...(job.isMeasured ? [writing('between', ordered + segments, { tempReads: temp, segmentBytes })] : []),
     scaled(
-      writing('pass 2', ordered + gathered + slowness * job.encodeSeconds + segments, {
+      writing('pass 2', ordered + gathered + slowness * (job.encodeSeconds + job.outputFiles * PER_OUTPUT) + segments, {
         tempReads: temp,
         outputs: job.writtenBytes,
         segmentBytes,
@@ -152,7 +168,7 @@ export function expectPasses(
       shareLeft.pass2,
     ),
   ];
-  return passes;
+  return passes.map((pass) => ({ ...pass, seconds: pass.seconds + begins(pass.name) }));
 }
 
 /** Of the start and the end of a job. */

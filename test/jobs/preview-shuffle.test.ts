@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Ajv } from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PileshufError, type PreviewOptions, previewShuffle, type ShuffleOptions, shuffle } from '#src/index.js';
+import {
+  PileshufError,
+  type PreviewOptions,
+  previewShuffle,
+  type ShuffleOptions,
+  shuffle,
+  type Tuning,
+} from '#src/index.js';
 import { replaceFileCalls, systemFileCalls } from '#src/io/file-calls.js';
 import { acquireJobLock } from '#src/job-directory/job-lock.js';
 import { canWriteZstd } from '../fixtures/can-write-zstd.js';
@@ -42,7 +49,7 @@ function listing(path: string): string[] {
   return stat.isDirectory() ? [own, ...readdirSync(path).flatMap((name) => listing(join(path, name)))] : [own];
 }
 
-async function preview(options: Partial<PreviewOptions> = {}, tuning = {}) {
+async function preview(options: Partial<PreviewOptions> = {}, tuning: Partial<Tuning> = {}) {
   const before = listing(directory.path());
   const report = await previewShuffle({ ...base(), probe: false, ...options }, tuning);
   expect(listing(directory.path())).toEqual(before);
@@ -52,9 +59,9 @@ async function preview(options: Partial<PreviewOptions> = {}, tuning = {}) {
   return report;
 }
 
-const MODES: readonly (readonly [string, Partial<ShuffleOptions>, object?])[] = [
+const MODES: readonly (readonly [string, Partial<ShuffleOptions> & { readonly tuning?: Partial<Tuning> }])[] = [
   ['in memory', {}],
-  ['in piles', {}, { keepInRam: false, inline: false }],
+  ['in piles', { tuning: { keepInRam: false, inline: false } }],
   ['a sample', { headCount: 10 }],
   ['no record', { headCount: 0 }],
   ['draws', { repeat: true, headCount: 100 }],
@@ -94,7 +101,7 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions>, object?])[] = 
   ['shards by records', { shards: { by: 'records', recordsPerShard: 1000 } }],
   ['shards by bytes', { shards: { by: 'bytes', maxShardBytes: 10_000 } }],
   ['gzip', { compress: { codec: 'gzip' } }],
-  ['compressed temp data', { tempCompress: { codec: 'zstd' } }, { keepInRam: false }],
+  ['compressed temp data', { tempCompress: { codec: 'zstd' }, tuning: { keepInRam: false } }],
   ['a job to resume', { resume: true }],
   ['a stream', { output: '/dev/null' }],
   ['aligned records', { inputs: [], records: { by: 'lines', linesPerRecord: 2 } }],
@@ -104,7 +111,7 @@ const MODES: readonly (readonly [string, Partial<ShuffleOptions>, object?])[] = 
 describe('a preview', () => {
   it.each(MODES.filter(([name]) => canWriteZstd || name !== 'compressed temp data'))(
     'of %s fits the schema, and writes nothing',
-    async (name, options, tuning) => {
+    async (name, { tuning, ...options }) => {
       const inputs = name === 'aligned records' ? [directory.path('in', 'a.jsonl')] : undefined;
       const report = await preview({ ...options, ...(inputs && { inputs }) }, tuning);
       expect(report.time?.isProbed).toBe(false);

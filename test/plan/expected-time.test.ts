@@ -16,6 +16,8 @@ const job: TimedJob = {
   segments: 22_000,
   levels: 1,
   isCounted: false,
+  inputFiles: 8,
+  outputFiles: 1,
   isMeasured: false,
   threads: 8,
   tasks: 64,
@@ -82,6 +84,8 @@ describe('the time', () => {
     ['smaller records', { readRecords: 1e9, pileRecords: 1e9, outputRecords: 1e9 }],
     ['decoding', { decodeSeconds: 400 }],
     ['encoding', { encodeSeconds: 400 }],
+    ['more inputs', { inputFiles: 1e6 }],
+    ['more outputs', { outputFiles: 1e5 }],
     ['fewer threads', { threads: 1 }],
   ] as const)('grows with %s', (_, change) => {
     expect(secondsOf(change)).toBeGreaterThan(1.02 * secondsOf());
@@ -92,7 +96,7 @@ describe('the time', () => {
     expect(secondsOf({}, [disk], { ...cold, cachedInputShare: 1 })).toBeLessThan(whole - 5);
     expect(secondsOf({}, [disk], { ...cold, cachedTempShare: 1 })).toBeLessThan(whole - 20);
     expect(secondsOf({}, [fast], { ...cold, slowness: 0.5 })).toBeLessThan(0.6 * secondsOf({}, [fast]));
-    expect(secondsOf({ shareLeft: { pass1: 0, pass2: 0.5 } })).toBeCloseTo((passesOf()[1]?.seconds ?? 0) / 2);
+    expect(secondsOf({ shareLeft: { pass1: 0, pass2: 0.5 } })).toBeCloseTo((passesOf()[1]?.seconds ?? 0) / 2, 0);
   });
 
   it('of a rotating disk has a seek for each segment', () => {
@@ -106,6 +110,8 @@ describe('the time', () => {
       Object.entries(job).map(([name, value]) => [name, typeof value === 'number' ? 0 : value]),
     );
     const empty = { ...job, ...nothing, levels: 1, threads: 1, tasks: 1 };
-    expect(expectPasses(empty, [disk], cold).map(({ seconds }) => seconds)).toEqual([0, 0]);
+    const times = expectPasses(empty, [disk], cold).map(({ seconds }) => seconds);
+    expect(Math.max(...times)).toBeLessThan(0.1);
+    expect(Math.min(...times)).toBeGreaterThan(0);
   });
 });
