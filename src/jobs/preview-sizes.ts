@@ -12,7 +12,7 @@ import { weighEstimate } from '../inputs/weighed-estimate.js';
 import { openForRead, readAt, withFile } from '../io/files.js';
 import { deriveDrawSeed } from '../keys.js';
 import { hearSignalsAt } from '../pause.js';
-import { STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
+import { OUTPUT_BUFFER_COUNT, STORED_HEADER_BYTES } from '../plan/arena-sizes.js';
 import { levelsOf, staysInMemory } from '../plan/pile-levels.js';
 import { exactly, mapped, NOTHING, plus, times, wholeNumbers } from './expected.js';
 import type { PreparedShuffle } from './prepare-shuffle.js';
@@ -224,7 +224,7 @@ async function encodingOf({ request, plan }: PreparedShuffle, sample: RecordSamp
   return probeEncoder(
     shuffled.map(({ bytes }) => bytes),
     openEncoder(compression),
-    plan.memory.outputBytes,
+    OUTPUT_BUFFER_COUNT * plan.memory.outputBytes,
     ENCODE_SECONDS,
     signal,
   );

@@ -19,7 +19,7 @@ const BUFFER_BYTES = 128 * KIB;
 const MODEL = { perByte: 0.246e-9, perRecord: 26.6e-9 };
 const DECODER_PIECE_BYTES = 256 * KIB;
 /** Larger parts of a slow encoder would take too long. */
-const MOST_ENCODED_BYTES = 2048 * KIB;
+const MOST_ENCODED_BYTES = 4096 * KIB;
 
 /** The time of a computation here, over that on the machine of the model. */
 export interface Slowness {

@@ -16,8 +16,9 @@ import { type CountedPiece, recordsPerByte } from '../plan/sampled-records.js';
 /** Inputs of so many bytes together are read whole. */
 const WHOLE_BYTES = 8 * 2 ** 20;
 const MOST_WHOLE_INPUTS = 1000;
-const PIECES = 32;
-const PIECE_BYTES = 128 * 1024;
+const PIECES = 64;
+const PIECE_BYTES = 64 * 1024;
+const HEAD_BYTES = 128 * 1024;
 /** Compressed beginnings that are decoded. */
 const HEADS = 8;
 /** Kept for other measurements. */
@@ -112,7 +113,7 @@ function* heads(files: readonly FileInput[], draw: () => number): Generator<Piec
   for (let i = 0; i < Math.min(HEADS, compressed.length); i++) {
     const { path, version, header, codec } = compressed[Math.floor(draw() * compressed.length)] ?? {};
     if (path === undefined || version === undefined || codec === undefined) continue;
-    const head = bytesOf(path, 0, Math.min(PIECE_BYTES, version.byteLength));
+    const head = bytesOf(path, 0, Math.min(HEAD_BYTES, version.byteLength));
     // A corrupt input is reported by the job.
     const decoded = codec.decodeHead(head);
     yield { bytes: decoded.subarray(header?.byteLength ?? 0), atStart: true, atEnd: false };

@@ -94,7 +94,7 @@ const OVERLAP = 1.5;
 /** Everything outside of the passes; in the first pass, until its threads work; between the tasks of any other pass. */
 const START_SECONDS = 0.05;
 const THREADS_SECONDS = 0.06;
-const PASS_SECONDS = 0.01;
+const PASS_SECONDS = 0.005;
 
 /** The passes of the job, in order. */
 export function expectPasses(

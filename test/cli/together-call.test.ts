@@ -122,6 +122,7 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
+    'dry-run',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 
