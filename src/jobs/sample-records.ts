@@ -21,6 +21,9 @@ const PIECE_BYTES = 64 * 1024;
 const HEAD_BYTES = 128 * 1024;
 /** Compressed beginnings that are decoded. */
 const HEADS = 8;
+/** The parts of a beginning tell how different its records are, and not how different the rest is. */
+const PART_BYTES = 16 * 1024;
+const HEAD_ERROR = 0.05;
 /** Kept for other measurements. */
 const MOST_KEPT_BYTES = 4 * 2 ** 20;
 /** Scanning may read a little behind the bytes. */
@@ -43,6 +46,8 @@ interface Piece {
   readonly atStart: boolean;
   /** Whether its end is that of the input. */
   readonly atEnd: boolean;
+  /** Whether it is the beginning of a compressed input, of which nothing else is seen. */
+  readonly isHead?: boolean;
 }
 
 /** @throws InputError if an input cannot be read; AbortError */
@@ -116,7 +121,7 @@ function* heads(files: readonly FileInput[], draw: () => number): Generator<Piec
     const head = bytesOf(path, 0, Math.min(HEAD_BYTES, version.byteLength));
     // A corrupt input is reported by the job.
     const decoded = codec.decodeHead(head);
-    yield { bytes: decoded.subarray(header?.byteLength ?? 0), atStart: true, atEnd: false };
+    yield { bytes: decoded.subarray(header?.byteLength ?? 0), atStart: true, atEnd: false, isHead: true };
   }
 }
 
@@ -136,6 +141,7 @@ class PieceScanner {
   #keptBytes = 0;
   #addedBytes = 0;
   #fieldSum = 0n;
+  #leastError = 0;
 
   constructor(framing: Framing, field: NumberField | undefined) {
     this.#framing = framing;
@@ -160,7 +166,7 @@ class PieceScanner {
     const perByte =
       cut.kind === 'every'
         ? { least: 1 / cut.byteLength, expected: 1 / cut.byteLength, most: 1 / cut.byteLength }
-        : recordsPerByte(this.#pieces);
+        : recordsPerByte(this.#pieces, this.#leastError);
     return {
       perByte,
       whole: hasAll ? { records, bytes } : undefined,
@@ -169,7 +175,7 @@ class PieceScanner {
     };
   }
 
-  #scan({ bytes, atStart, atEnd }: Piece): void {
+  #scan({ bytes, atStart, atEnd, isHead = false }: Piece): void {
     const kernel = this.#kernel;
     const table = ARENA_START;
     const from = ARENA_START + 2 * BOUNDARY_TABLE_BYTES + 16;
@@ -197,6 +203,9 @@ class PieceScanner {
         }
         records += 1;
         this.#keep(start, stop);
+        if (!isHead || stop - firstStart < PART_BYTES) continue;
+        this.#pieces.push({ bytes: stop - firstStart, records });
+        [firstStart, records] = [stop, 0];
       }
       if (count > 0 && this.#field !== undefined) this.#addUp(fieldAt, table, count);
       if (count < BOUNDARY_COUNT) break;
@@ -209,9 +218,10 @@ class PieceScanner {
       this.#addedBytes += missing.byteLength;
       byteLength += end - recordStart + missing.byteLength;
     }
+    if (isHead) this.#leastError = HEAD_ERROR;
     if (records > 0 || atEnd) this.#pieces.push({ bytes: byteLength, records });
     // A piece of one long record tells of a record that is at least as long.
-    else this.#pieces.push({ bytes: bytes.byteLength, records: 1 });
+    else if (firstStart === from || !isHead) this.#pieces.push({ bytes: bytes.byteLength, records: 1 });
   }
 
   #keep(start: number, end: number): void {
