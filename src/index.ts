@@ -46,6 +46,18 @@ export type {
   SplitShards,
 } from './jobs/options.js';
 export { openPileWriter, type PileCommit, type PileWriter, type PileWriterOptions } from './jobs/pile-writer.js';
+export type {
+  Advice,
+  Expected,
+  PreviewedDevice,
+  PreviewedPass,
+  PreviewedSplit,
+  PreviewedTime,
+  PreviewOptions,
+  SecondsRange,
+  ShufflePreview,
+} from './jobs/preview-report.js';
+export { previewShuffle } from './jobs/preview-shuffle.js';
 export type { RangeOptions, RangeReport } from './jobs/range-options.js';
 export { shuffle } from './jobs/shuffle.js';
 export { shuffleRange } from './jobs/shuffle-range.js';
@@ -78,6 +90,7 @@ export type { RecordBatch } from './loader/record-cursor.js';
 export { type WriteOptions, type WriteReport, writeEpochs } from './loader/write-epochs.js';
 export { type Memory, readMemory } from './machine/limits.js';
 export type { Phase, PhaseSeconds } from './phase-clock.js';
+export type { MemoryOfPass1, MemoryOfPass2 } from './plan/memory-by-use.js';
 export type { Tuning } from './plan/memory-plan.js';
 export type { FamilyTail } from './plan/order-tests.js';
 export type { OrderReport, OrderTestReport, OrderVerdict } from './plan/order-verdict.js';

@@ -12,6 +12,7 @@ export const commandSummaries = {
   index: 'Writes an index, to read the records of a file in any order.',
   inspect: 'Shows the contents of a pile store and checks its files.',
   pile: 'Adds inputs to a pile store, each under a given id.',
+  plan: 'Says what a shuffle will need, and writes no output.',
   'shuffle-store': 'Writes the records of a pile store in uniformly random order.',
   stream: 'Writes a pile store in random order, epoch after epoch.',
   verify: 'Checks that outputs have exactly the records of inputs.',

@@ -76,18 +76,20 @@ export type OptionGroup =
   | 'Resume'
   | 'Progress';
 
-const SHUFFLE = ['shuffle'] as const;
+/** `plan` takes the options of the job that it tells of. */
+const SHUFFLE = ['shuffle', 'plan'] as const;
+const PLAN = ['plan'] as const;
 const STREAM = ['stream'] as const;
 const EXPIRE = ['expire'] as const;
 const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
-const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
-const LIST_READERS = ['shuffle', 'append'] as const;
+const OUTPUT_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
+const LIST_READERS = [...SHUFFLE, 'append'] as const;
 const CHECKERS = ['check-shuffled', 'verify'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'pile', ...CHECKERS] as const;
-const FRAMERS = ['shuffle', 'append', 'index', 'pile', ...CHECKERS] as const;
-const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
-const REPORTERS = ['inspect', ...CHECKERS] as const;
+const INPUT_READERS = [...SHUFFLE, 'append', 'pile', ...CHECKERS] as const;
+const FRAMERS = [...SHUFFLE, 'append', 'index', 'pile', ...CHECKERS] as const;
+const WORKERS = [...SHUFFLE, 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
+const REPORTERS = ['inspect', ...PLAN, ...CHECKERS] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
 const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
 
@@ -194,6 +196,10 @@ export const optionTable = [
   {
     name: 'json', sets: 'json', help: 'print one JSON object',
     group: 'Output', commands: REPORTERS,
+  },
+  {
+    name: 'dry-run', sets: 'dryRun', help: 'write nothing, and say what the job will need: as pileshuf plan',
+    group: 'Output', commands: ['shuffle'],
   },
 
   {
@@ -498,6 +504,11 @@ export const optionTable = [
     name: 'prefetch-piles', value: 'N', sets: 'prefetchPiles', parse: parseWhole,
     help: 'piles to load ahead', default: '2',
     group: 'Machine', commands: STREAM,
+  },
+  {
+    name: 'no-probe', sets: 'probe', constant: false,
+    help: 'do not measure disks and processor, which writes up to 128 MiB to a file without a name',
+    group: 'Machine', commands: PLAN,
   },
   {
     name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,

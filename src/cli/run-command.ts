@@ -30,6 +30,7 @@ const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name
   index: () => import('./commands/index-file.js'),
   inspect: () => import('./commands/inspect.js'),
   pile: () => import('./commands/pile.js'),
+  plan: () => import('./commands/plan.js'),
   'shuffle-store': () => import('./commands/shuffle-store.js'),
   stream: () => import('./commands/stream.js'),
   verify: () => import('./commands/verify.js'),
@@ -59,7 +60,7 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
     }
-    const { progress: style, quiet, resume, range, output = '-' }: ReportingValues = parsed.values;
+    const { progress: style, quiet, resume, range, dryRun, output = '-' }: ReportingValues = parsed.values;
     // Only the main command leaves jobs that can be resumed, and only with inputs.
     const leavesJobs = command === shuffleCommand && range === undefined;
     const adviseResume = leavesJobs ? resumeAdviser(argv, resume === true) : undefined;
@@ -68,7 +69,8 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       stderr,
     );
     await reporter.ready();
-    await command.run({ ...parsed, reporter, signal, tuning });
+    const running = dryRun === true ? (await loaders.plan()).command : command;
+    await running.run({ ...parsed, reporter, signal, tuning });
     return exitCodes.done;
   } catch (thrown) {
     reporter.failure(thrown, interruption.receivedSignal());
@@ -116,5 +118,6 @@ interface ReportingValues {
   readonly quiet?: boolean;
   readonly resume?: boolean;
   readonly range?: unknown;
+  readonly dryRun?: boolean;
   readonly output?: string;
 }

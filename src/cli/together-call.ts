@@ -39,6 +39,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'files0-from': 'name each tuple with a --together of its own',
   'job-dir': 'a job of aligned files keeps what it needs beside its output; give --resume alone',
   'keep-temp': 'the temp files of one member make way for the next; leave it out',
+  'dry-run': 'plan its largest member by itself, with --key ordinal',
   profile: 'each member is a shuffle of its own; profile one of them with --key ordinal',
 };
 

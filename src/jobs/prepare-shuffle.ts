@@ -49,11 +49,18 @@ export interface PreparedShuffle extends ReadableInputs {
   readonly spaceWatch: SpaceWatch | undefined;
 }
 
+/** What a job does while it is prepared, and a preview only looks at. */
+export interface PreparingSteps {
+  readonly findStart: typeof findStart;
+  readonly countInputs: typeof countInputs;
+}
+
 /** @throws UsageError, InputError or SystemError if the shuffle cannot start. */
 export async function prepareShuffle(
   options: ShuffleOptions,
   tuning: Tuning,
   { releases, warn }: JobScope,
+  steps: PreparingSteps = { findStart, countInputs },
 ): Promise<PreparedShuffle> {
   const asked = completeShuffle(options);
   const { onWarning, signal } = asked;
@@ -76,7 +83,7 @@ export async function prepareShuffle(
   const disks = new TempDisks(chosen.tempDirs, deviceGates);
 
   const duplicates = placeOfDuplicates(asked, chosen, listed.inputs);
-  const start = async (files: FilesSite) => findStart({ ...asked, mayResume: duplicates === undefined }, files);
+  const start = async (files: FilesSite) => steps.findStart({ ...asked, mayResume: duplicates === undefined }, files);
   const site = chosen.kind === 'files' ? { ...chosen, duplicates, start: await start(chosen) } : chosen;
   if (site.kind === 'files') releases.push(() => site.start.directory.release());
   const found = site.kind === 'files' && site.start.kind === 'resumed' ? site.start : undefined;
@@ -114,7 +121,8 @@ export async function prepareShuffle(
     if (noted !== undefined) return weighAsNoted(shared, noted);
     const readable = { inputs, gates, firstHeader, weighing: weighOnce(shared), site, field: shared.shares.field };
     const memoryNeed = expectMemoryNeed(request, inputs, disks, nature, tuning);
-    return weighByShares(shared, await countInputs(readable, request, memoryNeed, deviceGates, tuning, warn), framing);
+    const counted = await steps.countInputs(readable, request, memoryNeed, deviceGates, tuning, warn);
+    return weighByShares(shared, counted, framing);
   };
   const weighing =
     grouped.shared === undefined || inputsToRead.length === 0 ? grouped.given : await findByShares(grouped.shared);

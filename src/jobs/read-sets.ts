@@ -145,7 +145,10 @@ export async function passOver<T>(
       settings: { ...settings, framing: set.framing },
     }),
   );
-  const progress = new JobProgress(control, stop, request.onProgress, costsOfVerify(storedBytes ?? 0));
+  const progress = new JobProgress(control, stop, request.onProgress, costsOfVerify(storedBytes ?? 0), {
+    gates: deviceGates,
+    budgetBytes: request.memoryBytes,
+  });
   return (await progress.during('verify', storedBytes, () => pass(readable, threads))).value;
 }
 

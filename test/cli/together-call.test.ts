@@ -126,6 +126,7 @@ describe('the words of aligned files', () => {
     'job-dir',
     'keep-temp',
     'profile',
+    'dry-run',
   ]);
   const others = optionsOf('shuffle').filter(({ name }) => name !== 'output' && name !== 'input-range');
 

@@ -11,16 +11,16 @@ export const REFERENCE_PAGES: Readonly<
   Record<string, { readonly commands: readonly CommandName[]; readonly introduction: string }>
 > = {
   'COMMANDS.md': {
-    commands: ['shuffle'],
+    commands: ['shuffle', 'plan'],
     introduction: `# The main command and its options
 
-Every option of \`pileshuf\`. ${GENERATED}
+Every option of \`pileshuf\`, and of \`pileshuf plan\`, which takes the same. ${GENERATED}
 [OTHER-COMMANDS.md](OTHER-COMMANDS.md) has the commands for checks, pile stores and indexes, [SHUF.md](SHUF.md) has
 \`pileshuf shuf\`. An input with the name of a command is written as \`./NAME\`.
 `,
   },
   'OTHER-COMMANDS.md': {
-    commands: (Object.keys(commandSummaries) as CommandName[]).filter((name) => name !== 'shuffle'),
+    commands: (Object.keys(commandSummaries) as CommandName[]).filter((name) => !['shuffle', 'plan'].includes(name)),
     introduction: `# The other commands and their options
 
 Every command for checks, pile stores and indexes, and every option with the commands that take it.

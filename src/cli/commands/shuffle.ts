@@ -79,25 +79,9 @@ export const command: CommandDefinition<'shuffle'> = {
     const { reporter, signal, tuning, ...words } = call;
     const runOther = await otherCallOf(words);
     if (runOther !== undefined) return runOther(call);
-    const {
-      inputs: typed,
-      records,
-      inputLists,
-      inputIds: choice,
-      randomSource,
-      mix: mixFile,
-      profile,
-      options,
-    } = shuffleCallOf(words);
-    if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
-    refuseMistypedWords(typed, 'shuffle');
-    hintAtTerminal(typed, inputLists, reporter.hint);
-    const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
-    const inputIds = await resolveInputIds(choice, signal);
-    const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
-    const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
-    const job = { ...options, inputs, inputIds, seed, mix };
-    if (profile !== undefined) requireProfilePlace(profile, job);
+    const asked = shuffleCallOf(words);
+    const { profile } = asked;
+    const job = await shuffleJobOf(asked, signal, () => hintAtTerminal(asked.inputs, asked.inputLists, reporter.hint));
     const report = await shuffle(
       {
         ...job,
@@ -112,6 +96,27 @@ export const command: CommandDefinition<'shuffle'> = {
     reporter.done(describeShuffle(report), report);
   },
 };
+
+/**
+ * The job that a call asks for, with what it names in files.
+ * @param hint called before anything is read.
+ */
+export async function shuffleJobOf(
+  { inputs: typed, records, inputLists, inputIds: choice, randomSource, mix: mixFile, profile, options }: ShuffleCall,
+  signal: AbortSignal,
+  hint: () => void,
+): Promise<ShuffleOptions> {
+  if (options.output === undefined || options.output === '-') refuseToWriteToLists(inputLists, choice);
+  refuseMistypedWords(typed, 'shuffle');
+  hint();
+  const inputs = records === undefined ? await resolveInputs(typed, inputLists, signal) : [{ records }];
+  const inputIds = await resolveInputIds(choice, signal);
+  const seed = randomSource === undefined ? options.seed : await readSeedFrom(randomSource, inputs.includes('-'));
+  const mix = mixFile === undefined ? undefined : await (await import('../mix-file.js')).readMix(mixFile, signal);
+  const job = { ...options, inputs, inputIds, seed, mix };
+  if (profile !== undefined) requireProfilePlace(profile, job);
+  return job;
+}
 
 /** What a call does that shuffles no plain inputs. It is loaded only then: most calls start sooner without it. */
 async function otherCallOf(
@@ -169,6 +174,7 @@ export function shuffleCallOf({ operands, values }: ParsedWords<'shuffle'>): Shu
     quiet: __,
     range: ___,
     together: ____,
+    dryRun: _____,
     ...rest
   } = values;
   const options = { ...rest, headCount: countOfRecords(rest.headCount) };
