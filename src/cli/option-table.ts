@@ -70,6 +70,7 @@ export type OptionGroup =
   | 'Epochs'
   | 'Records'
   | 'Input'
+  | 'Tasks'
   | 'Machine'
   | 'Resume'
   | 'Progress';
@@ -78,14 +79,21 @@ const SHUFFLE = ['shuffle'] as const;
 const STREAM = ['stream'] as const;
 const EXPIRE = ['expire'] as const;
 const INSPECT = ['inspect'] as const;
+const JSON_PRINTERS = ['inspect', 'cluster plan', 'cluster status', 'cluster task'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
-const OUTPUT_WRITERS = ['shuffle', 'shuffle-store'] as const;
-const LIST_READERS = ['shuffle', 'append'] as const;
-const INPUT_READERS = ['shuffle', 'append', 'pile'] as const;
-const FRAMERS = ['shuffle', 'append', 'index', 'pile'] as const;
+const PLAN = ['cluster plan'] as const;
+const TASK = ['cluster task'] as const;
+const CLUSTER = ['cluster plan', 'cluster status', 'cluster task'] as const;
+const SHUFFLERS = ['shuffle', 'cluster plan'] as const;
+const TEMP_WRITERS = ['shuffle', 'shuffle-store'] as const;
+const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
+const LIST_READERS = ['shuffle', 'append', 'cluster plan'] as const;
+const INPUT_READERS = ['shuffle', 'append', 'cluster plan', 'pile'] as const;
+const FRAMERS = ['shuffle', 'append', 'cluster plan', 'index', 'pile'] as const;
 const WORKERS = ['shuffle', 'append', 'index', 'pile', 'shuffle-store'] as const;
+const LIMITED = [...WORKERS, 'cluster plan'] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
-const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
+const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
 const kind = (recordKind: RecordKind): RecordKind => recordKind;
 
@@ -94,7 +102,12 @@ export const optionTable = [
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
     help: 'output file, or directory for shards', default: 'standard output',
-    group: 'Output', commands: OUTPUT_WRITERS,
+    group: 'Output', commands: TEMP_WRITERS,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath, isRequired: true,
+    help: 'output file, or directory for shards, on storage that all machines share',
+    group: 'Output', commands: PLAN,
   },
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
@@ -130,12 +143,12 @@ export const optionTable = [
   {
     name: 'split-by', value: 'FIELD', sets: 'splitBy',
     help: 'keep records with equal values of a JSON field in one split: .site, .metadata.site',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
     help: 'the value of records without the field of --split-by', default: 'such a record is an error',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
@@ -178,41 +191,41 @@ export const optionTable = [
   },
   {
     name: 'json', sets: 'json', help: 'print one JSON object',
-    group: 'Output', commands: INSPECT,
+    group: 'Output', commands: JSON_PRINTERS,
   },
 
   {
     name: 'seed', value: 'STRING', sets: 'seed',
     choice: 'seed',
     help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
     help: 'derive the seed from the first 1,024 bytes of FILE',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
     help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat it for others, general globs first',
     default: '1',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
     help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'key', value: 'KIND', sets: 'keys', parse: oneOf('position', 'ordinal'),
     help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
@@ -438,6 +451,48 @@ export const optionTable = [
   },
 
   {
+    name: 'job-dir', value: 'DIR', sets: 'jobDir', parse: parsePath, isRequired: true,
+    help: 'the directory of the planned job, on storage that all machines share; new or empty for a plan',
+    group: 'Tasks', commands: CLUSTER,
+  },
+  {
+    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount, isRequired: true,
+    help: 'at most N tasks of each pass; fewer if they would be too small',
+    group: 'Tasks', commands: PLAN,
+  },
+  {
+    name: 'cpus-per-task', value: 'N', sets: 'cpusPerTask', parse: parseCount,
+    help: 'threads of each task', default: '4',
+    group: 'Tasks', commands: PLAN,
+  },
+  {
+    name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseBytes,
+    help: 'memory for records of each task', default: '1GiB for each of its threads',
+    group: 'Tasks', commands: PLAN,
+  },
+  {
+    name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
+    help: 'which task of its kind, from 0 on',
+    default: '$SLURM_ARRAY_TASK_ID, $JOB_COMPLETION_INDEX or $AWS_BATCH_JOB_ARRAY_INDEX',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'stride', value: 'W', sets: 'stride', parse: parseCount,
+    help: 'do the tasks I, I + W, I + 2W and so on, for an array of W indexes', default: 'only task I',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'wait', value: 'SECONDS', sets: 'waitSeconds', parse: parseWhole,
+    help: 'how long to wait for files of other machines to become visible', default: '60',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+    help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
+    group: 'Tasks', commands: TASK,
+  },
+
+  {
     name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory, mayChange: true,
     help: 'memory for records, also as in 50%', default: 'half of the available memory',
     group: 'Machine', commands: BUDGETED,
@@ -446,7 +501,7 @@ export const optionTable = [
     name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir, isRepeatable: true,
     help: 'directory for temp files; repeat it to use several',
     default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
-    group: 'Machine', commands: OUTPUT_WRITERS,
+    group: 'Machine', commands: TEMP_WRITERS,
   },
   {
     name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression, mayChange: true,
@@ -471,7 +526,7 @@ export const optionTable = [
   {
     name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,
     help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
-    group: 'Machine', commands: WORKERS,
+    group: 'Machine', commands: LIMITED,
   },
 
   {

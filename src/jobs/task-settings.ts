@@ -34,7 +34,7 @@ export function scatterSettings(
     igzip,
     maxRecordBytes,
     unique,
-  }: InputRequest & Pick<ScatterSettings, 'unique'>,
+  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
