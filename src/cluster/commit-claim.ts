@@ -41,6 +41,11 @@ const format = new SealedFormat({
 });
 
 const BEAT_MILLISECONDS = 2000;
+/** In this time a process at work changes its claim, even if it is slow. */
+const LEAST_WATCH_SECONDS = 6;
+
+/** Tokens of the claims that this process holds. */
+const heldTokens = new Set<string>();
 
 export class CommitClaim {
   readonly #directory: string;
@@ -71,6 +76,7 @@ export class CommitClaim {
       await requireLeft(directory, patience);
       await replaceDurably(directory, COMMITTING_NAME, format.seal(claim));
     }
+    heldTokens.add(claim.token);
     const taken = new CommitClaim(directory, claim);
     if (isCommitted(directory)) {
       await taken.release();
@@ -86,6 +92,7 @@ export class CommitClaim {
   /** Removes the claim, if it is still that of this process. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
+    heldTokens.delete(this.#claim.token);
     await this.#beating;
     if (readClaim(this.#directory)?.token === this.#claim.token)
       removeFile(join(this.#directory, COMMITTING_NAME), 'temp');
@@ -110,7 +117,7 @@ export class CommitClaim {
 async function requireLeft(directory: string, patience: Patience): Promise<void> {
   const first = readClaim(directory);
   if (first === undefined || isGoneHere(first)) return;
-  const isAtWork = await patience.untilFound(directory, () => {
+  const isAtWork = await patience.atLeast(LEAST_WATCH_SECONDS).untilFound(directory, () => {
     const now = readClaim(directory);
     if (now === undefined) return false;
     return now.token !== first.token || now.beat !== first.beat || undefined;
@@ -119,10 +126,11 @@ async function requireLeft(directory: string, patience: Patience): Promise<void>
   throw notReady(`another process commits ${directory}: process ${first.pid} on ${first.host}; wait for it`);
 }
 
-function isGoneHere({ bootId, pidNamespace, pid, startTicks }: Claim): boolean {
+function isGoneHere({ bootId, pidNamespace, pid, startTicks, token }: Claim): boolean {
   const here = identifyThisProcess();
   const isSameMachine = bootId !== undefined && bootId === here.bootId && pidNamespace === here.pidNamespace;
-  return isSameMachine && !isRunning(pid, startTicks);
+  if (!isSameMachine) return false;
+  return pid === here.pid && startTicks === here.startTicks ? !heldTokens.has(token) : !isRunning(pid, startTicks);
 }
 
 function readClaim(directory: string): Claim | undefined {

@@ -20,6 +20,12 @@ export class Patience {
     this.#signal = signal;
   }
 
+  /** The same for something that takes at least so long to show. */
+  atLeast(seconds: number): Patience {
+    const left = (this.#endsAt - performance.now()) / 1000;
+    return new Patience(Math.max(seconds, left), this.#signal);
+  }
+
   /**
    * Looks until `look` finds something or the time is over. Lists the directory before it looks again, which makes the
    * client of a network file system ask its server.

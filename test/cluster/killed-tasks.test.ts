@@ -1,0 +1,123 @@
+/**
+ * Tasks are killed at calls on files, fail at them, and run twice at the same time. Run again, they make the right bytes, and
+ * nothing is left behind but the marker of the job.
+ */
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ClusterPlanOptions } from '#src/index.js';
+import { PileshufError, planCluster, shuffle } from '#src/index.js';
+import { replaceFileCalls } from '#src/io/file-calls.js';
+import { type Fault, FaultyFileCalls } from '../faults/faulty-file-calls.js';
+import { drawsFor } from '../fixtures/draws.js';
+import { contentOf, runNow, SMALL_TASKS, type TaskOptions } from '../fixtures/run-cluster.js';
+import { atScale } from '../fixtures/scale.js';
+import { useMemoryDirectory } from '../fixtures/temp-directory.js';
+
+const directory = useMemoryDirectory();
+
+const KINDS: readonly { readonly name: string; readonly options: Partial<ClusterPlanOptions> }[] = [
+  { name: 'one file', options: {} },
+  { name: 'shards', options: { shards: { by: 'count', shardCount: 3 } } },
+  { name: 'gzip shards', options: { compress: { codec: 'gzip' }, shards: { by: 'count', shardCount: 3 } } },
+];
+const FAULTS: readonly (readonly [string, Fault])[] = [
+  ['is killed before a call', { kind: 'kills', part: 'nothing' }],
+  ['is killed inside a write', { kind: 'kills', part: 'half' }],
+  ['finds the disk full', { kind: 'fails from then on', errno: 'ENOSPC' }],
+  ['gets no answer of a server', { kind: 'is done and reported as failed', errno: 'EIO' }],
+  ['meets an error', { kind: 'fails', errno: 'ESTALE' }],
+];
+
+async function planJob(options: Partial<ClusterPlanOptions>): Promise<readonly TaskOptions[]> {
+  for (const [i, count] of [120, 30].entries()) {
+    const lines = Array.from({ length: count }, (_, line) => `${i}-${line} ${'y'.repeat(line % 25)}\n`);
+    writeFileSync(directory.path(`in-${i}`), lines.join(''));
+  }
+  const inputs = ['in-0', 'in-1'].map((name) => directory.path(name));
+  const job = { inputs, seed: 'kill', ...options };
+  await shuffle({ ...job, output: directory.path('local'), tempDirs: [directory.temp], workers: 1 }, { inline: true });
+  const jobDir = directory.path('job');
+  const asked = { ...job, output: directory.path('out'), jobDir, tasks: 2, cpusPerTask: 1 };
+  const plan = await planCluster(asked, SMALL_TASKS);
+  expect([plan.scatterTasks, plan.shuffleTasks]).toEqual([2, 2]);
+  const tasks = [0, 1];
+  const scratchDir = directory.path('scratch');
+  mkdirSync(scratchDir);
+  return [
+    ...tasks.map((taskIndex) => ({ kind: 'scatter', jobDir, scratchDir, taskIndex }) as const),
+    ...tasks.map((taskIndex) => ({ kind: 'shuffle', jobDir, scratchDir, taskIndex }) as const),
+    { kind: 'commit', jobDir, scratchDir },
+  ];
+}
+
+function expectAllIsDone(): void {
+  expect(contentOf(directory.path('out'))).toEqual(contentOf(directory.path('local')));
+  expect(readdirSync(directory.path('job'))).toEqual(['committed']);
+  // A killed process leaves its scratch directory, which is empty but for its lock. A later task of the machine removes it.
+  const inScratch = readdirSync(directory.path('scratch'), { recursive: true }).map(String);
+  expect(inScratch.filter((name) => !/^\.pileshuf-\w+(\/lock\+[^/]*)?$/.test(name))).toEqual([]);
+}
+
+const watches = (path: string) => /\/(job|out|scratch|in-\d|\.pileshuf-[^/]*)(\/|$)/.test(path);
+
+/** @returns whether the task came to its N-th call. */
+async function strike(task: TaskOptions, fault: Fault, nth: number): Promise<boolean> {
+  const faulty = new FaultyFileCalls(fault, nth, watches);
+  const former = replaceFileCalls(faulty.calls);
+  try {
+    await runNow(task);
+  } catch (error) {
+    if (faulty.struck === undefined) throw error;
+    if (fault.kind !== 'kills') expect(error).toBeInstanceOf(PileshufError);
+  } finally {
+    await faulty.settle();
+    replaceFileCalls(former);
+  }
+  return faulty.struck !== undefined;
+}
+
+describe.each(KINDS)('a task of $name', ({ options }) => {
+  it.each(FAULTS)('is run again when it %s', async (name, fault) => {
+    const draw = drawsFor(`calls: ${name}`);
+    const step = atScale(60, 15, 3);
+    for (const task of await planJob(options)) {
+      // Each attempt gets further than the one before, or has less to do.
+      for (let nth = 1 + Math.floor(draw() * step); ; nth += 1 + Math.floor(2 * draw() * step)) {
+        if (!(await strike(task, fault, nth))) break;
+      }
+      await runNow(task);
+    }
+    expectAllIsDone();
+  });
+});
+
+describe('two attempts at the same time', () => {
+  it.each(KINDS)('end with the same bytes: $name', async ({ options }) => {
+    for (const task of await planJob(options)) {
+      const outcomes = await Promise.allSettled([
+        runNow({ ...task, waitSeconds: 20 }),
+        runNow({ ...task, waitSeconds: 20 }),
+      ]);
+      // The second commit waits, finds that the first works, and says so, or that it is done.
+      const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.message] : []));
+      if (task.kind === 'commit') expect(refused.length).toBeLessThan(2);
+      else expect(refused).toEqual([]);
+    }
+    expectAllIsDone();
+  });
+});
+
+describe('a commit', () => {
+  it('takes the shards of the attempt that was first', async () => {
+    const tasks = await planJob(KINDS[2]?.options ?? {});
+    for (const task of tasks.filter(({ kind }) => kind !== 'commit')) {
+      await runNow(task);
+      const again = await runNow(task);
+      expect({ done: again.done, wereDone: again.wereDone }).toEqual({ done: [], wereDone: [task.taskIndex] });
+    }
+    const commit = tasks.at(-1);
+    expect((await runNow(commit as TaskOptions)).wasCommitted).toBe(false);
+    expect((await runNow(commit as TaskOptions)).wasCommitted).toBe(true);
+    expectAllIsDone();
+  });
+});
