@@ -6,6 +6,16 @@
  * const report = await shuffle({ inputs: ['corpus/'], output: 'shuffled.jsonl', seed: '42' });
  * ```
  */
+export {
+  type ClusterStatus,
+  clusterStatus,
+  type FailedTask,
+  type PassStatus,
+  type RunningAttempt,
+} from './cluster/cluster-status.js';
+export type { ClusterOutput } from './cluster/commit-job.js';
+export { type ClusterPlanOptions, type ClusterPlanReport, planCluster } from './cluster/make-plan.js';
+export { type ClusterTaskOptions, type ClusterTaskReport, runClusterTask } from './cluster/run-cluster-task.js';
 export type { ErrorCode, ErrorKind, UnfinishedJob } from './errors.js';
 export {
   AbortError,

@@ -72,6 +72,7 @@ export type OptionGroup =
   | 'Epochs'
   | 'Records'
   | 'Input'
+  | 'Tasks'
   | 'Machine'
   | 'Resume'
   | 'Progress';
@@ -83,15 +84,21 @@ const STREAM = ['stream'] as const;
 const EXPIRE = ['expire'] as const;
 const INSPECT = ['inspect'] as const;
 const STORE_WRITERS = ['append', 'pile'] as const;
-const OUTPUT_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
-const LIST_READERS = [...SHUFFLE, 'append'] as const;
 const CHECKERS = ['check-shuffled', 'verify'] as const;
-const INPUT_READERS = [...SHUFFLE, 'append', 'pile', ...CHECKERS] as const;
-const FRAMERS = [...SHUFFLE, 'append', 'index', 'pile', ...CHECKERS] as const;
+const CLUSTER_PLAN = ['cluster plan'] as const;
+const TASK = ['cluster task'] as const;
+const CLUSTER = [...CLUSTER_PLAN, 'cluster status', ...TASK] as const;
+const SHUFFLERS = [...SHUFFLE, ...CLUSTER_PLAN] as const;
+const TEMP_WRITERS = [...SHUFFLE, 'shuffle-store'] as const;
+const OUTPUT_WRITERS = [...SHUFFLERS, 'shuffle-store'] as const;
+const LIST_READERS = [...SHUFFLERS, 'append'] as const;
+const INPUT_READERS = [...SHUFFLERS, 'append', 'pile', ...CHECKERS] as const;
+const FRAMERS = [...SHUFFLERS, 'append', 'index', 'pile', ...CHECKERS] as const;
 const WORKERS = [...SHUFFLE, 'append', 'index', 'pile', 'shuffle-store', ...CHECKERS] as const;
-const REPORTERS = ['inspect', ...PLAN, ...CHECKERS] as const;
+const LIMITED = [...WORKERS, ...CLUSTER_PLAN] as const;
+const JSON_PRINTERS = ['inspect', ...PLAN, ...CHECKERS, ...CLUSTER] as const;
 const BUDGETED = [...WORKERS, 'stream'] as const;
-const TALKERS = [...BUDGETED, 'expire', 'gc', 'inspect'] as const;
+const TALKERS = [...BUDGETED, ...CLUSTER, 'expire', 'gc', 'inspect'] as const;
 
 const lengthPrefix = oneOf('u32le', 'u32be', 'u64le', 'varint');
 const kind = (recordKind: RecordKind): RecordKind => recordKind;
@@ -101,7 +108,12 @@ export const optionTable = [
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath,
     help: 'output file, or directory for shards', default: 'standard output',
-    group: 'Output', commands: OUTPUT_WRITERS,
+    group: 'Output', commands: TEMP_WRITERS,
+  },
+  {
+    name: 'output', short: 'o', value: 'PATH', sets: 'output', parse: parsePath, isRequired: true,
+    help: 'output file, or directory for shards, on storage that all machines share',
+    group: 'Output', commands: CLUSTER_PLAN,
   },
   {
     name: 'output', short: 'o', value: 'PATH', sets: 'index', parse: parsePath,
@@ -147,12 +159,12 @@ export const optionTable = [
   {
     name: 'split-by', value: 'SELECTOR', sets: 'splitBy',
     help: 'keep records with equal values in one split: of .metadata.site, csv:site, tsv:3, key or /^(EXPR)/',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'missing', value: 'VALUE', sets: 'missing',
     help: 'the value of records in which --split-by or --unique-by finds none', default: 'such a record is an error',
-    group: 'Output', commands: SHUFFLE,
+    group: 'Output', commands: SHUFFLERS,
   },
   {
     name: 'shards', value: 'N', sets: 'shards.shardCount', choice: 'shards', parse: parseShards,
@@ -195,7 +207,7 @@ export const optionTable = [
   },
   {
     name: 'json', sets: 'json', help: 'print one JSON object',
-    group: 'Output', commands: REPORTERS,
+    group: 'Output', commands: JSON_PRINTERS,
   },
   {
     name: 'dry-run', sets: 'dryRun', help: 'write nothing, and say what the job will need: as pileshuf plan',
@@ -206,34 +218,34 @@ export const optionTable = [
     name: 'seed', value: 'STRING', sets: 'seed',
     choice: 'seed',
     help: 'any text; the same seed gives the same order', default: 'drawn, and printed in the summary',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'random-source', value: 'FILE', sets: 'randomSource', choice: 'seed', parse: parseSourcePath,
     help: 'derive the seed from the first 1,024 bytes of FILE',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'weight', value: 'GLOB=FACTOR', sets: 'weights', parse: parseWeight, isRepeatable: true,
     help: 'take the records of these inputs FACTOR times: 2.5, 0.1, 0; repeat it for others, general globs first',
     default: '1',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'mix', value: 'FILE', sets: 'mix', parse: parsePath,
     help: 'weights of groups of inputs, or their shares of the output, in YAML or JSON (docs/MIXING.md)',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'key', value: 'KIND', sets: 'keys', ...oneOf('position', 'ordinal'),
     help: 'position, or ordinal: files of equal numbers of records get the same order', default: 'position',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
     help: 'derive the order from the ids of inputs: ordinal, path, name (last part of the path) or file:FILE (one id per line)',
     default: 'ordinal',
-    group: 'Order', commands: SHUFFLE,
+    group: 'Order', commands: SHUFFLERS,
   },
   {
     name: 'input-ids', value: 'RULE', sets: 'inputIds', parse: parseInputIds,
@@ -475,6 +487,48 @@ export const optionTable = [
   },
 
   {
+    name: 'job-dir', value: 'DIR', sets: 'jobDir', parse: parsePath, isRequired: true,
+    help: 'the directory of the planned job, on storage that all machines share; new or empty for a plan',
+    group: 'Tasks', commands: CLUSTER,
+  },
+  {
+    name: 'tasks', value: 'N', sets: 'tasks', parse: parseCount, isRequired: true,
+    help: 'at most N tasks of each pass; fewer if they would be too small',
+    group: 'Tasks', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'cpus-per-task', value: 'N', sets: 'cpusPerTask', parse: parseCount,
+    help: 'threads of each task', default: '4',
+    group: 'Tasks', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseBytes,
+    help: 'memory for records of each task', default: '1GiB for each of its threads',
+    group: 'Tasks', commands: CLUSTER_PLAN,
+  },
+  {
+    name: 'index', value: 'I', sets: 'taskIndex', parse: parseWhole,
+    help: 'which task of its kind, from 0 on',
+    default: 'that of Slurm, Kubernetes or AWS Batch, by its environment variable',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'stride', value: 'W', sets: 'stride', parse: parseCount,
+    help: 'do the tasks I, I + W, I + 2W and so on, for an array of W indexes', default: 'only task I',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'wait', value: 'SECONDS', sets: 'waitSeconds', parse: parseWhole,
+    help: 'how long to wait for files of other machines to become visible', default: '60',
+    group: 'Tasks', commands: TASK,
+  },
+  {
+    name: 'scratch', value: 'DIR', sets: 'scratchDir', parse: parsePath,
+    help: 'directory on this machine, for piles that do not fit in memory', default: '$TMPDIR, or /tmp',
+    group: 'Tasks', commands: TASK,
+  },
+
+  {
     name: 'memory', short: 'S', value: 'SIZE', sets: 'memoryBytes', parse: parseMemory, mayChange: true,
     help: 'memory for records, also as in 50%', default: 'half of the available memory',
     group: 'Machine', commands: BUDGETED,
@@ -483,7 +537,7 @@ export const optionTable = [
     name: 'temp-dir', short: 'T', value: 'DIR', sets: 'tempDirs', parse: parseTempDir, isRepeatable: true,
     help: 'directory for temp files; repeat it to use several',
     default: "$TMPDIR, else the output's directory, or /var/tmp for standard output",
-    group: 'Machine', commands: OUTPUT_WRITERS,
+    group: 'Machine', commands: TEMP_WRITERS,
   },
   {
     name: 'temp-compress', value: 'CODEC', sets: 'tempCompress', parse: parseTempCompression, mayChange: true,
@@ -513,7 +567,7 @@ export const optionTable = [
   {
     name: 'io-limit', value: 'PATH=N', sets: 'ioLimits', parse: parseIoLimit, isRepeatable: true, mayChange: true,
     help: 'at most N large reads and writes at once on the device of PATH; repeat it for others',
-    group: 'Machine', commands: WORKERS,
+    group: 'Machine', commands: LIMITED,
   },
 
   {

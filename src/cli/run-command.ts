@@ -25,6 +25,9 @@ const loaders: { readonly [Name in Exclude<CommandName, 'shuffle'>]: Loader<Name
   append: () => import('./commands/append.js'),
   completion: () => import('./commands/completion.js'),
   'check-shuffled': () => import('./commands/check-shuffled.js'),
+  'cluster plan': () => import('./commands/cluster-plan.js'),
+  'cluster status': () => import('./commands/cluster-status.js'),
+  'cluster task': () => import('./commands/cluster-task.js'),
   expire: () => import('./commands/expire.js'),
   gc: () => import('./commands/gc.js'),
   index: () => import('./commands/index-file.js'),
@@ -54,8 +57,9 @@ export async function runCommand(argv: readonly string[], { tuning }: RunCommand
       return exitCodes.done;
     }
     const words = argv[0] === 'help' ? wordsForHelp(argv.slice(1)) : argv;
-    const command = await findCommand(words[0]);
-    const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(1));
+    const name = nameIn(words);
+    const command = await findCommand(name);
+    const parsed = parseCommand(command, command === shuffleCommand ? words : words.slice(name?.split(' ').length));
     if (parsed.kind === 'print') {
       await printToStandardOutput(parsed.text);
       return exitCodes.done;
@@ -86,11 +90,23 @@ function writesRecords(name: CommandName): boolean {
   return optionsOf(name).some(({ sets }) => sets === 'output');
 }
 
+/** The first word, or the first two where the first one names a group of commands. @throws UsageError */
+function nameIn([first, second]: readonly string[]): string | undefined {
+  if (first !== CLUSTER) return first;
+  const name = `${CLUSTER} ${second}`;
+  if (Object.hasOwn(commandSummaries, name)) return name;
+  const known = Object.keys(commandSummaries).filter((each) => each.startsWith(`${CLUSTER} `));
+  throw new UsageError(
+    `${CLUSTER} needs a second word: ${known.join(', ')}, each with its own --help. An input named ${CLUSTER} is ./${CLUSTER}`,
+  );
+}
+
+const CLUSTER = 'cluster';
+
 /** `help` and `help COMMAND` are other words for `--help`. @throws UsageError */
 function wordsForHelp(names: readonly string[]): readonly string[] {
-  const [name = 'shuffle', ...others] = names;
-  if (Object.hasOwn(commandSummaries, name) && others.length === 0)
-    return name === 'shuffle' ? ['--help'] : [name, '--help'];
+  const name = names.join(' ') || 'shuffle';
+  if (Object.hasOwn(commandSummaries, name)) return name === 'shuffle' ? ['--help'] : [...names, '--help'];
   const known = [...Object.keys(commandSummaries).filter((each) => each !== 'shuffle'), 'shuf'].sort();
   throw new UsageError(
     `there is no command ${names.join(' ')}; the commands are ${known.join(', ')}. An input named help is ./help`,

@@ -279,7 +279,7 @@ export function expectSplits(
     if ('records' in rule) return { name, records: exactly(rule.records) };
     if (countOf > 0) return { name, records: wholeNumbers(mapped(records, (all) => Math.max(0, all - countOf))) };
     // Values of a field may have any number of records.
-    if (splitField !== undefined) return { name };
+    if (splitBy !== undefined) return { name };
     const share = 'share' in rule ? rule.share : Math.max(0, 1 - shareOf);
     const spread = (all: number) => (isByRank ? 1 : DEVIATIONS * Math.sqrt(all * share * (1 - share)) + 1);
     const least = Math.max(0, records.least * share - spread(records.least));

@@ -36,7 +36,7 @@ export function scatterSettings(
     unique,
     uniqueField,
     keepsPlaces,
-  }: InputRequest & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces'>,
+  }: Omit<InputRequest, 'inputs'> & Pick<ScatterSettings, 'unique' | 'uniqueField' | 'keepsPlaces'>,
   { layout, ramPool, tempZstdLevel }: PileStorage,
   keepsPileSets: boolean,
   isProfiled: boolean,
