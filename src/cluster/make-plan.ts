@@ -18,12 +18,14 @@ import { isAbsolute, resolve } from 'node:path';
 import { requireWhole, UsageError } from '../errors.js';
 import type { Input } from '../inputs/list-inputs.js';
 import { type JobScope, runJob } from '../jobs/job.js';
+import { SHUFFLE_OPTIONS } from '../jobs/option-names.js';
 import type { ShuffleOptions } from '../jobs/options.js';
 import { type PreparedShuffle, prepareShuffle } from '../jobs/prepare-shuffle.js';
 import { MOST_WORKERS } from '../jobs/request.js';
 import { scatterSettings } from '../jobs/task-settings.js';
 import { TempDisks } from '../jobs/temp-disks.js';
 import { planShuffle, type ShufflePlan } from '../jobs/work-plan.js';
+import { type OptionNames, requireKnownOptions } from '../known-options.js';
 import { DeviceGates } from '../machine/device-gates.js';
 import { type BeforePart, lookBeforeRanges } from '../passes/before-ranges.js';
 import { JobStop, startThreads } from '../passes/threads.js';
@@ -65,6 +67,17 @@ export interface ClusterPlanReport {
   readonly piles: number;
 }
 
+const {
+  workers: _workers,
+  resume: _resume,
+  keepTemp: _keepTemp,
+  tempDirs: _tempDirs,
+  onProgress: _onProgress,
+  onProfile: _onProfile,
+  ...SHARED_OPTIONS
+} = SHUFFLE_OPTIONS;
+const CLUSTER_PLAN_OPTIONS: OptionNames<ClusterPlanOptions> = { ...SHARED_OPTIONS, tasks: true, cpusPerTask: true };
+
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 const MOST_TASKS = 100_000;
@@ -84,6 +97,7 @@ export async function planCluster(
   options: ClusterPlanOptions,
   tuning: Partial<Tuning> = {},
 ): Promise<ClusterPlanReport> {
+  requireKnownOptions('planCluster()', options, CLUSTER_PLAN_OPTIONS);
   const { value } = await runJob(options, (scope) => makePlan(options, tuning, scope));
   return value;
 }
@@ -164,10 +178,10 @@ async function makePlan(options: ClusterPlanOptions, tuning: Tuning, scope: JobS
 }
 
 /** @throws UsageError */
-function refuseUnplannable({ unique, repeat, output, inputs }: ClusterPlanOptions): void {
-  if (unique === true)
+function refuseUnplannable({ unique, uniqueBy, repeat, output, inputs }: ClusterPlanOptions): void {
+  if (unique === true || uniqueBy !== undefined)
     throw new UsageError(
-      '`unique` does not work in tasks yet: no record has its place before all of them are compared; use one machine',
+      '`unique` and `uniqueBy` do not work in tasks yet: no record has its place before all of them are compared; use one machine',
     );
   if (repeat === true)
     throw new UsageError('`repeat` does not work in tasks: a sample with replacement is drawn on one machine');

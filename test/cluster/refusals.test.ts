@@ -51,7 +51,7 @@ function giveUp(): void {
 
 describe('a plan', () => {
   it.each([
-    ['unique', { unique: true }, '`unique` does not work in tasks yet'],
+    ['unique', { unique: true }, '`unique` and `uniqueBy` do not work in tasks yet'],
     ['repeat', { repeat: true }, '`repeat` does not work in tasks'],
     ['standard input', { inputs: ['-'] }, 'tasks cannot share standard input'],
     ['records in memory', { inputs: [{ records: ['a'] }] }, 'records in memory'],
